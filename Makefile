@@ -1,0 +1,50 @@
+# One virtual environment, made once; every target works from a bare clone with Python 3.11-3.13 and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test check sims bench clean
+.DELETE_ON_ERROR:
+
+# The stamps make a second run need no network: pip is asked only when a pin or the package's own metadata changed.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 13) else "Workup needs Python 3.11, 3.12 or 3.13; this is %d.%d. Try: make PYTHON=python3.12" % v)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Workup (a minute or so the first time)"
+	$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.core
+	@echo "Installing what the tests need"
+	$(PIP) install --constraint constraints.txt --editable '.[test,check]'
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml constraints.txt $(VENV)/.test
+	$(PIP) install --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+demo: $(VENV)/.core
+	$(BIN)/workup demo
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+check: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m sims --verify
+	$(BIN)/python -m pytest -q docs README.md --doctest-glob='*.md' -p no:cacheprovider
+
+sims: $(VENV)/.test
+	$(BIN)/python -m sims
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/bootstrap.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis runs

@@ -1,0 +1,1 @@
+"""Where cases come from: readers and generators. Reached through workup.plugins."""

@@ -1,0 +1,1 @@
+"""Generators of corpora with known truth."""

@@ -1,0 +1,1 @@
+"""Where maps run. Reached through workup.plugins."""

@@ -1,0 +1,86 @@
+"""One tree of errors. Every message says what was expected, what was got and what to do; none holds patient text.
+
+    WorkupError                anything Workup itself refuses; the command line exits with 2
+    ├── InputError             a table, a file or an argument that cannot be used as it is
+    ├── StudyError             a study.yaml that does not say what it must
+    ├── PluginError            a name that is not registered, or an object that does not fit
+    │   └── MissingExtra       a library behind an extra is not installed
+    ├── SystemFailure          the system under test crashed, hung or answered out of form
+    ├── RunError               a run directory that is locked, damaged or not one of ours
+    ├── GateError              a gate rule that cannot be read
+    └── ReportError            a report.json that cannot be read
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class WorkupError(Exception):
+    """Base of every error that Workup raises on purpose."""
+
+
+class InputError(WorkupError):
+    """Input that cannot be used; says where it is, what was expected, what was got and what to do.
+
+    >>> print(InputError("outcome must be 0 or 1", where="cohort.csv, column 'died'", got="values -1 and 1",
+    ...                  remedy="recode -1 to 0"))
+    cohort.csv, column 'died': outcome must be 0 or 1; got values -1 and 1. To fix: recode -1 to 0.
+    """
+
+    def __init__(self, expected: str, *, where: str = "", got: str = "", remedy: str = "") -> None:
+        self.expected, self.where, self.got, self.remedy = expected, where, got, remedy
+        message = f"{where}: {expected}" if where else expected
+        if got:
+            message += f"; got {got}"
+        message += "."
+        if remedy:
+            message += f" To fix: {remedy}."
+        super().__init__(message)
+
+
+class StudyError(WorkupError):
+    """A study that cannot be run as written."""
+
+
+class PluginError(WorkupError):
+    """A name that is not registered, or an object that does not fit its place."""
+
+
+class MissingExtra(PluginError):
+    """A library behind an extra is needed and absent."""
+
+    def __init__(self, library: str, *, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the library '{library}', which is not installed. To fix: in the folder of Workup's "
+            f"source, run  pip install -e '.[{extra}]'  (or install '{library}' by itself)."
+        )
+
+
+class SystemFailure(WorkupError):
+    """The system under test failed: a crash, a hang, or an answer that is out of form."""
+
+
+class RunError(WorkupError):
+    """A run directory that cannot be used."""
+
+
+class GateError(WorkupError):
+    """A gate rule that cannot be read or that names an unknown metric."""
+
+
+class ReportError(WorkupError):
+    """A record that cannot be read."""
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Say which names are known, nearest first, so that a typing error is mended at a glance.
+
+    >>> near("subgroup", ["internal", "subgroups"])
+    "did you mean 'subgroups'? Known: internal, subgroups"
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    known_names = f"Known: {', '.join(names)}" if names else "None is known"
+    return f"did you mean '{close[0]}'? {known_names}" if close else known_names

@@ -1,0 +1,312 @@
+"""Estimate: a number that cannot leave without its interval and its n; and estimate(), which makes many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from workup.errors import InputError
+from workup.metric import FEWEST_PATIENTS, Interval, Metric, Status
+from workup.scores import Bools, Floats, Levels, Scores
+from workup.stats import bootstrap
+
+JACKKNIFE_GROUPS = 200
+MOST_UNDEFINED = 0.01  # share of resamples without a value above which an interval is not given
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number of a report, with everything a reader needs to weigh it."""
+
+    metric: str
+    slice: Mapping[str, Any]
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str
+    se: float | None
+    n_patients: int
+    n_rows: int
+    n_events: int | None = None
+    numerator: float | None = None
+    denominator: float | None = None
+    status: Status = "ok"
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, as the report holds it."""
+        return asdict(self)
+
+
+class Slice(NamedTuple):
+    """A choice of rows with the keys that name it; `rows` None is all of them."""
+
+    key: Mapping[str, str]
+    rows: Bools | None = None
+
+
+EVERYTHING = Slice({})
+
+
+def slices_by(groups: Mapping[str, Levels]) -> list[Slice]:
+    """One slice per level of each grouping, the largest first, none left out."""
+    found = []
+    for name, levels in groups.items():
+        masks = sorted(levels.masks(), key=lambda item: (-int(item[1].sum()), item[0]))
+        found += [Slice({name: level}, rows) for level, rows in masks]
+    return found
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How replicates are drawn: whole patients, from this seed, within `strata` where a design fixed the mix."""
+
+    seed: int = 0
+    replicates: int = 2000
+    strata: Levels | None = None
+
+
+Progress = Callable[[int, int], None]
+
+
+def replicate(
+    scores: Scores,
+    metrics: Sequence[Metric],
+    slices: Sequence[Slice] = (EVERYTHING,),
+    *,
+    draws: Draws,
+    progress: Progress | None = None,
+) -> Floats:
+    """Every metric on every slice under every resample of patients: an array [slice, metric, replicate].
+
+    All slices see the same resampled patients, so the difference of two entries is a paired replicate.
+    """
+    units, patient = np.unique(scores.patient, return_inverse=True)
+    values = np.full((len(slices), len(metrics), draws.replicates), np.nan)
+    parts = [_Part.of(scores, one) for one in slices]
+    strata = _patient_strata(draws.strata, patient, units.size)
+    done = 0
+    for counts in bootstrap.unit_counts(units.size, draws.replicates, seed=draws.seed, strata=strata):
+        weights = counts[:, patient]
+        if scores.weight is not None:
+            weights *= scores.weight
+        block = slice(done, done + len(counts))
+        for s, part in enumerate(parts):
+            if part.rows.size:
+                values[s, :, block] = _compute(part.scores, metrics, part.weights(weights))
+        done += len(counts)
+        if progress is not None:
+            progress(done, draws.replicates)
+    return values
+
+
+class _Part(NamedTuple):
+    """A slice made ready: its rows and the scores on them."""
+
+    rows: npt.NDArray[np.intp]
+    scores: Scores
+    everything: bool
+
+    @classmethod
+    def of(cls, scores: Scores, one: Slice) -> _Part:
+        if one.rows is None or one.rows.all():
+            return cls(np.arange(len(scores)), scores, True)
+        rows = np.flatnonzero(one.rows)
+        return cls(rows, scores.take(rows), False)
+
+    def weights(self, weights: Floats) -> Floats:
+        return weights if self.everything else np.take(weights, self.rows, axis=1)
+
+
+def _compute(scores: Scores, metrics: Sequence[Metric], weights: Floats) -> Floats:
+    """All metrics under a block of weights: linear ones by one matrix product, families by one pass each."""
+    values = np.empty((len(metrics), len(weights)))
+    sums = _linear_sums(scores, metrics, weights)
+    families: dict[int, Mapping[str, Floats]] = {}
+    for m, metric in enumerate(metrics):
+        if metric.linear is not None:
+            values[m] = metric.linear.finish(sums[m])
+        elif metric.family is not None:
+            key = id(metric.family)
+            if key not in families:
+                families[key] = metric.family.compute(scores, weights)
+            values[m] = families[key][metric.name]
+        else:
+            values[m] = metric.compute(scores, weights)
+    return values
+
+
+def _linear_sums(scores: Scores, metrics: Sequence[Metric], weights: Floats) -> dict[int, Floats]:
+    """Weighted column sums of every linear metric; a column that several ask for is summed once."""
+    unique: dict[bytes, int] = {}
+    columns: list[Floats] = []
+    wanted: dict[int, list[int]] = {}
+    for m, metric in enumerate(metrics):
+        if metric.linear is None:
+            continue
+        wanted[m] = []
+        for column in metric.linear.columns(scores).T:
+            column = np.ascontiguousarray(column)
+            digest = column.tobytes()
+            if digest not in unique:
+                unique[digest] = len(columns)
+                columns.append(column)
+            wanted[m].append(unique[digest])
+    if not columns:
+        return {}
+    sums = weights @ np.column_stack(columns)
+    return {m: sums[:, places] for m, places in wanted.items()}
+
+
+def _patient_strata(strata: Levels | None, patient: npt.NDArray[np.intp], n_patients: int) -> npt.NDArray[np.int64] | None:
+    if strata is None:
+        return None
+    codes = np.full(n_patients, -1, dtype=np.int64)
+    codes[patient] = strata.codes
+    if np.any(codes[patient] != strata.codes):
+        raise InputError(
+            "a bootstrap stratum must be the same in all rows of a patient",
+            got="a patient with rows in two strata",
+            remedy="name a variable that was fixed by the design, or leave strata out",
+        )
+    return codes
+
+
+def estimate(
+    scores: Scores,
+    metrics: Sequence[Metric],
+    slices: Sequence[Slice] = (EVERYTHING,),
+    *,
+    draws: Draws,
+    levels: Sequence[float] = (0.95,),
+    progress: Progress | None = None,
+) -> list[Estimate]:
+    """Every metric on every slice with its interval, resampling only what has no analytic interval.
+
+    >>> from workup.metric import mean
+    >>> scores = Scores.of({"error": np.linspace(0, 1, 50)})
+    >>> error = mean("error", lambda s: s["error"], describe="mean error")
+    >>> [found] = estimate(scores, [error], draws=Draws(seed=1, replicates=200))
+    >>> round(found.value, 3), found.low < 0.5 < found.high, found.n_patients
+    (0.5, True, 50)
+    """
+    resampled = [metric for metric in metrics if metric.interval is None]
+    values = replicate(scores, resampled, slices, draws=draws, progress=progress) if resampled else None
+    place = {id(metric): i for i, metric in enumerate(resampled)}
+    found = []
+    for s, one in enumerate(slices):
+        part = _Part.of(scores, one).scores
+        influences = _Influences(part, resampled)
+        for metric in metrics:
+            where = place.get(id(metric))
+            replicates = None if values is None or where is None else values[s, where]
+            found += list(_estimates(part, metric, one, levels, replicates, influences))
+    return found
+
+
+def _estimates(
+    scores: Scores,
+    metric: Metric,
+    one: Slice,
+    levels: Sequence[float],
+    replicates: Floats | None,
+    influences: _Influences,
+) -> Iterator[Estimate]:
+    value = metric.value(scores)
+    drawn, method = value, "{}"
+    if metric.drawn is not None and np.isfinite(value):
+        drawn, method = metric.drawn(scores), f"{{}}; the interval belongs to the spline estimate {value:.6g}"
+    numerator, denominator = metric.counts(scores) if metric.counts and len(scores) else (None, None)
+    events = int(np.count_nonzero(scores[metric.events] > 0)) if metric.events else None
+    for level in levels:
+        found = _interval(scores, metric, value, level, replicates, influences)
+        yield Estimate(
+            metric=metric.name,
+            slice={**one.key, **metric.at},
+            value=_finite(drawn),
+            low=_finite(found.low),
+            high=_finite(found.high),
+            level=level,
+            method=method.format(found.method),
+            se=_finite(found.se),
+            n_patients=scores.n_patients,
+            n_rows=len(scores),
+            n_events=events,
+            numerator=numerator,
+            denominator=denominator,
+            status=found.status,
+            reason=found.reason or None,
+        )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and np.isfinite(value) else None
+
+
+def _interval(
+    scores: Scores, metric: Metric, value: float, level: float, replicates: Floats | None, influences: _Influences
+) -> Interval:
+    if not np.isfinite(value):
+        reason = "no rows" if len(scores) == 0 else metric.undefined
+        return Interval.refused(reason, status="undefined")
+    if replicates is None:
+        assert metric.interval is not None
+        found = metric.interval(scores, level)
+        if found.status == "ok" and (_finite(found.low) is None or _finite(found.high) is None):
+            return Interval.refused("the interval is not finite: too little information", method=found.method)
+        return found
+    return _resampled(scores, value, level, replicates, influences.of(metric))
+
+
+def _resampled(scores: Scores, value: float, level: float, replicates: Floats, influence: Floats) -> Interval:
+    if scores.n_patients < FEWEST_PATIENTS:
+        return Interval.refused(
+            f"{scores.n_patients} patients; a resampling interval needs at least {FEWEST_PATIENTS}", method="BCa bootstrap"
+        )
+    defined = replicates[np.isfinite(replicates)]
+    lost = replicates.size - defined.size
+    if lost > MOST_UNDEFINED * replicates.size:
+        return Interval.refused(
+            f"undefined in {lost} of {replicates.size} resamples; the limit is {MOST_UNDEFINED:.0%}", method="BCa bootstrap"
+        )
+    low, high, method = bootstrap.bca(value, defined, influence, level=level)
+    reason = f"undefined in {lost} of {replicates.size} resamples, which were left out" if lost else ""
+    return Interval(low, high, float(defined.std(ddof=1)), f"{method}, {replicates.size} replicates", reason=reason)
+
+
+class _Influences:
+    """Delete-a-group jackknife of the resampled metrics on one slice, made once and only when asked for."""
+
+    def __init__(self, scores: Scores, metrics: Sequence[Metric]) -> None:
+        self._scores, self._metrics = scores, metrics
+        self._values: Floats | None = None
+
+    def of(self, metric: Metric) -> Floats:
+        """Mean of the leave-out values minus each; zeros where a leave-out value is undefined."""
+        if self._values is None:
+            self._values = jackknife(self._scores, self._metrics)
+        index = next(i for i, one in enumerate(self._metrics) if one is metric)
+        values = self._values[index]
+        if not np.isfinite(values).all():
+            return np.zeros_like(values)
+        return np.asarray(values.mean() - values)
+
+
+def jackknife(scores: Scores, metrics: Sequence[Metric], *, groups: int = JACKKNIFE_GROUPS) -> Floats:
+    """Each metric with one group of patients left out at a time, [metric, group]; at most `groups` groups."""
+    _, unit = np.unique(scores.patient, return_inverse=True)
+    n_units = int(unit.max()) + 1 if unit.size else 0
+    size = min(groups, n_units)
+    group = unit * size // max(1, n_units)
+    values = np.empty((len(metrics), size))
+    block = max(1, 4_000_000 // max(1, len(scores)))
+    for first in range(0, size, block):
+        codes = np.arange(first, min(size, first + block))
+        weights = np.where(group[None, :] == codes[:, None], 0.0, scores.base_weight)
+        values[:, codes] = _compute(scores, metrics, weights)
+    return values

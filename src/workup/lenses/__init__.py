@@ -1,0 +1,1 @@
+"""How scores become estimates. A lens knows no task."""

@@ -1,0 +1,201 @@
+"""Report and LensResult: the versioned record. Every page and plot is drawn from it alone; it holds no clock reading."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workup.errors import ReportError
+from workup.estimate import Estimate
+
+SCHEMA_VERSION = 1
+_OLDEST_READ = 1
+
+
+@dataclass(frozen=True)
+class LensResult:
+    """What one lens found, as plain data."""
+
+    lens: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    estimates: tuple[Estimate, ...] = ()
+    comparisons: tuple[Mapping[str, Any], ...] = ()
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    charts: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, as the record holds it."""
+        found = asdict(self)
+        del found["lens"]
+        return found
+
+    @classmethod
+    def from_dict(cls, lens: str, data: Mapping[str, Any]) -> LensResult:
+        """Read back from the record."""
+        return cls(
+            lens=lens,
+            settings=data.get("settings", {}),
+            estimates=tuple(Estimate(**row) for row in data.get("estimates", ())),
+            comparisons=tuple(data.get("comparisons", ())),
+            tables=data.get("tables", {}),
+            charts=data.get("charts", {}),
+            notes=tuple(data.get("notes", ())),
+        )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer of one gate."""
+
+    rule: str
+    outcome: str
+    observed: Any
+    reason: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """The record of one study of one system."""
+
+    study: Mapping[str, Any]
+    corpus: Mapping[str, Any]
+    system: Mapping[str, Any]
+    seed: int
+    results: Mapping[str, LensResult]
+    verdicts: tuple[Verdict, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    as_of: str | None = None
+    contains_phi: bool = False
+    workup: str = ""
+    schema_version: int = SCHEMA_VERSION
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record with its hash, floats at 12 significant digits and undefined values null."""
+        record = {
+            "schema_version": self.schema_version,
+            "workup": self.workup,
+            "as_of": self.as_of,
+            "study": self.study,
+            "corpus": self.corpus,
+            "system": self.system,
+            "seed": self.seed,
+            "contains_phi": self.contains_phi,
+            "results": {name: result.as_dict() for name, result in self.results.items()},
+            "verdicts": [asdict(verdict) for verdict in self.verdicts],
+            "environment": self.environment,
+        }
+        plain: dict[str, Any] = _plain(record)
+        plain["sha256"] = digest(plain)
+        return plain
+
+    def to_json(self) -> str:
+        """The exact text of report.json."""
+        return json.dumps(self.as_dict(), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the canonical record."""
+        return str(self.as_dict()["sha256"])
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any], *, where: str = "report") -> Report:
+        """Read a record of this schema or the one before; a record that was altered is refused."""
+        version = record.get("schema_version")
+        if not isinstance(version, int) or not _OLDEST_READ <= version <= SCHEMA_VERSION:
+            raise ReportError(
+                f"{where}: schema_version must be {_OLDEST_READ} to {SCHEMA_VERSION}; got {version!r}. "
+                "To fix: read it with the version of Workup that wrote it, or make the report again."
+            )
+        if record.get("sha256") != digest(record):
+            raise ReportError(
+                f"{where}: the record does not match its own sha256, so it was changed after it was written. "
+                "To fix: make the report again from the study."
+            )
+        return cls(
+            study=record["study"],
+            corpus=record["corpus"],
+            system=record["system"],
+            seed=record["seed"],
+            results={name: LensResult.from_dict(name, data) for name, data in record["results"].items()},
+            verdicts=tuple(Verdict(**row) for row in record["verdicts"]),
+            environment=record["environment"],
+            as_of=record["as_of"],
+            contains_phi=record["contains_phi"],
+            workup=record["workup"],
+            schema_version=version,
+        )
+
+    @classmethod
+    def read(cls, path: str | Path) -> Report:
+        """Read a report.json, or the one inside a run directory."""
+        file = Path(path)
+        if file.is_dir():
+            file = file / "report.json"
+        try:
+            record = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ReportError(f"{file}: there is no report here. To fix: run the study first (workup run).") from None
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ReportError(f"{file}: not a report.json ({error.__class__.__name__}).") from None
+        if not isinstance(record, dict):
+            raise ReportError(f"{file}: a report is a JSON object; got {type(record).__name__}.")
+        return cls.from_dict(record, where=str(file))
+
+    def estimates(self, metric: str | None = None, *, lens: str | None = None) -> Iterator[Estimate]:
+        """Estimates of all lenses, or of one, of all metrics or of one."""
+        for name, result in self.results.items():
+            if lens in (None, name):
+                yield from (e for e in result.estimates if metric in (None, e.metric))
+
+    def estimate(self, metric: str, *, level: float = 0.95, **slice_keys: Any) -> Estimate:
+        """The one estimate of a metric on a slice; keys not given must not apply.
+
+        `report.estimate("sensitivity", threshold=0.2)`, `report.estimate("auroc", sex="F")`.
+        """
+        rows = [e for e in self.estimates(metric) if e.level == level]
+        found = [e for e in rows if dict(e.slice) == slice_keys]
+        if not found:
+            known = ", ".join(sorted({str(dict(e.slice)) for e in rows})) or "none"
+            raise ReportError(f"no estimate of '{metric}' on slice {slice_keys} at level {level}; slices held: {known}.")
+        return found[0]
+
+    def __str__(self) -> str:
+        lines = [f"Workup report: {self.system.get('name')} on {self.corpus.get('name')}"]
+        for e in self.results["internal"].estimates if "internal" in self.results else ():
+            value = "undefined" if e.value is None else f"{e.value:.4g}"
+            ends = "" if e.low is None or e.high is None else f" ({e.low:.4g} to {e.high:.4g})"
+            at = "".join(f" [{key}={value}]" for key, value in e.slice.items())
+            lines.append(f"  {e.metric}{at}: {value}{ends}")
+        return "\n".join(lines)
+
+
+def digest(record: Mapping[str, Any]) -> str:
+    """sha256 of the canonical JSON of a record without its own hash."""
+    body = {key: value for key, value in record.items() if key != "sha256"}
+    return hashlib.sha256(canonical(body).encode()).hexdigest()
+
+
+def canonical(data: Any) -> str:
+    """One text for one content: sorted keys, no spaces, UTF-8."""
+    return json.dumps(_plain(data), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """JSON data only: numpy scalars unwrapped, tuples as lists, floats at 12 digits, NaN and infinity null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return float(f"{value:.12g}") if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, int, bool)):
+        return value
+    return str(value)

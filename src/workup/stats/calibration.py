@@ -1,0 +1,303 @@
+"""Calibration of predicted risks: slope, calibration-in-the-large and observed/expected, with honest intervals."""
+
+from __future__ import annotations
+
+from math import comb, factorial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, special
+
+from workup.stats import logistic
+from workup.stats.intervals import Ends, t_critical, z_critical
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+CLIP = 1e-6
+# Above this many cells (replicates × rows) Newton steps from row to row give way to an expansion about the full fit.
+_EXPAND_ABOVE = 3_000_000
+
+
+def logit(risk: Floats) -> Floats:
+    """Log odds, with risks clipped to [1e-6, 1 - 1e-6] because 0 and 1 have none."""
+    return np.asarray(special.logit(np.clip(risk, CLIP, 1 - CLIP)))
+
+
+def n_clipped(risk: Floats) -> int:
+    """How many risks a logit had to clip."""
+    return int(np.count_nonzero((risk < CLIP) | (risk > 1 - CLIP)))
+
+
+class Fitted(NamedTuple):
+    """One coefficient with its standard error; NaN when the likelihood has no finite maximum."""
+
+    value: float
+    se: float
+
+
+def slope(outcome: Floats, lp: Floats, weight: Floats) -> Fitted:
+    """Calibration slope: the coefficient of the log odds in an unpenalised logistic fit (1 is perfect)."""
+    fits = logistic.fit(_with_constant(lp), outcome, weight[None, :])
+    return Fitted(float(fits.coefficients[0, 1]), float(np.sqrt(fits.inverse_information[0, 1, 1])))
+
+
+def joint_intercept(outcome: Floats, lp: Floats, weight: Floats) -> Fitted:
+    """Intercept of the slope's fit. Not calibration-in-the-large: it can be 0 while O/E is far from 1."""
+    fits = logistic.fit(_with_constant(lp), outcome, weight[None, :])
+    return Fitted(float(fits.coefficients[0, 0]), float(np.sqrt(fits.inverse_information[0, 0, 0])))
+
+
+def in_the_large(outcome: Floats, lp: Floats, weight: Floats) -> Fitted:
+    """Calibration-in-the-large: the intercept with the log odds as offset (0 is perfect)."""
+    fits = logistic.fit(np.ones((lp.size, 1)), outcome, weight[None, :], offset=lp)
+    return Fitted(float(fits.coefficients[0, 0]), float(np.sqrt(fits.inverse_information[0, 0, 0])))
+
+
+def _with_constant(lp: Floats) -> Floats:
+    return np.column_stack([np.ones_like(lp), lp])
+
+
+# ---- profile likelihood, for independent rows ------------------------------------------------------------------------
+
+
+def slope_profile(outcome: Floats, lp: Floats, fitted: Fitted, *, level: float = 0.95) -> Ends:
+    """Profile-likelihood interval of the slope: the slopes whose deviance, intercept refitted, is not worse by more
+    than the chi-square quantile."""
+    weight, constant = np.ones(lp.size), np.ones((lp.size, 1))
+
+    def profiled(value: float) -> float:
+        fits = logistic.fit(constant, outcome, weight[None, :], offset=value * lp)
+        return logistic.deviance(fits.coefficients[0], constant, outcome, weight, offset=value * lp)
+
+    return _profile_ends(profiled, fitted, level)
+
+
+def in_the_large_profile(outcome: Floats, lp: Floats, fitted: Fitted, *, level: float = 0.95) -> Ends:
+    """Profile-likelihood interval of calibration-in-the-large."""
+    weight, constant = np.ones(lp.size), np.ones((lp.size, 1))
+
+    def profiled(value: float) -> float:
+        return logistic.deviance(np.array([value]), constant, outcome, weight, offset=lp)
+
+    return _profile_ends(profiled, fitted, level)
+
+
+def _profile_ends(profiled: object, fitted: Fitted, level: float) -> Ends:
+    """Where the deviance has risen by the chi-square quantile, either side of the maximum."""
+    assert callable(profiled)
+    limit = profiled(fitted.value) + z_critical(level) ** 2
+
+    def end(direction: int) -> float:
+        reach = z_critical(level) * fitted.se
+        for _ in range(40):
+            far = fitted.value + direction * reach
+            if profiled(far) > limit:
+                return float(optimize.brentq(lambda v: profiled(v) - limit, *sorted((fitted.value, far)), xtol=1e-10))
+            reach *= 1.6
+        return direction * np.inf
+
+    return Ends(end(-1), end(1))
+
+
+# ---- CR2, for rows that repeat within patients or carry weights -----------------------------------------------------
+
+
+def slope_robust(outcome: Floats, lp: Floats, weight: Floats, cluster: Ints, *, level: float = 0.95) -> tuple[Ends, float]:
+    """CR2 interval of the slope with Satterthwaite's degrees of freedom (Bell and McCaffrey 2002), and its SE."""
+    design = _with_constant(lp)
+    fits = logistic.fit(design, outcome, weight[None, :])
+    mu = special.expit(design @ fits.coefficients[0])
+    return _robust(design, outcome, mu, weight, cluster, fits, np.array([0.0, 1.0]), level)
+
+
+def in_the_large_robust(
+    outcome: Floats, lp: Floats, weight: Floats, cluster: Ints, *, level: float = 0.95
+) -> tuple[Ends, float]:
+    """CR2 interval of calibration-in-the-large, and its SE."""
+    design = np.ones((lp.size, 1))
+    fits = logistic.fit(design, outcome, weight[None, :], offset=lp)
+    mu = special.expit(lp + fits.coefficients[0, 0])
+    return _robust(design, outcome, mu, weight, cluster, fits, np.array([1.0]), level)
+
+
+def _robust(
+    design: Floats,
+    outcome: Floats,
+    mu: Floats,
+    weight: Floats,
+    cluster: Ints,
+    fits: logistic.Fits,
+    contrast: Floats,
+    level: float,
+) -> tuple[Ends, float]:
+    value = float(fits.coefficients[0] @ contrast)
+    se, df = cr2(design, outcome - mu, weight * mu * (1 - mu), weight, cluster, fits.inverse_information[0], contrast)
+    if not (np.isfinite(se) and df >= 1):
+        return Ends(np.nan, np.nan), np.nan
+    half = t_critical(level, df) * se
+    return Ends(value - half, value + half), se
+
+
+def cr2(
+    design: Floats,
+    residual: Floats,
+    working: Floats,
+    weight: Floats,
+    cluster: Ints,
+    bread: Floats,
+    contrast: Floats,
+) -> tuple[float, float]:
+    """Standard error and Satterthwaite degrees of freedom of a contrast by the CR2 sandwich.
+
+    The usual form adjusts each cluster's residuals by (I - H_ii)^(-1/2), a matrix as large as the cluster. With
+    S_i the cluster's information and B the bread, (I - Z B Z')^(-1/2) Z = Z (I - B S)^(-1/2): matrices as small as the
+    model suffice, whatever the clusters' sizes.
+    """
+    units, codes = np.unique(cluster, return_inverse=True)
+    k, size = design.shape[1], units.size
+    if size < 2:
+        return np.nan, 0.0
+    scores = np.stack([np.bincount(codes, weights=weight * residual * design[:, i]) for i in range(k)], axis=1)
+    information = np.empty((size, k, k))
+    for i in range(k):
+        for j in range(i, k):
+            information[:, i, j] = np.bincount(codes, weights=working * design[:, i] * design[:, j])
+            information[:, j, i] = information[:, i, j]
+    adjust = _inverse_root(np.eye(k) - bread @ information)
+    if not np.isfinite(adjust).all():
+        return np.nan, 0.0
+    p = np.einsum("uij,jk,k->ui", adjust, bread, contrast)
+    variance = float(np.sum(np.einsum("ui,ui->u", p, scores) ** 2))
+    f = np.einsum("uij,uj->ui", information, p)
+    d = np.einsum("ui,ui->u", p, f)
+    pull = np.einsum("ui,ij,uj->u", f, bread, f)
+    gram = bread @ (f.T @ f)
+    trace, trace_square = float(np.sum(d - pull)), float(np.sum(d**2 - 2 * d * pull) + np.trace(gram @ gram))
+    df = trace**2 / trace_square if trace_square > 0 else 0.0
+    return float(np.sqrt(variance)), df
+
+
+def _inverse_root(matrix: Floats) -> Floats:
+    """Inverse square roots of a stack of 1×1 or 2×2 matrices with positive eigenvalues; NaN elsewhere."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if matrix.shape[1] == 1:
+            return np.where(matrix > 1e-12, 1 / np.sqrt(matrix), np.nan)
+        determinant = np.linalg.det(matrix)
+        s = np.sqrt(np.where(determinant > 1e-12, determinant, np.nan))
+        t = np.sqrt(np.trace(matrix, axis1=1, axis2=2) + 2 * s)
+        root = (matrix + s[:, None, None] * np.eye(2)) / t[:, None, None]
+        bad = ~np.isfinite(root).all(axis=(1, 2))
+        root[bad] = np.eye(2)
+        inverse = np.linalg.inv(root)
+        inverse[bad] = np.nan
+        return inverse
+
+
+# ---- observed over expected ------------------------------------------------------------------------------------------
+
+
+def oe_interval(observed: float, expected: float, n: float, *, level: float = 0.95) -> tuple[Ends, float]:
+    """Interval of O/E on the log scale for independent rows, the expected count taken as fixed; and the log SE."""
+    se = float(np.sqrt((1 - observed / n) / observed))
+    return _log_ends(observed / expected, z_critical(level) * se), se
+
+
+def oe_interval_clustered(
+    outcome: Floats, risk: Floats, weight: Floats, cluster: Ints, *, level: float = 0.95
+) -> tuple[Ends, float]:
+    """The same from the totals per cluster, with a t quantile."""
+    ratio = float(np.sum(weight * outcome) / np.sum(weight * risk))
+    _, codes = np.unique(cluster, return_inverse=True)
+    residual = np.bincount(codes, weights=weight * (outcome - ratio * risk))
+    units = residual.size
+    se = float(np.sqrt(units / (units - 1) * np.sum(residual**2)) / np.sum(weight * outcome))
+    return _log_ends(ratio, t_critical(level, units - 1) * se), se
+
+
+def _log_ends(ratio: float, half: float) -> Ends:
+    return Ends(float(ratio * np.exp(-half)), float(ratio * np.exp(half)))
+
+
+# ---- replicates ------------------------------------------------------------------------------------------------------
+
+
+def slope_replicates(outcome: Floats, lp: Floats, weights: Floats) -> Floats:
+    """The slope under every weight vector in `weights[B, n]`; NaN where there is none."""
+    design = _with_constant(lp)
+    centre = logistic.fit(design, outcome, np.ones((1, lp.size))).coefficients[0]
+    if weights.size > _EXPAND_ABOVE and np.isfinite(centre).all():
+        return _expanded(outcome, lp, weights, centre, with_slope=True)
+    start = centre if np.isfinite(centre).all() else None
+    return logistic.fit(design, outcome, weights, start=start).coefficients[:, 1]
+
+
+def in_the_large_replicates(outcome: Floats, lp: Floats, weights: Floats) -> Floats:
+    """Calibration-in-the-large under every weight vector."""
+    constant = np.ones((lp.size, 1))
+    centre = logistic.fit(constant, outcome, np.ones((1, lp.size)), offset=lp).coefficients[0]
+    if weights.size > _EXPAND_ABOVE and np.isfinite(centre).all():
+        return _expanded(outcome, lp, weights, np.array([centre[0], 1.0]), with_slope=False)
+    start = centre if np.isfinite(centre).all() else None
+    return logistic.fit(constant, outcome, weights, offset=lp, start=start).coefficients[:, 0]
+
+
+def _expanded(outcome: Floats, lp: Floats, weights: Floats, centre: Floats, *, with_slope: bool) -> Floats:
+    """Newton's method on a fourth-order expansion of the score about the full-sample fit.
+
+    Everything the expansion needs is a weighted sum, so all replicates cost one matrix product instead of an
+    exponential per row, replicate and step. A replicate whose fourth-order term still moves the answer by more than
+    1e-6 standard errors is fitted row by row.
+    """
+    s = special.expit(centre[0] + centre[1] * lp)
+    s1 = s * (1 - s)
+    derivatives = [s1, s1 * (1 - 2 * s), s1 * (1 - 6 * s + 6 * s * s), s1 * (1 - 2 * s) * (1 - 12 * s + 12 * s * s)]
+    powers = 1 if with_slope else 0
+    columns = [(outcome - s) * lp**j for j in range(powers + 1)]
+    place: dict[tuple[int, int], int] = {}
+    for order, derivative in enumerate(derivatives, start=1):
+        for power in range(powers * (order + 1) + 1):
+            place[order, power] = len(columns)
+            columns.append(derivative * lp**power)
+    sums = weights @ np.column_stack(columns)
+    third = _solve_expansion(sums, place, powers, orders=3)
+    fourth = _solve_expansion(sums, place, powers, orders=4)
+    which = powers
+    spread = 1 / np.sqrt(sums[:, place[1, 2 * powers]])
+    value = centre[which] + fourth[:, which]
+    rough = ~(np.abs(fourth[:, which] - third[:, which]) < 1e-6 * spread)
+    if rough.any():
+        design = _with_constant(lp) if with_slope else np.ones((lp.size, 1))
+        offset = None if with_slope else lp
+        start = centre[: powers + 1]
+        value[rough] = logistic.fit(design, outcome, weights[rough], offset=offset, start=start).coefficients[:, which]
+    return value
+
+
+def _solve_expansion(sums: Floats, place: dict[tuple[int, int], int], powers: int, *, orders: int) -> Floats:
+    """Root of the expanded score in the shifts (da, db) of intercept and slope; db stays 0 without a slope."""
+    size, k = len(sums), powers + 1
+    shift = np.zeros((size, k))
+    for _ in range(8):
+        gradient, hessian = np.array(sums[:, :k]), np.zeros((size, k, k))
+        for order in range(1, orders + 1):
+            for i in range(powers * order + 1):
+                value = _monomial(shift, order, i) / factorial(order)
+                for j in range(k):
+                    gradient[:, j] -= value * sums[:, place[order, i + j]]
+            for i in range(powers * (order - 1) + 1):
+                value = _monomial(shift, order - 1, i) / factorial(order - 1)
+                for j in range(k):
+                    for m in range(k):
+                        hessian[:, j, m] += value * sums[:, place[order, i + j + m]]
+        determinant = np.linalg.det(hessian)
+        hessian[~(np.abs(determinant) > 0)] = np.eye(k)
+        shift = shift + np.linalg.solve(hessian, gradient[..., None])[..., 0]
+    return shift
+
+
+def _monomial(shift: Floats, order: int, i: int) -> Floats:
+    """The coefficient of lp^i in (da + db·lp)^order."""
+    slope_part = shift[:, 1] ** i if shift.shape[1] > 1 else 1.0
+    return np.asarray(comb(order, i) * shift[:, 0] ** (order - i) * slope_part)

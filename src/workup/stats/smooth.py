@@ -1,0 +1,234 @@
+"""Smooth calibration curves: loess as R draws it, restricted cubic splines, and the distances of a curve from risk."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from workup.stats import logistic
+from workup.stats.intervals import z_critical
+
+Floats = npt.NDArray[np.float64]
+
+CELLS, CELLS_ABOVE = 1_000, 20_000
+KNOT_SHARES = (0.05, 0.275, 0.5, 0.725, 0.95)  # Harrell's places for five knots
+
+
+# ---- loess -----------------------------------------------------------------------------------------------------------
+
+
+def loess(x: Floats, y: Floats, at: Floats, *, weight: Floats | None = None, span: float = 0.75) -> Floats:
+    """Local quadratic regression (Cleveland's loess with R's defaults: span 0.75, degree 2, gaussian).
+
+    Like R, the local fits are made at the vertices of a k-d tree only and blended between them by cubic Hermite pieces;
+    fitting at every point instead differs in the third digit. NaN where a neighbourhood holds fewer than three
+    distinct values.
+    """
+    order = np.argsort(x, kind="stable")
+    xs, ys = x[order], y[order]
+    ws = np.ones(x.size) if weight is None else weight[order]
+    neighbours = min(x.size, int(np.floor(x.size * span + 1e-5)))
+    vertices = _vertices(xs, cell=max(1, int(np.floor(x.size * span * 0.2))))
+    fits = np.array([_local_quadratic(xs, ys, ws, v, neighbours, span) for v in vertices])
+    return _hermite(vertices, fits[:, 0], fits[:, 1], at)
+
+
+def _vertices(xs: Floats, *, cell: int) -> Floats:
+    """Edges of the k-d tree's cells: cut at medians until a cell holds at most `cell` points."""
+    reach = max(float(xs[-1] - xs[0]), 1e-10 * max(abs(xs[0]), abs(xs[-1])) + 1e-30)
+    low, high = xs[0] - 0.005 * reach, xs[-1] + 0.005 * reach
+    edges = [low, high]
+    pending = [(0, xs.size - 1, low, high)]
+    while pending:
+        first, last, left, right = pending.pop()
+        if last - first + 1 <= cell:
+            continue
+        middle = _untied(xs, first, (first + last) // 2, last)
+        cut = float(xs[middle])
+        if cut in (left, right):
+            continue
+        edges.append(cut)
+        pending += [(first, middle, left, cut), (middle + 1, last, cut, right)]
+    return np.unique(np.array(edges))
+
+
+def _untied(xs: Floats, first: int, middle: int, last: int) -> int:
+    """The place nearest the middle whose right neighbour differs, looking right and left in turn; else the middle."""
+    for distance in range(last - first + 1):
+        for place in (middle + distance, middle - distance):
+            if not first <= place < last:
+                return middle
+            if xs[place] != xs[place + 1]:
+                return place
+    return middle
+
+
+def _local_quadratic(xs: Floats, ys: Floats, ws: Floats, vertex: float, neighbours: int, span: float) -> tuple[float, float]:
+    """Value and slope at a vertex of the tricube-weighted quadratic through its nearest points."""
+    distance = np.abs(xs - vertex)
+    bandwidth = float(np.partition(distance, neighbours - 1)[neighbours - 1]) * max(1.0, span)
+    near = distance < bandwidth * 0.999
+    close = distance[near] / bandwidth
+    tricube = np.where(close > 1e-3, (1 - close**3) ** 3, 1.0)
+    root = np.sqrt(tricube * ws[near])
+    offset = xs[near] - vertex
+    if np.unique(offset[root > 0]).size < 3:
+        return np.nan, np.nan
+    design = np.column_stack([np.ones(offset.size), offset, offset**2]) * root[:, None]
+    coefficients = np.linalg.lstsq(design, root * ys[near], rcond=None)[0]
+    return float(coefficients[0]), float(coefficients[1])
+
+
+def _hermite(vertices: Floats, values: Floats, slopes: Floats, at: Floats) -> Floats:
+    cell = np.clip(np.searchsorted(vertices, at, side="right") - 1, 0, vertices.size - 2)
+    width = vertices[cell + 1] - vertices[cell]
+    h = (at - vertices[cell]) / width
+    left = (1 - h) ** 2 * ((1 + 2 * h) * values[cell] + h * width * slopes[cell])
+    right = h**2 * ((3 - 2 * h) * values[cell + 1] - (1 - h) * width * slopes[cell + 1])
+    return np.asarray(left + right)
+
+
+# ---- restricted cubic splines ----------------------------------------------------------------------------------------
+
+
+def knots(lp: Floats, weight: Floats) -> Floats:
+    """Five knots at Harrell's quantiles of the log odds; fewer when ties make them coincide."""
+    return np.unique(np.array([weighted_quantile(lp, weight, q) for q in KNOT_SHARES]))
+
+
+def spline_basis(lp: Floats, at: Floats) -> Floats:
+    """Columns 1, lp and the restricted cubic terms; just 1 and lp below three knots."""
+    columns = [np.ones_like(lp), lp]
+    if at.size >= 3:
+        last, before, scale = at[-1], at[-2], (at[-1] - at[0]) ** 2
+        for knot in at[:-2]:
+            term = (
+                np.maximum(lp - knot, 0) ** 3
+                - np.maximum(lp - before, 0) ** 3 * (last - knot) / (last - before)
+                + np.maximum(lp - last, 0) ** 3 * (before - knot) / (last - before)
+            )
+            columns.append(term / scale)
+    return np.column_stack(columns)
+
+
+class Curve(NamedTuple):
+    """A calibration curve with a pointwise band."""
+
+    risk: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
+
+
+def spline_curve(
+    lp: Floats,
+    outcome: Floats,
+    weight: Floats,
+    cluster: npt.NDArray[np.int64],
+    *,
+    at: Floats,
+    grid: Floats,
+    level: float = 0.95,
+) -> Curve:
+    """Observed risk along `grid` (log odds) with a band from the cluster-robust covariance."""
+    design = spline_basis(lp, at)
+    fits = logistic.fit(design, outcome, weight[None, :])
+    beta, bread = fits.coefficients[0], fits.inverse_information[0]
+    mu = special.expit(design @ beta)
+    _, codes = np.unique(cluster, return_inverse=True)
+    scores = np.stack([np.bincount(codes, weights=weight * (outcome - mu) * column) for column in design.T], axis=1)
+    units = scores.shape[0]
+    covariance = bread @ (scores.T @ scores) @ bread * units / max(1, units - 1)
+    points = spline_basis(grid, at)
+    centre = points @ beta
+    half = z_critical(level) * np.sqrt(np.maximum(0, np.einsum("gi,ij,gj->g", points, covariance, points)))
+    ends = special.expit(np.vstack([centre, centre - half, centre + half]))
+    return Curve(special.expit(grid), ends[0], ends[1], ends[2])
+
+
+# ---- distances of the curve from the diagonal ------------------------------------------------------------------------
+
+
+class Distances(NamedTuple):
+    """Absolute distance between curve and risk over the rows: mean, median, 90th percentile, largest."""
+
+    ici: Floats
+    e50: Floats
+    e90: Floats
+    emax: Floats
+
+
+def distances(curve: Floats, risk: Floats, weights: Floats) -> Distances:
+    """Distances for curves [B, n] under weights [B, n]; NaN where the curve is."""
+    gap = np.abs(curve - risk)
+    total = weights.sum(axis=1)
+    order = np.argsort(gap, axis=1)
+    ordered = np.take_along_axis(gap, order, axis=1)
+    mass = np.take_along_axis(weights, order, axis=1)
+    running = np.cumsum(mass, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ici = np.einsum("bn,bn->b", weights, gap) / total
+    emax = np.where(weights > 0, gap, -np.inf).max(axis=1)
+    bad = ~np.isfinite(gap).all(axis=1) | (total <= 0)
+    e50, e90 = _row_quantile(ordered, running, 0.5), _row_quantile(ordered, running, 0.9)
+    for values in (ici, emax, e50, e90):
+        values[bad] = np.nan
+    return Distances(ici, e50, e90, emax)
+
+
+def spline_distance_replicates(lp: Floats, outcome: Floats, risk: Floats, weights: Floats, *, at: Floats) -> Distances:
+    """Distances of the spline curve refitted under every weight vector in `weights[B, n]`.
+
+    Above 20,000 rows, rows are gathered into 1,000 cells of neighbouring risk, which moves a distance by far less than
+    a thousandth of its standard error and keeps the cost independent of n.
+    """
+    if lp.size > CELLS_ABOVE:
+        lp, outcome, risk, weights = _cells(lp, outcome, risk, weights)
+    design = spline_basis(lp, at)
+    start = None
+    if outcome.ndim == 1:
+        centre = logistic.fit(design, outcome, np.ones((1, lp.size))).coefficients[0]
+        start = centre if np.isfinite(centre).all() else None
+    beta = logistic.fit(design, outcome, weights, start=start).coefficients
+    return distances(special.expit(beta @ design.T), risk, weights)
+
+
+def _cells(lp: Floats, outcome: Floats, risk: Floats, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Cells of equal count along the risk: mean log odds and risk [C], share of events and weight [B, C]."""
+    order = np.argsort(lp, kind="stable")
+    starts = np.unique(np.linspace(0, lp.size, CELLS + 1)[:-1].astype(int))
+    sizes = np.diff(np.append(starts, lp.size))
+    ordered = np.take(weights, order, axis=1)
+    mass = np.add.reduceat(ordered, starts, axis=1)
+    events = np.add.reduceat(ordered * outcome[order], starts, axis=1)
+    share = np.divide(events, mass, out=np.zeros_like(mass), where=mass > 0)
+    return (
+        np.add.reduceat(lp[order], starts) / sizes,
+        share,
+        np.add.reduceat(risk[order], starts) / sizes,
+        mass,
+    )
+
+
+def weighted_quantile(values: Floats, weight: Floats, share: float) -> float:
+    """R's type-7 quantile of the values, each repeated as often as its weight says."""
+    order = np.argsort(values, kind="stable")
+    running = np.cumsum(weight[order])
+    return float(_row_quantile(values[order][None, :], running[None, :], share)[0])
+
+
+def _row_quantile(ordered: Floats, running: Floats, share: float) -> Floats:
+    """Type-7 quantiles along rows from sorted values and the running sums of their weights."""
+    place = np.maximum(0.0, (running[:, -1] - 1) * share)
+    lower = np.floor(place)
+    fraction = place - lower
+    last = ordered.shape[1] - 1
+    result = np.empty(len(ordered))
+    for b in range(len(ordered)):
+        i = min(last, int(np.searchsorted(running[b], lower[b], side="right")))
+        j = min(last, int(np.searchsorted(running[b], lower[b] + 1, side="right")))
+        result[b] = ordered[b, i] + fraction[b] * (ordered[b, j] - ordered[b, i])
+    return result

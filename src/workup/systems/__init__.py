@@ -1,0 +1,1 @@
+"""Adapters to systems under test. Reached through workup.plugins."""

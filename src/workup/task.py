@@ -1,0 +1,122 @@
+"""The left half of the hourglass: Case and Corpus, and what a System, a Task and an Engine must be able to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from workup.metric import Metric
+from workup.scores import Scores
+
+# A table is plain columns of one length: float64 for numbers (NaN missing), datetime64[us] for times (NaT missing),
+# object for everything else (None missing).
+Table = Mapping[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing put to the system, with its right answer."""
+
+    id: str
+    input: Any
+    expected: Any
+    patient: str | None = None
+    site: str | None = None
+    time: np.datetime64 | None = None
+    groups: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """What was tested, provably: the cases with a name, a version and a hash of their content."""
+
+    name: str
+    version: str
+    task: str
+    cases: Sequence[Case]
+    sha256: str
+    source: str = ""
+    seed: int | None = None
+    n_patients: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a report says of its corpus."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "seed": self.seed,
+            "n_cases": len(self.cases),
+            "n_patients": self.n_patients,
+            "sha256": self.sha256,
+        }
+
+
+@runtime_checkable
+class RiskSystem(Protocol):
+    """A risk model under test: rows in, one risk per row out, None where it refuses a row."""
+
+    name: str
+    version: str
+
+    def predict(self, table: Table) -> Sequence[float | None]:
+        """A risk in [0, 1] for each row, in the order of the rows."""
+        ...
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """An ordered map. `setup` runs once in each worker and gives the function that does the work there."""
+
+    def map(self, setup: Callable[[], Callable[[Item], Result]], items: Sequence[Item]) -> Iterator[Result]:
+        """Results in the order of the items, as they come."""
+        ...
+
+
+class OutputLog(Protocol):
+    """Where a run keeps what the system answered, so that a killed run resumes."""
+
+    def known(self) -> Mapping[str, Any]:
+        """Outputs recorded so far, by case id."""
+        ...
+
+    def append(self, outputs: Mapping[str, Any]) -> None:
+        """Record outputs; they are on disk when this returns."""
+        ...
+
+
+class Task(Protocol):
+    """How one kind of system is run and scored. `study` is a workup.study.Study."""
+
+    name: str
+
+    def read(self, study: Any, table: Any = None) -> Corpus:
+        """The cases a study names, checked; `table` takes the place of the file when given."""
+        ...
+
+    def run(self, open_system: Callable[[], Any], corpus: Corpus, engine: Engine, log: OutputLog, watch: Any) -> Any:
+        """Put every case to the system; outputs already in the log are not asked for again."""
+        ...
+
+    def score(self, case: Case, output: Any) -> list[dict[str, float]]:
+        """Rows of values from one case and its output: a pure function."""
+        ...
+
+    def scores(self, corpus: Corpus, outputs: Any) -> Scores:
+        """The whole table, with the design of the cases; equal to score() case by case."""
+        ...
+
+    def metrics(self, scores: Scores, study: Any) -> list[Metric]:
+        """What is measured on the scores."""
+        ...
+
+    def tables(self, scores: Scores, study: Any) -> dict[str, Any]:
+        """Curves and counts that the internal report shows."""
+        ...

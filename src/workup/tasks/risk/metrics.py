@@ -1,0 +1,334 @@
+"""The metrics of risk prediction, each with the interval that suits it. Rows: `outcome` 0/1 and `risk` in [0, 1]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workup.metric import FEWEST_PATIENTS, Family, Interval, Metric, linear, mean, ratio
+from workup.scores import Floats, Scores
+from workup.stats import calibration, rank, smooth
+
+LOESS_BELOW = 5_000  # rows of the whole study; the choice is made once and serves every slice
+
+BOTH_CLASSES = "needs rows with and rows without the event"
+SEPARATED = "has no finite value: no events, only events, or risks that separate them perfectly"
+
+
+def _outcome(scores: Scores) -> Floats:
+    return scores["outcome"]
+
+
+def _ones(scores: Scores) -> Floats:
+    return np.ones(len(scores))
+
+
+@dataclass(frozen=True)
+class Smoother:
+    """Which curve the study draws (loess or spline) and where the splines' knots stand; fixed for all slices."""
+
+    kind: str
+    knots: Floats
+
+    @classmethod
+    def of(cls, scores: Scores) -> Smoother:
+        """Loess below 5,000 rows, else splines; knots from the full data either way."""
+        kind = "loess" if len(scores) < LOESS_BELOW else "spline"
+        return cls(kind, smooth.knots(calibration.logit(scores["risk"]), scores.base_weight))
+
+
+# ---- discrimination --------------------------------------------------------------------------------------------------
+
+
+def _ranks(scores: Scores, weights: Floats) -> Mapping[str, Floats]:
+    return rank.rank_replicates(scores["outcome"], scores["risk"], weights)._asdict()
+
+
+def _auroc_interval(scores: Scores, level: float) -> Interval:
+    clustered = not scores.independent
+    found = rank.delong(
+        scores["outcome"],
+        scores["risk"],
+        cluster=scores.patient if clustered else None,
+        weight=scores.weight if clustered else None,
+    )
+    smallest = min(found.positive_units, found.negative_units)
+    if smallest < 2:
+        return Interval.refused("needs at least two patients with and two without the event", method="DeLong")
+    if clustered and smallest < FEWEST_PATIENTS:
+        return Interval.refused(
+            f"rows repeat within patients and only {smallest} patients hold one of the outcomes; at least "
+            f"{FEWEST_PATIENTS} are needed",
+            method="clustered DeLong (Obuchowski), logit scale",
+        )
+    ends = rank.auc_interval(found, level=level, clustered=clustered)
+    method = "clustered DeLong (Obuchowski), logit scale" if clustered else "DeLong, logit scale"
+    if found.auc in (0.0, 1.0) or not found.variance > 0:
+        method = "Newcombe method 5"
+    return Interval(ends.low, ends.high, float(np.sqrt(found.variance)), method)
+
+
+def discrimination() -> list[Metric]:
+    """AUROC and AUPRC, from one pass over the ranked rows."""
+    family = Family(_ranks)
+    return [
+        Metric(
+            name="auroc",
+            compute=lambda s, w: _ranks(s, w)["auroc"],
+            describe="chance that a patient with the event is given a higher risk than one without",
+            scale="logit",
+            undefined=BOTH_CLASSES,
+            interval=_auroc_interval,
+            events="outcome",
+            family=family,
+        ),
+        Metric(
+            name="auprc",
+            compute=lambda s, w: _ranks(s, w)["auprc"],
+            describe="average precision: mean PPV over the events as the threshold falls; compare with the prevalence",
+            scale="logit",
+            undefined="needs rows with the event",
+            events="outcome",
+            family=family,
+        ),
+    ]
+
+
+# ---- calibration -----------------------------------------------------------------------------------------------------
+
+
+def _log_odds(scores: Scores) -> Floats:
+    return calibration.logit(scores["risk"])
+
+
+def _slope_interval(scores: Scores, level: float) -> Interval:
+    y, lp = scores["outcome"], _log_odds(scores)
+    if scores.independent:
+        fitted = calibration.slope(y, lp, scores.base_weight)
+        low, high = calibration.slope_profile(y, lp, fitted, level=level)
+        return Interval(low, high, fitted.se, "profile likelihood")
+    return _cr2_interval(scores, *calibration.slope_robust(y, lp, scores.base_weight, scores.patient, level=level))
+
+
+def _citl_interval(scores: Scores, level: float) -> Interval:
+    y, lp = scores["outcome"], _log_odds(scores)
+    if scores.independent:
+        fitted = calibration.in_the_large(y, lp, scores.base_weight)
+        low, high = calibration.in_the_large_profile(y, lp, fitted, level=level)
+        return Interval(low, high, fitted.se, "profile likelihood")
+    return _cr2_interval(scores, *calibration.in_the_large_robust(y, lp, scores.base_weight, scores.patient, level=level))
+
+
+def _cr2_interval(scores: Scores, ends: tuple[float, float], se: float) -> Interval:
+    method = "cluster-robust (CR2, Satterthwaite)"
+    return _few_patients(scores, method) or Interval(ends[0], ends[1], se, method)
+
+
+def _few_patients(scores: Scores, method: str) -> Interval | None:
+    """Repeated rows need enough patients, and enough with the event, to see how they cluster."""
+    with_event = int(np.unique(scores.patient[scores["outcome"] > 0]).size)
+    if scores.n_patients >= FEWEST_PATIENTS and with_event >= FEWEST_PATIENTS / 2:
+        return None
+    return Interval.refused(
+        f"rows repeat within {scores.n_patients} patients, {with_event} of them with the event; at least "
+        f"{FEWEST_PATIENTS} and {FEWEST_PATIENTS // 2} are needed",
+        method=method,
+    )
+
+
+def _oe_interval(scores: Scores, level: float) -> Interval:
+    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
+    if not np.any(y > 0):
+        return Interval.refused("no events, so the logarithm of O/E has no variance", method="log scale")
+    if scores.independent:
+        ends, log_se = calibration.oe_interval(float(y.sum()), float(p.sum()), len(scores), level=level)
+        method = "log scale"
+    else:
+        method = "log scale, patient totals"
+        refused = _few_patients(scores, method)
+        if refused is not None:
+            return refused
+        ends, log_se = calibration.oe_interval_clustered(y, p, w, scores.patient, level=level)
+    return Interval(ends.low, ends.high, float(w @ y / (w @ p)) * log_se, method)
+
+
+def _scaled_brier(sums: Floats) -> Floats:
+    error, events, n = sums[..., 0], sums[..., 1], sums[..., 2]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        prevalence = events / n
+        null = prevalence * (1 - prevalence)
+        return np.asarray(np.where(null > 0, 1 - error / n / null, np.nan))
+
+
+def calibration_metrics() -> list[Metric]:
+    """Slope, calibration-in-the-large, O/E, Brier and scaled Brier."""
+    return [
+        Metric(
+            name="calibration_slope",
+            compute=lambda s, w: calibration.slope_replicates(s["outcome"], _log_odds(s), w),
+            describe="slope of the outcome on the log odds of the risk, unpenalised; below 1 risks are too extreme",
+            better="target",
+            target=1.0,
+            undefined=SEPARATED,
+            interval=_slope_interval,
+            events="outcome",
+        ),
+        Metric(
+            name="calibration_in_the_large",
+            compute=lambda s, w: calibration.in_the_large_replicates(s["outcome"], _log_odds(s), w),
+            describe="intercept with the log odds as offset; above 0 risks are too low",
+            better="target",
+            target=0.0,
+            undefined=SEPARATED,
+            interval=_citl_interval,
+            events="outcome",
+        ),
+        ratio(
+            "oe_ratio",
+            _outcome,
+            lambda s: s["risk"],
+            share=False,
+            describe="events observed over events expected; above 1 risks are too low",
+            better="target",
+            target=1.0,
+            scale="log",
+            undefined="all risks are 0",
+            interval=_oe_interval,
+            events="outcome",
+        ),
+        mean(
+            "brier",
+            lambda s: (s["outcome"] - s["risk"]) ** 2,
+            describe="mean squared error of the risk",
+            better="lower",
+            events="outcome",
+        ),
+        linear(
+            "scaled_brier",
+            lambda s: np.column_stack([(s["outcome"] - s["risk"]) ** 2, s["outcome"], _ones(s)]),
+            _scaled_brier,
+            describe="share of the Brier score of the prevalence alone that the model removes; below 0 it is worse",
+            undefined=BOTH_CLASSES,
+            events="outcome",
+        ),
+    ]
+
+
+def calibration_distances(smoother: Smoother) -> list[Metric]:
+    """ICI, E50, E90 and Emax: how far the smooth curve lies from the diagonal."""
+
+    def replicates(scores: Scores, weights: Floats) -> Mapping[str, Floats]:
+        if len(np.unique(scores["outcome"])) < 2:
+            return {name: np.full(len(weights), np.nan) for name in smooth.Distances._fields}
+        found = smooth.spline_distance_replicates(
+            _log_odds(scores), scores["outcome"], scores["risk"], weights, at=smoother.knots
+        )
+        return found._asdict()
+
+    def by_loess(name: str) -> Callable[[Scores], float]:
+        def drawn(scores: Scores) -> float:
+            curve = smooth.loess(scores["risk"], scores["outcome"], scores["risk"], weight=scores.weight)
+            found = smooth.distances(curve[None, :], scores["risk"], scores.base_weight[None, :])
+            return float(found._asdict()[name][0])
+
+        return drawn
+
+    family = Family(replicates)
+    what = {
+        "ici": "mean absolute distance between the calibration curve and the risk",
+        "e50": "median absolute distance between the calibration curve and the risk",
+        "e90": "90th percentile of the distance between the calibration curve and the risk",
+        "emax": "largest distance between the calibration curve and the risk",
+    }
+    return [
+        Metric(
+            name=name,
+            compute=lambda s, w, name=name: replicates(s, w)[name],  # type: ignore[misc]
+            describe=text,
+            better="lower",
+            undefined=SEPARATED,
+            events="outcome",
+            family=family,
+            drawn=by_loess(name) if smoother.kind == "loess" else None,
+        )
+        for name, text in what.items()
+    ]
+
+
+def expected_calibration_error(bins: int = 10) -> Metric:
+    """ECE over bins of equal width. On request only: it depends on the bins and grows as samples shrink."""
+
+    def columns(scores: Scores) -> Floats:
+        gap = scores["outcome"] - scores["risk"]
+        place = np.minimum((scores["risk"] * bins).astype(int), bins - 1)
+        return np.column_stack([np.where(place[:, None] == np.arange(bins), gap[:, None], 0.0), _ones(scores)])
+
+    return linear(
+        "ece",
+        columns,
+        lambda sums: np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1],
+        describe=f"mean gap between observed and predicted over {bins} bins; biased upwards, shown on request",
+        better="lower",
+        events="outcome",
+    )
+
+
+# ---- decisions at a threshold ----------------------------------------------------------------------------------------
+
+
+def at_threshold(threshold: float) -> list[Metric]:
+    """What happens when everyone with a risk at or above the threshold is treated."""
+    odds = threshold / (1 - threshold) if threshold < 1 else np.inf
+
+    def flagged(s: Scores) -> Floats:
+        return (s["risk"] >= threshold).astype(np.float64)
+
+    def true_positive(s: Scores) -> Floats:
+        return flagged(s) * s["outcome"]
+
+    def true_negative(s: Scores) -> Floats:
+        return (1 - flagged(s)) * (1 - s["outcome"])
+
+    def share(name: str, top: Any, bottom: Any, describe: str, undefined: str, **fields: Any) -> Metric:
+        return ratio(
+            name, top, bottom, describe=describe, undefined=undefined, at={"threshold": threshold}, events="outcome", **fields
+        )
+
+    no_events, no_others = "no rows with the event", "no rows without the event"
+    return [
+        share("sensitivity", true_positive, _outcome, "share of events that are flagged", no_events),
+        share("specificity", true_negative, lambda s: 1 - s["outcome"], "share of non-events left alone", no_others),
+        share("ppv", true_positive, flagged, "share of flagged rows with the event", "no row is flagged"),
+        share("npv", true_negative, lambda s: 1 - flagged(s), "share of unflagged rows without", "every row is flagged"),
+        share("accuracy", lambda s: true_positive(s) + true_negative(s), _ones, "share classified rightly", "no rows"),
+        share("alert_rate", flagged, _ones, "share of rows flagged", "no rows", better="neither"),
+        share(
+            "f1",
+            lambda s: 2 * true_positive(s),
+            lambda s: flagged(s) + s["outcome"],
+            "harmonic mean of sensitivity and PPV",
+            "no events and no row flagged",
+            share=False,
+        ),
+        share(
+            "net_benefit",
+            lambda s: true_positive(s) - flagged(s) * (1 - s["outcome"]) * odds,
+            _ones,
+            "true positives per row, less false positives at the threshold's own exchange rate",
+            "no rows",
+            share=False,
+        ),
+    ]
+
+
+def risk_metrics(*, thresholds: Sequence[float], smoother: Smoother, ece: bool = False) -> list[Metric]:
+    """Every metric of the risk task, in the order of the report."""
+    metrics = discrimination() + calibration_metrics() + calibration_distances(smoother)
+    if ece:
+        metrics.append(expected_calibration_error())
+    for threshold in thresholds:
+        metrics += at_threshold(threshold)
+    return metrics
