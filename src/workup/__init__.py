@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 # Names are imported on first use, so that `import workup` costs milliseconds.
 _HOME = {
-    "validate": "workup.validate",
     "score_risk": "workup.validate",
     "Study": "workup.study",
     "Report": "workup.report",
@@ -21,17 +22,34 @@ _HOME = {
     "Corpus": "workup.task",
 }
 
-__all__ = ["__version__", *_HOME]
+__all__ = ["__version__", "validate", *_HOME]
 
 if TYPE_CHECKING:
-    from workup.task import Case, Corpus
-    from workup.estimate import Estimate
-    from workup.gates import Gate
-    from workup.metric import Metric
-    from workup.report import Report
-    from workup.scores import Scores
-    from workup.study import Study
-    from workup.validate import score_risk, validate
+    from workup.estimate import Estimate as Estimate
+    from workup.gates import Gate as Gate
+    from workup.metric import Metric as Metric
+    from workup.report import Report as Report
+    from workup.scores import Scores as Scores
+    from workup.study import Study as Study
+    from workup.task import Case as Case
+    from workup.task import Corpus as Corpus
+    from workup.validate import score_risk as score_risk
+    from workup.validate import validate as validate
+else:
+
+    class _Package(ModuleType):
+        """`workup.validate` is the function, although a submodule has that name: importing the submodule would
+        otherwise put the module in the function's place."""
+
+        @property
+        def validate(self) -> Any:
+            return importlib.import_module("workup.validate").validate
+
+        @validate.setter
+        def validate(self, module: ModuleType) -> None:
+            pass
+
+    sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

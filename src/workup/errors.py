@@ -1,14 +1,14 @@
 """One tree of errors. Every message says what was expected, what was got and what to do; none holds patient text.
 
-    WorkupError                anything Workup itself refuses; the command line exits with 2
-    ├── InputError             a table, a file or an argument that cannot be used as it is
-    ├── StudyError             a study.yaml that does not say what it must
-    ├── PluginError            a name that is not registered, or an object that does not fit
-    │   └── MissingExtra       a library behind an extra is not installed
-    ├── SystemFailure          the system under test crashed, hung or answered out of form
-    ├── RunError               a run directory that is locked, damaged or not one of ours
-    ├── GateError              a gate rule that cannot be read
-    └── ReportError            a report.json that cannot be read
+WorkupError                anything Workup itself refuses; the command line exits with 2
+├── InputError             a table, a file or an argument that cannot be used as it is
+├── StudyError             a study.yaml that does not say what it must
+├── PluginError            a name that is not registered, or an object that does not fit
+│   └── MissingExtra       a library behind an extra is not installed
+├── SystemFailure          the system under test crashed, hung or answered out of form
+├── RunError               a run directory that is locked, damaged or not one of ours
+├── GateError              a gate rule that cannot be read
+└── ReportError            a report.json that cannot be read
 """
 
 from __future__ import annotations

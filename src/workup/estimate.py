@@ -163,7 +163,9 @@ def _linear_sums(scores: Scores, metrics: Sequence[Metric], weights: Floats) -> 
     return {m: sums[:, places] for m, places in wanted.items()}
 
 
-def _patient_strata(strata: Levels | None, patient: npt.NDArray[np.intp], n_patients: int) -> npt.NDArray[np.int64] | None:
+def _patient_strata(
+    strata: Levels | None, patient: npt.NDArray[np.intp], n_patients: int
+) -> npt.NDArray[np.int64] | None:
     if strata is None:
         return None
     codes = np.full(n_patients, -1, dtype=np.int64)
@@ -218,9 +220,11 @@ def _estimates(
     influences: _Influences,
 ) -> Iterator[Estimate]:
     value = metric.value(scores)
-    drawn, method = value, "{}"
+    drawn, belongs = value, ""
     if metric.drawn is not None and np.isfinite(value):
-        drawn, method = metric.drawn(scores), f"{{}}; the interval belongs to the spline estimate {value:.6g}"
+        drawn, belongs = metric.drawn(scores), f"the interval belongs to the spline estimate {value:.6g}"
+        if not np.isfinite(drawn):
+            drawn, belongs = value, "loess cannot be drawn on these risks; this is the spline estimate"
     numerator, denominator = metric.counts(scores) if metric.counts and len(scores) else (None, None)
     events = int(np.count_nonzero(scores[metric.events] > 0)) if metric.events else None
     for level in levels:
@@ -232,7 +236,7 @@ def _estimates(
             low=_finite(found.low),
             high=_finite(found.high),
             level=level,
-            method=method.format(found.method),
+            method=found.method,
             se=_finite(found.se),
             n_patients=scores.n_patients,
             n_rows=len(scores),
@@ -240,7 +244,7 @@ def _estimates(
             numerator=numerator,
             denominator=denominator,
             status=found.status,
-            reason=found.reason or None,
+            reason="; ".join(filter(None, (belongs, found.reason))) or None,
         )
 
 
@@ -266,13 +270,19 @@ def _interval(
 def _resampled(scores: Scores, value: float, level: float, replicates: Floats, influence: Floats) -> Interval:
     if scores.n_patients < FEWEST_PATIENTS:
         return Interval.refused(
-            f"{scores.n_patients} patients; a resampling interval needs at least {FEWEST_PATIENTS}", method="BCa bootstrap"
+            f"{scores.n_patients} patients; a resampling interval needs at least {FEWEST_PATIENTS}",
+            method="BCa bootstrap",
         )
     defined = replicates[np.isfinite(replicates)]
     lost = replicates.size - defined.size
     if lost > MOST_UNDEFINED * replicates.size:
         return Interval.refused(
-            f"undefined in {lost} of {replicates.size} resamples; the limit is {MOST_UNDEFINED:.0%}", method="BCa bootstrap"
+            f"undefined in {lost} of {replicates.size} resamples; the limit is {MOST_UNDEFINED:.0%}",
+            method="BCa bootstrap",
+        )
+    if defined.max() == defined.min():
+        return Interval.refused(
+            "every resample gives the same value, so the data cannot show its uncertainty", method="BCa bootstrap"
         )
     low, high, method = bootstrap.bca(value, defined, influence, level=level)
     reason = f"undefined in {lost} of {replicates.size} resamples, which were left out" if lost else ""

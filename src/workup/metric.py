@@ -1,4 +1,4 @@
-"""Metric: a weighted statistic over the rows of Scores. One definition serves point, bootstrap, slice, window and site."""
+"""Metric: a weighted statistic over the rows of Scores. One definition serves point, bootstrap, slice and window."""
 
 from __future__ import annotations
 
@@ -126,19 +126,20 @@ def _quotient(sums: Floats) -> Floats:
 
 
 def share_interval(numerator: Floats, denominator: Floats, scores: Scores, level: float) -> Interval:
-    """Wilson's interval for a share: on rows when they are independent, else on the effective sample size."""
-    if scores.independent:
+    """Wilson's interval for a share: on rows when those that count are independent, else on the effective n."""
+    counted = np.flatnonzero(denominator > 0)
+    if scores.weight is None and np.unique(scores.patient[counted]).size == counted.size:
         n = float(denominator.sum())
         share = float(numerator.sum()) / n
         low, high = intervals.wilson(share, n, level=level)
         return Interval(low, high, float(np.sqrt(share * (1 - share) / n)), "Wilson")
     clustered = intervals.clustered_share(numerator, denominator, scores.patient, scores.base_weight)
-    method = f"Wilson on effective n (design effect {clustered.design_effect:.2f})"
+    method = "Wilson on effective n"
     if clustered.clusters < FEWEST_PATIENTS:
         return Interval.refused(
-            f"rows repeat within {clustered.clusters} patients; at least {FEWEST_PATIENTS} are needed to see how "
-            "strongly they cluster",
+            f"its rows repeat within few patients ({clustered.clusters}); at least {FEWEST_PATIENTS} are needed to see "
+            "how strongly they cluster",
             method=method,
         )
     low, high = intervals.wilson_clustered(clustered, level=level)
-    return Interval(low, high, clustered.se, method)
+    return Interval(low, high, clustered.se, method, reason=f"design effect {clustered.design_effect:.2f}")

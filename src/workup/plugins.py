@@ -60,17 +60,17 @@ def _load(noun: str, path: str) -> Any:
         ) from None
 
 
-def make(noun: str, name: str, settings: Mapping[str, Any], *, where: str, **context: Any) -> Any:
+def make(noun: str, use: str, settings: Mapping[str, Any], *, where: str, context: Mapping[str, Any]) -> Any:
     """Build a registered object from the settings of a study, refusing settings it does not take.
 
     `context` (such as the folder that relative paths start from) is passed on where the object asks for it.
     """
-    factory = find(noun, name)
+    factory = find(noun, use)
     parameters = inspect.signature(factory).parameters
     unknown = [key for key in settings if key not in parameters or key in context]
     if unknown:
         own = [key for key in parameters if key not in context]
-        raise StudyError(f"{where}: '{name}' takes no setting '{unknown[0]}'; {near(unknown[0], own)}.")
+        raise StudyError(f"{where}: '{use}' takes no setting '{unknown[0]}'; {near(unknown[0], own)}.")
     given = {**settings, **{key: value for key, value in context.items() if key in parameters}}
     missing = [
         key
@@ -78,5 +78,5 @@ def make(noun: str, name: str, settings: Mapping[str, Any], *, where: str, **con
         if parameter.default is parameter.empty and key not in given and parameter.kind is not parameter.VAR_KEYWORD
     ]
     if missing:
-        raise StudyError(f"{where}: '{name}' needs the setting '{missing[0]}'. To fix: add it under 'with:'.")
+        raise StudyError(f"{where}: '{use}' needs the setting '{missing[0]}'. To fix: add it under 'with:'.")
     return factory(**given)

@@ -1,4 +1,4 @@
-"""Report and LensResult: the versioned record. Every page and plot is drawn from it alone; it holds no clock reading."""
+"""Report and LensResult: the versioned record. Every page is drawn from it alone; it holds no clock reading."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any
 
 from workup.errors import ReportError
 from workup.estimate import Estimate
+
+__all__ = ["Estimate", "LensResult", "Report", "Verdict", "canonical", "digest"]
 
 SCHEMA_VERSION = 1
 _OLDEST_READ = 1
@@ -162,7 +164,9 @@ class Report:
         found = [e for e in rows if dict(e.slice) == slice_keys]
         if not found:
             known = ", ".join(sorted({str(dict(e.slice)) for e in rows})) or "none"
-            raise ReportError(f"no estimate of '{metric}' on slice {slice_keys} at level {level}; slices held: {known}.")
+            raise ReportError(
+                f"no estimate of '{metric}' on slice {slice_keys} at level {level}; slices held: {known}."
+            )
         return found[0]
 
     def __str__(self) -> str:

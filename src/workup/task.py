@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -68,6 +68,9 @@ class RiskSystem(Protocol):
         ...
 
 
+# Called as work goes on: what is being done, how much is done, how much there is.
+Watch = Callable[[str, int, int], None]
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -96,12 +99,13 @@ class Task(Protocol):
     """How one kind of system is run and scored. `study` is a workup.study.Study."""
 
     name: str
+    metric_names: Collection[str]
 
     def read(self, study: Any, table: Any = None) -> Corpus:
         """The cases a study names, checked; `table` takes the place of the file when given."""
         ...
 
-    def run(self, open_system: Callable[[], Any], corpus: Corpus, engine: Engine, log: OutputLog, watch: Any) -> Any:
+    def run(self, open_system: Callable[[], Any], corpus: Corpus, engine: Engine, log: OutputLog, watch: Watch) -> Any:
         """Put every case to the system; outputs already in the log are not asked for again."""
         ...
 
@@ -119,4 +123,16 @@ class Task(Protocol):
 
     def tables(self, scores: Scores, study: Any) -> dict[str, Any]:
         """Curves and counts that the internal report shows."""
+        ...
+
+    def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: Any) -> list[str]:
+        """What a reader must know before the first number."""
+        ...
+
+    def details(self, scores: Scores, study: Any) -> Iterator[dict[str, Any]]:
+        """One record per unit: what became of it, by position and never by text."""
+        ...
+
+    def refit(self, corpus: Corpus, scores: Scores, fit: Any) -> Callable[[npt.NDArray[np.intp]], Scores]:
+        """A function that fits the system anew on chosen rows and scores every row with it."""
         ...

@@ -114,9 +114,12 @@ def normal(value: float, replicates: Floats, *, level: float = 0.95) -> Floats:
 def bias_correction(value: float, replicates: Floats, *, ties: Literal["half", "none"] = "half") -> float:
     """BCa's z0. A replicate equal to the value counts half: strict counting (R's boot.ci) is biased for statistics
     that take few values."""
-    below = np.count_nonzero(replicates < value)
-    equal = np.count_nonzero(replicates == value) if ties == "half" else 0
-    return float(special.ndtri((below + equal / 2) / replicates.size))
+    if ties == "none":
+        return float(special.ndtri(np.count_nonzero(replicates < value) / replicates.size))
+    # Equal up to rounding: sums in another order may differ in the last digit, and an interval must not hang on that.
+    equal = np.isclose(replicates, value, rtol=1e-12, atol=1e-15)
+    below = np.count_nonzero((replicates < value) & ~equal)
+    return float(special.ndtri((below + np.count_nonzero(equal) / 2) / replicates.size))
 
 
 def acceleration(influence: Floats) -> float:

@@ -104,7 +104,9 @@ def _profile_ends(profiled: object, fitted: Fitted, level: float) -> Ends:
 # ---- CR2, for rows that repeat within patients or carry weights -----------------------------------------------------
 
 
-def slope_robust(outcome: Floats, lp: Floats, weight: Floats, cluster: Ints, *, level: float = 0.95) -> tuple[Ends, float]:
+def slope_robust(
+    outcome: Floats, lp: Floats, weight: Floats, cluster: Ints, *, level: float = 0.95
+) -> tuple[Ends, float]:
     """CR2 interval of the slope with Satterthwaite's degrees of freedom (Bell and McCaffrey 2002), and its SE."""
     design = _with_constant(lp)
     fits = logistic.fit(design, outcome, weight[None, :])
@@ -207,10 +209,11 @@ def oe_interval(observed: float, expected: float, n: float, *, level: float = 0.
 def oe_interval_clustered(
     outcome: Floats, risk: Floats, weight: Floats, cluster: Ints, *, level: float = 0.95
 ) -> tuple[Ends, float]:
-    """The same from the totals per cluster, with a t quantile."""
+    """The same from the totals per cluster, with a t quantile; the expected count is taken as fixed here too, so that
+    clusters of one row give the interval of independent rows."""
     ratio = float(np.sum(weight * outcome) / np.sum(weight * risk))
     _, codes = np.unique(cluster, return_inverse=True)
-    residual = np.bincount(codes, weights=weight * (outcome - ratio * risk))
+    residual = np.bincount(codes, weights=weight * (outcome - np.average(outcome, weights=weight)))
     units = residual.size
     se = float(np.sqrt(units / (units - 1) * np.sum(residual**2)) / np.sum(weight * outcome))
     return _log_ends(ratio, t_critical(level, units - 1) * se), se
@@ -230,7 +233,7 @@ def slope_replicates(outcome: Floats, lp: Floats, weights: Floats) -> Floats:
     if weights.size > _EXPAND_ABOVE and np.isfinite(centre).all():
         return _expanded(outcome, lp, weights, centre, with_slope=True)
     start = centre if np.isfinite(centre).all() else None
-    return logistic.fit(design, outcome, weights, start=start).coefficients[:, 1]
+    return np.asarray(logistic.fit(design, outcome, weights, start=start).coefficients[:, 1])
 
 
 def in_the_large_replicates(outcome: Floats, lp: Floats, weights: Floats) -> Floats:
@@ -264,7 +267,7 @@ def _expanded(outcome: Floats, lp: Floats, weights: Floats, centre: Floats, *, w
     third = _solve_expansion(sums, place, powers, orders=3)
     fourth = _solve_expansion(sums, place, powers, orders=4)
     which = powers
-    spread = 1 / np.sqrt(sums[:, place[1, 2 * powers]])
+    spread = 1 / np.sqrt(np.maximum(sums[:, place[1, 2 * powers]], 1e-300))
     value = centre[which] + fourth[:, which]
     rough = ~(np.abs(fourth[:, which] - third[:, which]) < 1e-6 * spread)
     if rough.any():
@@ -272,7 +275,7 @@ def _expanded(outcome: Floats, lp: Floats, weights: Floats, centre: Floats, *, w
         offset = None if with_slope else lp
         start = centre[: powers + 1]
         value[rough] = logistic.fit(design, outcome, weights[rough], offset=offset, start=start).coefficients[:, which]
-    return value
+    return np.asarray(value)
 
 
 def _solve_expansion(sums: Floats, place: dict[tuple[int, int], int], powers: int, *, orders: int) -> Floats:

@@ -46,7 +46,9 @@ def normal_p(z: float) -> float:
     return float(2 * special.ndtr(-abs(z)))
 
 
-def wilson(share: float, n: float, *, level: float = 0.95, critical: float | None = None, correct: bool = False) -> Ends:
+def wilson(
+    share: float, n: float, *, level: float = 0.95, critical: float | None = None, correct: bool = False
+) -> Ends:
     """Wilson's score interval. `n` may be an effective size; `critical` replaces the normal quantile (a t quantile
     when the size was estimated); `correct` adds the continuity correction of R's prop.test.
 

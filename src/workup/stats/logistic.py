@@ -6,11 +6,29 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 Floats = npt.NDArray[np.float64]
 
-_MOST_STEPS = 60
+
+class _Pace(NamedTuple):
+    """How Newton's steps are taken. A decrement is twice what a step promises to add to the log likelihood."""
+
+    checked_above: float  # decrement from which a step is held against the deviance
+    longest: float  # most that a step may move any row's log odds
+    most: int
+    settled: float  # decrement per unit of weight at which the fit is done
+
+
+_CAREFUL = _Pace(checked_above=0.5, longest=4.0, most=100, settled=1e-21)
+_BOLD = _Pace(checked_above=50.0, longest=np.inf, most=15, settled=1e-13)
+
+
+def expit(eta: Floats) -> Floats:
+    """1 / (1 + exp(-eta)); several times faster than scipy's on large arrays."""
+    with np.errstate(over="ignore"):
+        found = np.exp(-eta)
+    found += 1
+    return np.reciprocal(found, out=found)
 
 
 class Fits(NamedTuple):
@@ -30,20 +48,34 @@ def fit(
 ) -> Fits:
     """Maximum likelihood by Newton steps, for each weight vector in `weights[B, n]`.
 
-    `outcome` is [n], or [B, n] when rows are cells that hold a share of events in each replicate. Classes that a line separates have no finite maximum: such a fit is NaN, not a large number.
+    `outcome` is [n], or [B, n] when rows are cells that hold a share of events in each replicate. Classes that a line
+    separates have no finite maximum: such a fit is NaN, not a large number.
     """
-    size, k = len(weights), design.shape[1]
     offset = np.zeros(len(design)) if offset is None else offset
-    beta = np.zeros((size, k)) if start is None else np.array(np.broadcast_to(start, (size, k)))
+    if start is None:
+        return _newton(design, outcome, weights, offset, np.zeros((len(weights), design.shape[1])), _CAREFUL)
+    # From a good start full steps all but always lead home; the few that get lost set out again, carefully.
+    begun = np.array(np.broadcast_to(start, (len(weights), design.shape[1])))
+    found = _newton(design, outcome, weights, offset, begun, _BOLD)
+    lost = ~np.isfinite(found.coefficients).all(axis=1)
+    if lost.any():
+        rows = outcome if outcome.ndim == 1 else outcome[lost]
+        again = _newton(design, rows, weights[lost], offset, np.zeros((int(lost.sum()), design.shape[1])), _CAREFUL)
+        found.coefficients[lost], found.inverse_information[lost] = again
+    return found
+
+
+def _newton(design: Floats, outcome: Floats, weights: Floats, offset: Floats, beta: Floats, pace: _Pace) -> Fits:
+    """Newton steps from `beta` at a careful or a bold pace."""
+    size, k = beta.shape
     upper = np.triu_indices(k)
     products = design[:, upper[0]] * design[:, upper[1]]
     information = np.empty((size, k, k))
     active = np.arange(size)
-    deviance = _deviance(beta, design, outcome, weights, offset)
-    for _ in range(_MOST_STEPS):
+    for _ in range(pace.most):
         w = weights if active.size == size else weights[active]
         y = outcome if outcome.ndim == 1 or active.size == size else outcome[active]
-        mu = special.expit(beta[active] @ design.T + offset)
+        mu = expit(beta[active] @ design.T + offset)
         gradient = (w * (y - mu)) @ design
         packed = (w * mu * (1 - mu)) @ products
         hessian = np.empty((active.size, k, k))
@@ -51,10 +83,17 @@ def fit(
         hessian[:, upper[1], upper[0]] = packed
         information[active] = hessian
         step = _solve(hessian, gradient)
-        beta[active], deviance[active] = _step(beta[active], step, deviance[active], design, y, w, offset)
-        # The decrement is in units of the log likelihood, so the rule does not depend on the scale of the columns.
+        # The decrement is in units of the log likelihood, so neither rule depends on the scale of the columns.
         decrement = np.einsum("bi,bi->b", gradient, step)
-        active = active[~(np.abs(decrement) < 1e-18 + 1e-20 * np.abs(deviance[active]))]
+        if np.isfinite(pace.longest):
+            move = np.abs(step @ design.T).max(axis=1)
+            step *= np.minimum(1.0, pace.longest / np.maximum(move, 1e-300))[:, None]
+        far = ~(np.abs(decrement) < pace.checked_above)
+        if far.any():
+            rows = y if y.ndim == 1 else y[far]
+            step[far] *= _share_of_step(beta[active[far]], step[far], design, rows, w[far], offset)[:, None]
+        beta[active] += step
+        active = active[~(np.abs(decrement) < pace.settled * (1 + w.sum(axis=1)))]
         if active.size == 0:
             break
     failed = np.zeros(size, dtype=bool)
@@ -71,48 +110,49 @@ def _deviance(beta: Floats, design: Floats, outcome: Floats, weights: Floats, of
     return np.asarray(2 * np.einsum("bn,bn->b", weights, np.logaddexp(0, eta) - outcome * eta))
 
 
-def deviance(coefficients: Floats, design: Floats, outcome: Floats, weight: Floats, *, offset: Floats | None = None) -> float:
+def deviance(
+    coefficients: Floats, design: Floats, outcome: Floats, weight: Floats, *, offset: Floats | None = None
+) -> float:
     """Minus twice the log likelihood at the coefficients."""
     shift = np.zeros(len(design)) if offset is None else offset
     return float(_deviance(coefficients[None, :], design, outcome, weight[None, :], shift)[0])
 
 
-def _step(
-    beta: Floats, step: Floats, before: Floats, design: Floats, outcome: Floats, w: Floats, offset: Floats
-) -> tuple[Floats, Floats]:
-    """A full Newton step, halved where it would raise the deviance."""
+def _share_of_step(beta: Floats, step: Floats, design: Floats, outcome: Floats, w: Floats, offset: Floats) -> Floats:
+    """How much of a long Newton step to take: halved until the deviance does not rise."""
+    before = _deviance(beta, design, outcome, w, offset)
     share = np.ones(len(beta))
     for _ in range(12):
-        candidate = beta + share[:, None] * step
-        after = _deviance(candidate, design, outcome, w, offset)
+        after = _deviance(beta + share[:, None] * step, design, outcome, w, offset)
         worse = ~(after <= before + 1e-9 * (1 + np.abs(before)))
         if not worse.any():
             break
         share[worse] /= 2
-    return candidate, after
+    return share
 
 
 def _solve(hessian: Floats, gradient: Floats) -> Floats:
     try:
-        return np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        return np.asarray(np.linalg.solve(hessian, gradient[..., None])[..., 0], dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.asarray(np.einsum("bij,bj->bi", np.linalg.pinv(hessian), gradient))
 
 
 def _inverse(matrix: Floats) -> Floats:
-    try:
-        return np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:
-        result = np.full_like(matrix, np.nan)
-        for i, one in enumerate(matrix):
-            if np.linalg.cond(one) < 1e14:
-                result[i] = np.linalg.inv(one)
-        return result
+    """Inverses of a stack of information matrices, NaN where one is singular."""
+    known = np.asarray(np.isfinite(matrix).all(axis=(1, 2)))
+    safe: Floats = np.where(known[:, None, None], matrix, np.eye(matrix.shape[1]))
+    values = np.linalg.eigvalsh(safe)
+    singular = ~known | (values[:, 0] <= 1e-14 * np.abs(values[:, -1]))
+    safe[singular] = np.eye(matrix.shape[1])
+    inverse = np.asarray(np.linalg.inv(safe), dtype=np.float64)
+    inverse[singular] = np.nan
+    return inverse
 
 
 def _separated(beta: Floats, design: Floats, outcome: Floats, weights: Floats, offset: Floats) -> npt.NDArray[np.bool_]:
     """A fit that gives every weighted row its own outcome has run away to infinity."""
     finite = np.where(np.isfinite(beta), beta, 0.0)
-    mu = special.expit(finite @ design.T + offset)
+    mu = expit(finite @ design.T + offset)
     wrong = (weights > 0) & (np.abs(outcome - mu) > 1e-6)
-    return ~wrong.any(axis=1)
+    return np.asarray(~wrong.any(axis=1))

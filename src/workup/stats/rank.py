@@ -101,8 +101,8 @@ def _delong_rows(positive: npt.NDArray[np.bool_], score: Floats) -> AucVariance:
     if min(m, n) == 0:
         return AucVariance(np.nan, np.nan, m, n)
     if distinct.all():
-        beaten = np.flatnonzero(positive) - np.arange(m)
-        beating = np.flatnonzero(~positive) - np.arange(n)
+        beaten: npt.NDArray[Any] = np.flatnonzero(positive) - np.arange(m)
+        beating: npt.NDArray[Any] = np.flatnonzero(~positive) - np.arange(n)
         pos_count = neg_count = np.ones(1)
     else:
         starts = np.append(0, np.flatnonzero(distinct) + 1)
@@ -242,8 +242,12 @@ def newcombe_auc(auc: float, positives: int, negatives: int, *, level: float = 0
         spread = 1 + (mean_size - 1) * ((1 - truth) / (2 - truth) + truth / (1 + truth))
         return float((auc - truth) ** 2 - z * z * truth * (1 - truth) * spread / (positives * negatives))
 
-    low = 0.0 if auc <= 0 else float(optimize.brentq(gap, 0.0, auc, xtol=1e-14)) if gap(auc) < 0 else _end(gap, 0.0, auc)
-    high = 1.0 if auc >= 1 else float(optimize.brentq(gap, auc, 1.0, xtol=1e-14)) if gap(auc) < 0 else _end(gap, 1.0, auc)
+    low = (
+        0.0 if auc <= 0 else float(optimize.brentq(gap, 0.0, auc, xtol=1e-14)) if gap(auc) < 0 else _end(gap, 0.0, auc)
+    )
+    high = (
+        1.0 if auc >= 1 else float(optimize.brentq(gap, auc, 1.0, xtol=1e-14)) if gap(auc) < 0 else _end(gap, 1.0, auc)
+    )
     return Ends(low, high)
 
 
@@ -274,7 +278,9 @@ def rank_replicates(outcome: Floats, score: Floats, weights: Floats) -> RankRepl
     total = weights.sum(axis=1)
     pos = np.take(weights, where, axis=1)
     if where.size in (0, outcome.size):
-        return RankReplicates(np.full(len(weights), np.nan), np.full(len(weights), np.nan))
+        # Without negatives every precision is 1; an AUROC has no pairs to rank.
+        precision = np.where((total > 0) & (where.size > 0), 1.0, np.nan)
+        return RankReplicates(np.full(len(weights), np.nan), precision)
     # Positions of the first row of each positive's block of ties, and of the first row after it.
     first = np.searchsorted(score, score[where], side="left")
     after = np.searchsorted(score, score[where], side="right")

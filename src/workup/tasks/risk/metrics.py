@@ -13,9 +13,32 @@ from workup.scores import Floats, Scores
 from workup.stats import calibration, rank, smooth
 
 LOESS_BELOW = 5_000  # rows of the whole study; the choice is made once and serves every slice
+FEWEST_FOR_CURVE = 10  # events, and non-events: below that a curve with four bends separates them more often than not
 
+METRIC_NAMES = (
+    "auroc",
+    "auprc",
+    "brier",
+    "scaled_brier",
+    "calibration_slope",
+    "calibration_in_the_large",
+    "oe_ratio",
+    "ici",
+    "e50",
+    "e90",
+    "emax",
+    "ece",
+    "sensitivity",
+    "specificity",
+    "ppv",
+    "npv",
+    "f1",
+    "accuracy",
+    "alert_rate",
+    "net_benefit",
+)
 BOTH_CLASSES = "needs rows with and rows without the event"
-SEPARATED = "has no finite value: no events, only events, or risks that separate them perfectly"
+SEPARATED = "has no finite value: no events, only events, risks that separate them perfectly, or all risks equal"
 
 
 def _outcome(scores: Scores) -> Floats:
@@ -60,7 +83,7 @@ def _auroc_interval(scores: Scores, level: float) -> Interval:
         return Interval.refused("needs at least two patients with and two without the event", method="DeLong")
     if clustered and smallest < FEWEST_PATIENTS:
         return Interval.refused(
-            f"rows repeat within patients and only {smallest} patients hold one of the outcomes; at least "
+            f"rows repeat within patients, and few of them ({smallest}) hold one of the outcomes; at least "
             f"{FEWEST_PATIENTS} are needed",
             method="clustered DeLong (Obuchowski), logit scale",
         )
@@ -119,7 +142,9 @@ def _citl_interval(scores: Scores, level: float) -> Interval:
         fitted = calibration.in_the_large(y, lp, scores.base_weight)
         low, high = calibration.in_the_large_profile(y, lp, fitted, level=level)
         return Interval(low, high, fitted.se, "profile likelihood")
-    return _cr2_interval(scores, *calibration.in_the_large_robust(y, lp, scores.base_weight, scores.patient, level=level))
+    return _cr2_interval(
+        scores, *calibration.in_the_large_robust(y, lp, scores.base_weight, scores.patient, level=level)
+    )
 
 
 def _cr2_interval(scores: Scores, ends: tuple[float, float], se: float) -> Interval:
@@ -221,7 +246,8 @@ def calibration_distances(smoother: Smoother) -> list[Metric]:
     """ICI, E50, E90 and Emax: how far the smooth curve lies from the diagonal."""
 
     def replicates(scores: Scores, weights: Floats) -> Mapping[str, Floats]:
-        if len(np.unique(scores["outcome"])) < 2:
+        events = scores["outcome"].sum()
+        if min(events, len(scores) - events) < FEWEST_FOR_CURVE:
             return {name: np.full(len(weights), np.nan) for name in smooth.Distances._fields}
         found = smooth.spline_distance_replicates(
             _log_odds(scores), scores["outcome"], scores["risk"], weights, at=smoother.knots
@@ -231,7 +257,8 @@ def calibration_distances(smoother: Smoother) -> list[Metric]:
     def by_loess(name: str) -> Callable[[Scores], float]:
         def drawn(scores: Scores) -> float:
             curve = smooth.loess(scores["risk"], scores["outcome"], scores["risk"], weight=scores.weight)
-            found = smooth.distances(curve[None, :], scores["risk"], scores.base_weight[None, :])
+            weights = None if scores.weight is None else scores.weight[None, :]
+            found = smooth.distances(curve[None, :], scores["risk"], weights)
             return float(found._asdict()[name][0])
 
         return drawn
@@ -249,7 +276,7 @@ def calibration_distances(smoother: Smoother) -> list[Metric]:
             compute=lambda s, w, name=name: replicates(s, w)[name],  # type: ignore[misc]
             describe=text,
             better="lower",
-            undefined=SEPARATED,
+            undefined=f"a curve needs at least {FEWEST_FOR_CURVE} rows with and {FEWEST_FOR_CURVE} without the event",
             events="outcome",
             family=family,
             drawn=by_loess(name) if smoother.kind == "loess" else None,
@@ -266,10 +293,15 @@ def expected_calibration_error(bins: int = 10) -> Metric:
         place = np.minimum((scores["risk"] * bins).astype(int), bins - 1)
         return np.column_stack([np.where(place[:, None] == np.arange(bins), gap[:, None], 0.0), _ones(scores)])
 
+    def finish(sums: Floats) -> Floats:
+        total = sums[..., -1]
+        gaps = np.abs(sums[..., :-1]).sum(axis=-1)
+        return np.asarray(np.divide(gaps, total, out=np.full(np.shape(total), np.nan), where=total > 0))
+
     return linear(
         "ece",
         columns,
-        lambda sums: np.abs(sums[..., :-1]).sum(axis=-1) / sums[..., -1],
+        finish,
         describe=f"mean gap between observed and predicted over {bins} bins; biased upwards, shown on request",
         better="lower",
         events="outcome",
@@ -294,7 +326,14 @@ def at_threshold(threshold: float) -> list[Metric]:
 
     def share(name: str, top: Any, bottom: Any, describe: str, undefined: str, **fields: Any) -> Metric:
         return ratio(
-            name, top, bottom, describe=describe, undefined=undefined, at={"threshold": threshold}, events="outcome", **fields
+            name,
+            top,
+            bottom,
+            describe=describe,
+            undefined=undefined,
+            at={"threshold": threshold},
+            events="outcome",
+            **fields,
         )
 
     no_events, no_others = "no rows with the event", "no rows without the event"
@@ -302,7 +341,9 @@ def at_threshold(threshold: float) -> list[Metric]:
         share("sensitivity", true_positive, _outcome, "share of events that are flagged", no_events),
         share("specificity", true_negative, lambda s: 1 - s["outcome"], "share of non-events left alone", no_others),
         share("ppv", true_positive, flagged, "share of flagged rows with the event", "no row is flagged"),
-        share("npv", true_negative, lambda s: 1 - flagged(s), "share of unflagged rows without", "every row is flagged"),
+        share(
+            "npv", true_negative, lambda s: 1 - flagged(s), "share of unflagged rows without", "every row is flagged"
+        ),
         share("accuracy", lambda s: true_positive(s) + true_negative(s), _ones, "share classified rightly", "no rows"),
         share("alert_rate", flagged, _ones, "share of rows flagged", "no rows", better="neither"),
         share(

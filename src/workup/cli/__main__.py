@@ -1,0 +1,5 @@
+"""`python -m workup.cli`."""
+
+from workup.cli import main
+
+main()

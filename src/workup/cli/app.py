@@ -1,0 +1,40 @@
+"""The command tree."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from workup import __version__
+from workup.cli import corpus, information, records, running, scoring, selftests, starting
+
+app = typer.Typer(
+    name="workup",
+    help="Give a clinical AI system the full work-up before it meets a patient.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    epilog="Exit codes: 0 all well; 1 a gate or self-test failed, or verify found a difference; 2 bad input or usage; "
+    "3 no gate failed but some are unsure or not assessed.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"workup {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version")
+    ] = False,
+) -> None:
+    pass
+
+
+for group in (starting, running, scoring, corpus, records, selftests, information):
+    group.add_to(app)

@@ -1,0 +1,144 @@
+"""What every command shares: its three options of voice, messages on standard error, progress, and safe writing."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from workup.errors import InputError
+
+QUIET_SECONDS = 2.0  # anything longer shows progress
+
+
+class Voice:
+    """How loud a command is."""
+
+    quiet = False
+    verbose = False
+
+
+VOICE = Voice()
+
+
+def command(app: typer.Typer, *, name: str, example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register a command with an example in its help and with --quiet, --verbose and --debug."""
+
+    def register(function: Callable[..., None]) -> Callable[..., None]:
+        flags = {
+            "quiet": ("--quiet", "Say only what was asked for"),
+            "verbose": ("--verbose", "Say more about what is done"),
+            "debug": ("--debug", "Show the traceback of an error"),
+        }
+        own = inspect.signature(function)
+        hints = get_type_hints(function, include_extras=True)
+        extra = [
+            inspect.Parameter(
+                flag,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=False,
+                annotation=Annotated[bool, typer.Option(text, help=help_)],
+            )
+            for flag, (text, help_) in flags.items()
+        ]
+
+        @functools.wraps(function)
+        def wrapped(**given: Any) -> None:
+            VOICE.quiet, VOICE.verbose = given.pop("quiet"), given.pop("verbose")
+            given.pop("debug")
+            function(**given)
+
+        parameters = [p.replace(annotation=hints.get(p.name, p.annotation)) for p in own.parameters.values()]
+        wrapped.__signature__ = own.replace(parameters=[*parameters, *extra])  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {p.name: p.annotation for p in [*parameters, *extra]}
+        app.command(name, epilog=f"Example: {example}")(wrapped)
+        return function
+
+    return register
+
+
+def say(message: str) -> None:
+    """A line for the person at the terminal, on standard error so that standard output stays clean."""
+    if not VOICE.quiet:
+        sys.stderr.write(message + "\n")
+
+
+def detail(message: str) -> None:
+    """A line that only --verbose shows."""
+    if VOICE.verbose and not VOICE.quiet:
+        sys.stderr.write(message + "\n")
+
+
+def emit(text: str, target: str | None) -> None:
+    """Write a result: to standard output for None or "-", else to a file, whole or not at all."""
+    if target in (None, "-"):
+        sys.stdout.write(text)
+        return
+    assert target is not None
+    path = Path(target)
+    try:
+        part = path.with_name(path.name + ".part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError(
+            "the output must be a place that can be written", where=target, got=error.strerror or ""
+        ) from None
+
+
+class Progress:
+    """A bar with time left on a terminal, a plain line now and then elsewhere; silent for short work.
+
+    Called as `progress(what, done, total)`.
+    """
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._last = self._started
+        self._bar: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if VOICE.quiet or now - self._started < QUIET_SECONDS:
+            return
+        if sys.stderr.isatty():
+            self._draw(what, done, total)
+        elif now - self._last > 10:
+            self._last = now
+            sys.stderr.write(f"{what}: {done:,} of {total:,}\n")
+
+    def _draw(self, what: str, done: int, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        if self._bar is None:
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._bar = Bars(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+        if what not in self._tasks:
+            self._tasks[what] = self._bar.add_task(what, total=total)
+        self._bar.update(self._tasks[what], completed=done, total=total)
+
+
+def verdict_code(outcomes: list[str], *, allow_unsure: bool = False) -> int:
+    """The exit code of a set of verdicts: 1 if any failed, 3 if any is undecided, else 0."""
+    if "fail" in outcomes:
+        return 1
+    if any(outcome in ("unsure", "not_assessed") for outcome in outcomes):
+        return 0 if allow_unsure else 3
+    return 0

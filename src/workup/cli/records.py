@@ -1,0 +1,94 @@
+"""`workup report`, `verify` and `clean`: redraw from the record, prove it again, remove what is no longer needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from workup.cli.common import command, emit, say
+
+
+def add_to(app: typer.Typer) -> None:
+    """Hang the commands on the tree."""
+    command(app, name="report", example="workup report runs/demo -f md -o report.md")(report)
+    command(app, name="verify", example="workup verify runs/demo")(verify)
+    command(app, name="clean", example="workup clean runs/demo")(clean)
+
+
+def render(record: Any, form: str) -> str:
+    """A report in one of the known forms."""
+    from workup.errors import InputError, near
+    from workup.reports import markdown, text
+
+    forms: dict[str, Callable[[Any], str]] = {
+        "text": text.render,
+        "md": markdown.render,
+        "json": lambda found: str(found.to_json()),
+    }
+    if form not in forms:
+        raise InputError("the form of a report must be a known one", got=f"'{form}'", remedy=near(form, forms))
+    return forms[form](record)
+
+
+def report(
+    record: Annotated[Path, typer.Argument(help="report.json, or a run directory")],
+    form: Annotated[str, typer.Option("-f", "--format", help="text, md or json")] = "text",
+    out: Annotated[str | None, typer.Option("-o", "--out", help="File to write; standard output when absent")] = None,
+) -> None:
+    """Redraw a report from its record."""
+    from workup.report import Report
+
+    emit(render(Report.read(record), form), out)
+
+
+def verify(
+    directory: Annotated[Path, typer.Argument(help="Run directory")],
+    study: Annotated[Path | None, typer.Option(help="Study file, when it was moved since the run")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Largest difference of any number; byte for byte when absent")
+    ] = None,
+) -> None:
+    """Score the recorded outputs again and compare with the record; exit 1 where they differ."""
+    from workup.cli.running import again
+    from workup.report import Report
+
+    held = Report.read(directory)
+    fresh = again(directory, held, study)
+    differences = list(_differences(held.as_dict(), fresh.as_dict(), "", tolerance))
+    differences = (
+        [line for line in differences if not line.startswith("sha256")] if tolerance is not None else differences
+    )
+    if not differences:
+        say(f"{directory}: the same{'' if tolerance is None else f' within {tolerance:g}'}")
+        return
+    for line in differences[:20]:
+        typer.echo(line)
+    if len(differences) > 20:
+        typer.echo(f"… and {len(differences) - 20} more")
+    raise typer.Exit(1)
+
+
+def _differences(held: Any, fresh: Any, path: str, tolerance: float | None) -> Iterator[str]:
+    """Every place where two records differ, by its path; values of the record only, which hold no patient text."""
+    if isinstance(held, dict) and isinstance(fresh, dict):
+        for key in sorted({*held, *fresh}):
+            yield from _differences(held.get(key), fresh.get(key), f"{path}.{key}" if path else key, tolerance)
+    elif isinstance(held, list) and isinstance(fresh, list) and len(held) == len(fresh):
+        for i, (one, other) in enumerate(zip(held, fresh, strict=True)):
+            yield from _differences(one, other, f"{path}[{i}]", tolerance)
+    elif held != fresh:
+        numbers = all(isinstance(x, (int, float)) and not isinstance(x, bool) for x in (held, fresh))
+        if not (numbers and tolerance is not None and abs(held - fresh) <= tolerance):
+            yield f"{path}: recorded {json.dumps(held)[:80]}, now {json.dumps(fresh)[:80]}"
+
+
+def clean(directory: Annotated[Path, typer.Argument(help="Run directory")]) -> None:
+    """Remove the outputs and details of a run; the report stays."""
+    from workup import runs
+
+    removed = runs.clean(directory)
+    say(f"{directory}: removed {', '.join(removed)}" if removed else f"{directory}: nothing to remove")

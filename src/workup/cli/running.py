@@ -1,0 +1,132 @@
+"""`workup run`: the main job, into a run directory that resumes and can be verified."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workup.cli.common import Progress, command, detail, say, verdict_code
+from workup.errors import RunError
+
+if TYPE_CHECKING:
+    from workup.report import Report
+    from workup.study import Study
+
+
+def add_to(app: typer.Typer) -> None:
+    """Hang the command on the tree."""
+    command(app, name="run", example="workup run study.yaml -o runs/first --engine processes --workers 2")(run)
+
+
+def run(
+    study: Annotated[Path, typer.Argument(help="Study file")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Run directory; runs/NAME beside the study if absent")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="serial or processes; the study's own when absent")] = None,
+    workers: Annotated[int | None, typer.Option(help="Worker processes; 0 is one per core")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and say what would be done")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier outputs and ask the system again")] = False,
+    allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
+) -> None:
+    """Run a study; the same command goes on where a stopped run ended."""
+    from workup.runs import safe_name
+
+    plan = load(study, engine=engine, workers=workers)
+    directory = out or plan.base / "runs" / safe_name(plan.name)
+    names: list[str | None] = [part.name or part.use for part in plan.systems]
+    if dry_run:
+        _describe(plan, directory)
+        return
+    outcomes = []
+    for name in names or [None]:
+        place = directory / safe_name(str(name)) if len(names) > 1 else directory
+        report = run_system(plan, study, name, place, fresh=fresh)
+        say(f"{place / 'report.json'}")
+        typer.echo(str(report))
+        for verdict in report.verdicts:
+            typer.echo(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})")
+        outcomes += [verdict.outcome for verdict in report.verdicts]
+    raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
+
+
+def load(file: Path, *, engine: str | None = None, workers: int | None = None) -> Study:
+    """Read a study and let its folder hold modules that `use: module:Object` names."""
+    from workup.study import Study
+
+    study = Study.load(file)
+    folder = str(file.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    changes: dict[str, Any] = {} if engine is None else {"engine": engine}
+    if workers is not None:
+        changes["workers"] = workers
+    return study.model_copy(update=changes) if changes else study
+
+
+def run_system(study: Study, file: Path, name: str | None, place: Path, *, fresh: bool) -> Report:
+    """Validate one system of a study into a run directory."""
+    from workup.cli.records import render
+    from workup.runs import RunDirectory
+    from workup.validate import validate
+
+    started, cpu = time.monotonic(), time.process_time()
+    with RunDirectory.open(place, fresh=fresh) as directory, Progress() as progress:
+        directory.log(f"study {study.name}, system {name or 'recorded'}, engine {study.engine}")
+        report = validate(study, system=name, run=directory, watch=progress)
+        for form in study.report.formats:
+            directory.write(f"report.{'txt' if form == 'text' else form}", render(report, form))
+        directory.timings(
+            {
+                "seconds": time.monotonic() - started,
+                "cpu_seconds": time.process_time() - cpu,
+                "engine": study.engine,
+                "workers": study.workers,
+                "study_file": os.path.relpath(file.resolve(), place.resolve()),
+            }
+        )
+        directory.write("report.json", report.to_json())
+        directory.log(f"report {report.sha256}")
+    detail(f"{time.monotonic() - started:.1f} s")
+    return report
+
+
+def again(directory: Path, held: Report, study: Path | None) -> Report:
+    """The report of a run directory made anew from its recorded outputs, without asking the system again."""
+    import json
+
+    from workup.runs import RunDirectory
+    from workup.validate import validate
+
+    if study is None:
+        try:
+            facts = json.loads((directory / "timings.json").read_text(encoding="utf-8"))
+            study = directory / facts["study_file"]
+        except (OSError, ValueError, KeyError):
+            raise RunError(f"{directory}: it is not said which study made this run. To fix: give --study.") from None
+    plan = load(study)
+    name = str(held.system["name"]) if plan.systems else None
+    with RunDirectory.open(directory) as opened, Progress() as progress:
+        return validate(plan, system=name, run=opened, watch=progress)
+
+
+def _describe(study: Study, directory: Path) -> None:
+    """What a run would do, after reading and checking everything it needs."""
+    from workup import plugins
+
+    corpus = plugins.find("tasks", study.task)().read(study)
+    systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
+    typer.echo(f"study     {study.name} ({study.task})")
+    typer.echo(f"corpus    {corpus.name}: {len(corpus.cases):,} cases, {corpus.n_patients:,} patients")
+    typer.echo(f"systems   {systems}")
+    typer.echo(f"lenses    {', '.join(study.lenses)}")
+    typer.echo(f"resamples {study.bootstrap.replicates:,}")
+    typer.echo(f"gates     {len(study.gates)}")
+    typer.echo(f"into      {directory}")
+    for note in corpus.notes:
+        typer.echo(f"note      {note}")

@@ -1,0 +1,37 @@
+"""`workup selftest`: planted systems with known answers; a scorer that gets one wrong must not judge a model."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from workup.cli.common import command, say
+
+
+def add_to(app: typer.Typer) -> None:
+    """Hang the command on the tree."""
+    command(app, name="selftest", example="workup selftest risk")(selftest)
+
+
+def selftest(
+    task: Annotated[str, typer.Argument(help="Task to test: risk")] = "risk",
+    seed: Annotated[int, typer.Option(help="Seed of the planted cohorts")] = 0,
+) -> None:
+    """Score planted systems whose right answers are known; exit 1 if any comes out wrong."""
+    from importlib import import_module
+
+    from workup import plugins
+
+    home = plugins.registered("tasks")
+    if task not in home:
+        plugins.find("tasks", task)
+    checks = import_module(f"{home[task].module}.selftest").run(seed=seed)
+    for check in checks:
+        typer.echo(
+            f"{'ok  ' if check.passed else 'FAIL'}  {check.name}: expected {check.expected}, observed {check.observed}"
+        )
+    failed = sum(not check.passed for check in checks)
+    say(f"{len(checks) - failed} of {len(checks)} planted answers recovered")
+    if failed:
+        raise typer.Exit(1)

@@ -1,0 +1,91 @@
+"""`workup new` and `workup demo`: the first two minutes of a newcomer."""
+
+from __future__ import annotations
+
+import html
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from workup.cli.common import command, emit, say
+from workup.errors import InputError
+
+if TYPE_CHECKING:
+    from workup.report import Report
+
+_TASKS = ("risk",)
+_ROWS = 2000
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Workup demonstration</title>
+<style>body {{ font: 16px/1.5 system-ui; max-width: 50em; margin: 3em auto; padding: 0 1em }}</style>
+<h1>Workup demonstration</h1>
+<p>Generated data with planted truth; no patient is real.</p>
+<ul>{items}</ul>
+</html>
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Hang the commands on the tree."""
+    command(app, name="demo", example="workup demo")(demo)
+    command(app, name="new", example="workup new risk my-study")(new)
+
+
+def new(
+    task: Annotated[str, typer.Argument(help="Kind of system: risk")],
+    directory: Annotated[Path, typer.Argument(help="Folder to make")] = Path("my-study"),
+) -> None:
+    """Make a commented study.yaml with small generated data, ready to run."""
+    _study(task, directory)
+    say(f"Made {directory}. Next:  workup run {directory / 'study.yaml'}")
+
+
+def demo(
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for the demonstration")] = Path("demo"),
+) -> None:
+    """Run the bundled studies on generated data and show where the reports are."""
+    from workup.cli.running import load, run_system
+
+    reports: dict[str, Report] = {}
+    for task in _TASKS:
+        place = out / task
+        say(f"{task}: generating {_ROWS:,} predictions with planted truth, then resampling patients 2,000 times")
+        if not (place / "study.yaml").exists():
+            _study(task, place)
+        study = load(place / "study.yaml")
+        reports[task] = run_system(study, place / "study.yaml", None, place / "run", fresh=False)
+    for report in reports.values():
+        typer.echo(str(report))
+        for verdict in report.verdicts:
+            typer.echo(f"  gate {verdict.rule}: {verdict.outcome}")
+    index = out / "index.html"
+    emit(_index(reports), str(index))
+    typer.echo(f"\nOpen {index.resolve()}")
+
+
+def _study(task: str, directory: Path) -> None:
+    from workup import plugins
+
+    if task not in _TASKS:
+        raise InputError("the kind of system must be one of " + ", ".join(_TASKS), got=f"'{task}'")
+    if directory.exists() and any(directory.iterdir()):
+        raise InputError("the folder must be new or empty", where=str(directory), remedy="name another folder")
+    directory.mkdir(parents=True, exist_ok=True)
+    plugins.find("generators", "cohort")(_ROWS, seed=1).write(directory / "cohort.csv")
+    template = files("workup.cli").joinpath("templates", f"{task}.yaml").read_text(encoding="utf-8")
+    emit(template, str(directory / "study.yaml"))
+
+
+def _index(reports: dict[str, Report]) -> str:
+    """One page that links what was made; names are escaped."""
+    items = []
+    for task, report in reports.items():
+        title = html.escape(f"{report.study['name']}: {report.system['name']} on {report.corpus['name']}")
+        links = " · ".join(f'<a href="{task}/run/report.{form}">{form}</a>' for form in ("md", "txt", "json"))
+        items.append(f"<li><strong>{html.escape(task)}</strong> {title}: {links}</li>")
+    return _PAGE.format(items="".join(items))

@@ -1,0 +1,85 @@
+"""One way in for every table: a path, read by its ending or a named format, or a frame already in memory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from workup import plugins
+from workup.corpora.formats.columns import Column
+from workup.corpora.formats.frames import read_frame
+from workup.errors import InputError
+
+_ENDINGS = {
+    ".csv": "csv",
+    ".txt": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".csv.gz": "csv",
+    ".txt.gz": "csv",
+    ".tsv.gz": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".duckdb": "duckdb",
+    ".db": "duckdb",
+}
+
+
+def read_table(
+    source: Any, *, format: str = "", sheet: str = "", query: str = "", decimal: str = ""
+) -> dict[str, Column]:
+    """The columns of a file or of a frame in memory, in the form of `workup.task.Table`.
+
+    `sheet` chooses a sheet of an Excel workbook, `query` what to read from a database, and `decimal` says which sign
+    ('.' or ',') a text file puts before decimals where the file alone cannot tell.
+    """
+    given = {key: value for key, value in (("sheet", sheet), ("query", query), ("decimal", decimal)) if value}
+    if not isinstance(source, (str, os.PathLike)):
+        if given or format:
+            setting = "format" if format else next(iter(given))
+            raise InputError(
+                f"a table in memory takes no setting '{setting}'", where="table in memory", remedy="leave it out"
+            )
+        return read_frame(source)
+    path = Path(source)
+    chosen = format if format not in ("", "table") else _format_of(path)
+    _check_file(path)
+    table: dict[str, Column] = plugins.make("formats", chosen, given, where=path.name, context={"path": path})
+    return table
+
+
+def _format_of(path: Path) -> str:
+    name = path.name.lower()
+    for ending in sorted(_ENDINGS, key=len, reverse=True):
+        if name.endswith(ending):
+            return _ENDINGS[ending]
+    if path.is_dir():
+        _check_file(path)
+    raise InputError(
+        "a table in a known format was expected",
+        where=path.name,
+        got=f"the ending '{path.suffix}'" if path.suffix else "a name without an ending",
+        remedy=f"use one of {', '.join(_ENDINGS)}, or name the format ({', '.join(sorted(set(_ENDINGS.values())))})",
+    )
+
+
+def _check_file(path: Path) -> None:
+    known = ", ".join(_ENDINGS)
+    if path.is_dir():
+        raise InputError(
+            "a file with a table was expected",
+            where=str(path),
+            got="a directory",
+            remedy=f"give one file in it; known endings are {known}",
+        )
+    if not path.exists():
+        beside = path.parent.name or "the working directory"
+        raise InputError(
+            "a file with a table was expected",
+            where=str(path),
+            got=f"no such file in {beside}" if path.parent.is_dir() else f"no directory '{path.parent}'",
+            remedy=f"check the path; known endings are {known}",
+        )

@@ -1,0 +1,150 @@
+"""The internal lens: every metric with its interval on all rows, and honest figures for data the model was built on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from workup.errors import StudyError
+from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate
+from workup.metric import Metric
+from workup.report import LensResult
+from workup.scores import Floats, Levels, Scores
+from workup.stats.bootstrap import unit_counts
+from workup.stats.random import generator
+from workup.study import Part
+
+# Rows to fit on (positions, repeats allowed) → the same Scores with the values a refitted system would give all rows.
+Refit = Callable[[npt.NDArray[np.intp]], Scores]
+
+
+class Settings(Part):
+    """What the lens does beyond the plain estimates; all of it needs a refit function."""
+
+    optimism: int = Field(200, ge=0, description="Refits on resampled patients for the optimism correction; 0 for none")
+    folds: int = Field(0, ge=0, description="Folds of patients for cross-validation; 0 for none")
+    refit: str | None = Field(None, description="package.module:function that fits a model to a table")
+    leave_one_site_out: bool = Field(False, description="Predict each site by a model fitted on the others")
+
+
+def internal(
+    scores: Scores,
+    metrics: Sequence[Metric],
+    *,
+    settings: Mapping[str, Any],
+    draws: Draws,
+    levels: Sequence[float] = (0.95,),
+    refit: Refit | None = None,
+    progress: Progress | None = None,
+) -> LensResult:
+    """Point, interval and n of every metric; with `refit`, also corrected for optimism, cross-validated, by site."""
+    chosen = Settings.checked(settings, where="lenses.internal")
+    found = estimate(scores, metrics, (EVERYTHING,), draws=draws, levels=levels, progress=progress)
+    notes: list[str] = []
+    if refit is None:
+        if settings:
+            raise StudyError(
+                f"lenses.internal: {', '.join(sorted(settings))} need a refit function. To fix: add "
+                "'refit: package.module:function', or leave them out."
+            )
+    else:
+        if chosen.optimism:
+            found += list(_optimism_corrected(scores, metrics, found, refit, chosen.optimism, draws.seed))
+            notes.append(
+                f"Optimism-corrected values: {chosen.optimism} refits on resampled patients (Harrell); their intervals "
+                "are the apparent ones moved by the optimism and do not count its own error."
+            )
+        if chosen.folds:
+            found += _cross_validated(scores, metrics, refit, chosen.folds, draws, levels)
+        if chosen.leave_one_site_out:
+            found += _leave_one_site_out(scores, metrics, refit, draws, levels)
+            notes.append("Leave-one-site-out: each site is predicted by a model fitted on the other sites.")
+    return LensResult(
+        lens="internal",
+        settings={"replicates": draws.replicates, "levels": list(levels), **(chosen.model_dump() if refit else {})},
+        estimates=tuple(found),
+        notes=tuple(notes),
+    )
+
+
+def _optimism_corrected(
+    scores: Scores, metrics: Sequence[Metric], apparent: Sequence[Estimate], refit: Refit, times: int, seed: int
+) -> Iterator[Estimate]:
+    """Harrell's bootstrap: how much better a model looks on the patients it was fitted on than on everyone."""
+    units, patient = np.unique(scores.patient, return_inverse=True)
+    optimism: list[Floats] = []
+    for counts in unit_counts(units.size, times, seed=int(generator(seed, "optimism").integers(2**31))):
+        for count in counts[:, patient]:
+            rows = np.repeat(np.arange(len(scores)), count.astype(np.intp))
+            refitted = refit(rows)
+            both = np.vstack([count, np.ones(len(scores))]) * scores.base_weight
+            values = np.array([metric.compute(refitted, both) for metric in metrics])
+            optimism.append(values[:, 0] - values[:, 1])
+    gaps = np.array(optimism)
+    for m, metric in enumerate(metrics):
+        defined = gaps[np.isfinite(gaps[:, m]), m]
+        for row in apparent:
+            if row.metric == metric.name and dict(row.slice) == dict(metric.at) and row.value is not None:
+                yield _shifted(row, float(defined.mean()) if defined.size else np.nan, times - defined.size, times)
+
+
+def _shifted(row: Estimate, optimism: float, lost: int, times: int) -> Estimate:
+    if not np.isfinite(optimism) or row.value is None:
+        return replace(
+            row,
+            slice={**row.slice, "validation": "optimism-corrected"},
+            value=None,
+            low=None,
+            high=None,
+            status="undefined",
+            reason="no refit gave a value",
+        )
+    return replace(
+        row,
+        slice={**row.slice, "validation": "optimism-corrected"},
+        value=row.value - optimism,
+        low=None if row.low is None else row.low - optimism,
+        high=None if row.high is None else row.high - optimism,
+        method=f"{row.method}, moved by an optimism of {optimism:.4g} ({times} refits)",
+        reason=f"undefined in {lost} of {times} refits, which were left out" if lost else row.reason,
+    )
+
+
+def _held_out(scores: Scores, refit: Refit, parts: Levels) -> Scores:
+    """Scores in which every part is predicted by a system fitted on the other parts."""
+    values = {name: column.copy() for name, column in scores.values.items()}
+    for _, inside in parts.masks():
+        if inside.any():
+            refitted = refit(np.flatnonzero(~inside))
+            for name, column in values.items():
+                column[inside] = refitted[name][inside]
+    return replace(scores, values=values)
+
+
+def _cross_validated(
+    scores: Scores, metrics: Sequence[Metric], refit: Refit, folds: int, draws: Draws, levels: Sequence[float]
+) -> list[Estimate]:
+    units, patient = np.unique(scores.patient, return_inverse=True)
+    if not 2 <= folds <= units.size:
+        raise StudyError(f"internal.folds must be 2 to the number of patients ({units.size}); got {folds}.")
+    order = generator(draws.seed, "folds").permutation(units.size)
+    fold = np.empty(units.size, dtype=np.int64)
+    fold[order] = np.arange(units.size) % folds
+    held = _held_out(scores, refit, Levels(fold[patient], tuple(str(i + 1) for i in range(folds))))
+    key = {"validation": f"{folds}-fold"}
+    return estimate(held, metrics, (Slice(key),), draws=draws, levels=levels)
+
+
+def _leave_one_site_out(
+    scores: Scores, metrics: Sequence[Metric], refit: Refit, draws: Draws, levels: Sequence[float]
+) -> list[Estimate]:
+    if scores.site is None or len(scores.site.names) < 2:
+        raise StudyError("internal.leave_one_site_out needs a site column with at least two sites.")
+    held = _held_out(scores, refit, scores.site)
+    slices = [Slice({"validation": "leave-one-site-out", "site": name}, rows) for name, rows in scores.site.masks()]
+    return estimate(held, metrics, slices, draws=draws, levels=levels)

@@ -1,0 +1,36 @@
+"""Report → Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from workup.report import Report
+from workup.reports.sections import Section, Table, sections
+from workup.reports.text import visible
+
+
+def render(report: Report) -> str:
+    """The whole report as Markdown; names from users' files cannot add markup."""
+    first, *rest = sections(report)
+    return "\n".join([_section(first, "#"), *(_section(section, "##") for section in rest)])
+
+
+def _section(section: Section, mark: str) -> str:
+    parts = [f"{mark} {_escaped(section.title)}"]
+    parts += [_escaped(sentence) for sentence in section.sentences]
+    parts += [_table(table) for table in section.tables]
+    if section.points:
+        parts.append("\n".join(f"- {_escaped(point)}" for point in section.points))
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(table: Table) -> str:
+    lines = [table.heads, tuple("---" for _ in table.heads), *table.rows]
+    return "\n".join(
+        "| " + " | ".join(cell if set(cell) == {"-"} else _escaped(cell) for cell in line) + " |" for line in lines
+    )
+
+
+def _escaped(text: str) -> str:
+    """Backslashes before all that Markdown or HTML would read as markup."""
+    return re.sub(r"([\\`*_\[\]<>|#{}])", r"\\\1", visible(text))

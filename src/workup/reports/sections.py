@@ -1,0 +1,235 @@
+"""A report as titled sections of sentences and tables. Renderers only lay them out; no data are read here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from workup.report import Estimate, LensResult, Report
+from workup.reports.wording import METRIC_TITLES, count, headline, interval, number, plural, slice_name
+
+Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
+
+OVERALL = (
+    "auroc",
+    "auprc",
+    "calibration_slope",
+    "calibration_in_the_large",
+    "oe_ratio",
+    "brier",
+    "scaled_brier",
+    "ici",
+    "e50",
+    "e90",
+    "emax",
+    "ece",
+)
+DECISIONS = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "f1", "alert_rate", "net_benefit")
+# Enough to see who is served worse without a page per group; the record holds every metric.
+BY_GROUP = ("auroc", "calibration_slope", "calibration_in_the_large", "oe_ratio", "brier", *DECISIONS[:4])
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under column heads."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of a report."""
+
+    title: str
+    sentences: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    points: tuple[str, ...] = field(default=())
+
+
+def sections(report: Report) -> list[Section]:
+    """The internal validation report, in the order people know."""
+    found = [_header(report), _summary(report), _verdicts(report)]
+    internal = report.results.get("internal")
+    if internal is not None:
+        found += [
+            _overall(internal),
+            *_decisions(internal),
+            *_corrected(internal),
+            _calibration(internal),
+            _benefit(internal),
+        ]
+    if "subgroups" in report.results:
+        found += list(_groups(report.results["subgroups"]))
+    found += [_smallest(report), _limits(report)]
+    return [section for section in found if section.sentences or section.tables or section.points]
+
+
+def _header(report: Report) -> Section:
+    corpus, system = report.corpus, report.system
+    rows = [
+        ("Study", str(report.study.get("name", ""))),
+        ("System", " ".join(filter(None, (str(system["name"]), str(system["version"]))))),
+        ("Corpus", " ".join(filter(None, (str(corpus["name"]), str(corpus["version"]))))),
+        ("Cases, patients", f"{number(corpus['n_cases'])}, {number(corpus['n_patients'])}"),
+        ("Corpus sha256", str(corpus["sha256"])),
+        ("Seed", str(report.seed)),
+        ("As of", report.as_of or "not given"),
+        (
+            "Made with",
+            f"Workup {report.workup}, " + ", ".join(f"{k} {v}" for k, v in sorted(report.environment.items())),
+        ),
+        ("Record sha256", report.sha256),
+    ]
+    marked = ("THIS REPORT HOLDS PATIENT TEXT.",) if report.contains_phi else ()
+    return Section("Validation report", marked, (Table(("", ""), tuple(rows)),))
+
+
+def _summary(report: Report) -> Section:
+    notes = [note for result in report.results.values() for note in result.notes]
+    # How rows map to patients decides every interval, so it is said before anything else.
+    first = [note for note in notes if note.startswith("No patient column")]
+    rest = [note for note in notes if note not in first]
+    return Section("In plain words", (*first, *headline(report)), points=tuple(rest))
+
+
+def _verdicts(report: Report) -> Section:
+    if not report.verdicts:
+        return Section("Gates", ("No gate was set, so this report decides nothing by itself.",))
+    rows = tuple((v.outcome.replace("_", " "), v.rule, v.reason) for v in report.verdicts)
+    return Section("Gates", tables=(Table(("outcome", "rule", "reason"), rows),))
+
+
+def _rows(estimates: Iterable[Estimate]) -> Iterator[tuple[str, ...]]:
+    for e in estimates:
+        counted = "" if e.numerator is None else f"{count(e.numerator)}/{count(e.denominator)}"
+        events = "" if e.n_events is None else number(e.n_events)
+        yield (
+            METRIC_TITLES.get(e.metric, e.metric),
+            number(e.value),
+            interval(e),
+            number(e.n_patients),
+            events,
+            counted,
+            _method(e),
+        )
+
+
+_HEADS = ("metric", "value", "interval", "patients", "events", "counts", "how")
+
+
+def _method(e: Estimate) -> str:
+    return e.method if e.status == "ok" else f"{e.status}: {e.reason}"
+
+
+def _plain(estimates: Iterable[Estimate], names: Sequence[str], level: float) -> list[Estimate]:
+    rows = [e for e in estimates if e.metric in names and e.level == level]
+    return sorted(rows, key=lambda e: names.index(e.metric))
+
+
+def _overall(result: LensResult) -> Section:
+    sub = []
+    for level in sorted({e.level for e in result.estimates}, reverse=True):
+        rows = _plain([e for e in result.estimates if not e.slice], OVERALL, level)
+        if rows:
+            sub.append(Table((_HEADS[0], _HEADS[1], f"{level:.0%} interval", *_HEADS[3:]), tuple(_rows(rows))))
+    return Section("Overall", tables=tuple(sub))
+
+
+def _decisions(result: LensResult) -> Iterator[Section]:
+    thresholds = sorted({e.slice["threshold"] for e in result.estimates if set(e.slice) == {"threshold"}})
+    for threshold in thresholds:
+        rows = [e for e in result.estimates if dict(e.slice) == {"threshold": threshold}]
+        found = _plain(rows, DECISIONS, 0.95)
+        said = (f"Everyone with a risk of {threshold:g} or more is flagged.",)
+        yield Section(f"Decisions at a threshold of {threshold:g}", said, (Table(_HEADS, tuple(_rows(found))),))
+
+
+def _corrected(result: LensResult) -> Iterator[Section]:
+    kinds = dict.fromkeys(str(e.slice["validation"]) for e in result.estimates if "validation" in e.slice)
+    for kind in kinds:
+        rows = [e for e in result.estimates if e.slice.get("validation") == kind and e.level == 0.95]
+        shown = [e for e in rows if e.metric in BY_GROUP]
+        table = Table(
+            ("where", *_HEADS),
+            tuple(
+                (slice_name({k: v for k, v in e.slice.items() if k != "validation"}), *row)
+                for e, row in zip(shown, _rows(shown), strict=True)
+            ),
+        )
+        yield Section(f"Refitted: {kind}", tables=(table,))
+
+
+def _calibration(result: LensResult) -> Section:
+    curve = result.tables.get("calibration_curve")
+    if not curve:
+        return Section("Calibration")
+    rows = tuple(
+        (str(i + 1), number(r["n"]), number(r["risk"]), number(r["observed"])) for i, r in enumerate(curve["rug"])
+    )
+    said = f"Rows in tenths by risk. The drawn curve is a {curve['smoother']}; its points and band are in report.json."
+    return Section("Calibration", (said,), (Table(("tenth", "rows", "mean risk", "observed"), rows),))
+
+
+def _benefit(result: LensResult) -> Section:
+    curve = result.tables.get("decision_curve")
+    if not curve:
+        return Section("Decision curve")
+    shown = [row for row in curve if round(row["threshold"] * 100) % 5 == 0 and row["threshold"] <= 0.5]
+    rows = tuple(
+        (f"{r['threshold']:g}", number(r["model"]), number(r["treat_all"]), "0", number(r["avoided_per_100"]))
+        for r in shown
+    )
+    said = "Net benefit per row of treating by the model, of treating everyone and of treating no one."
+    heads = ("threshold", "model", "treat all", "treat none", "interventions avoided per 100")
+    return Section("Decision curve", (said,), (Table(heads, rows),))
+
+
+def _groups(result: LensResult) -> Iterator[Section]:
+    estimates = [e for e in result.estimates if e.level == 0.95]
+    for name in result.settings.get("by", ()):
+        rows = [e for e in estimates if name in e.slice]
+        levels = list(dict.fromkeys(str(e.slice[name]) for e in rows))
+        shown = sorted(
+            (e for e in rows if e.metric in BY_GROUP),
+            key=lambda e: (BY_GROUP.index(e.metric), e.slice.get("threshold", 0), levels.index(str(e.slice[name]))),
+        )
+        body = tuple((str(e.slice[name]), _at(e), *row[1:]) for e, row in zip(shown, _rows(shown), strict=True))
+        said = f"{plural(len(levels), 'group')}, the largest first; none is left out."
+        yield Section(f"By {name}", (said,), (Table((name, "metric", *_HEADS[1:]), body),))
+
+
+def _at(e: Estimate) -> str:
+    title = METRIC_TITLES.get(e.metric, e.metric)
+    return f"{title} at {e.slice['threshold']:g}" if "threshold" in e.slice else title
+
+
+def _smallest(report: Report) -> Section:
+    """What the data could not have seen is as important as what they show."""
+    rows = []
+    for name, result in report.results.items():
+        for e in result.estimates:
+            if e.level != 0.95 or e.se is None or e.status != "ok" or "validation" in e.slice:
+                continue
+            if e.metric in ("auroc", "sensitivity", "specificity", "calibration_slope"):
+                group = {k: v for k, v in e.slice.items() if k != "threshold"}
+                who = slice_name(group) if name != "internal" else "everyone"
+                rows.append((who, _at(e), number(e.n_patients), number(Z_POWER * e.se)))
+    said = (
+        "The smallest departure from a fixed reference that a study of this size would find with 80 % power "
+        "(two-sided 5 %; 2.80 standard errors). Smaller ones may exist unseen."
+    )
+    table = Table(("who", "metric", "patients", "smallest difference"), tuple(rows))
+    return Section("Smallest difference these data could see", (said,), (table,)) if rows else Section("")
+
+
+def _limits(report: Report) -> Section:
+    return Section(
+        "Limits",
+        points=(
+            "An interval allows for the play of chance among patients like these, not for patients of another kind, "
+            "place or time.",
+            "A model that was fitted on these patients looks better here than it is; refit it or test it elsewhere.",
+            "If clinicians acted on the risks, outcomes changed with them, and no figure here is the untreated truth.",
+        ),
+    )

@@ -1,0 +1,165 @@
+"""Words and numbers as a reader meets them: titles, rounded figures, intervals, and sentences of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workup.errors import ReportError
+from workup.report import Estimate, Report
+
+METRIC_TITLES = {
+    "auroc": "AUROC",
+    "auprc": "AUPRC",
+    "brier": "Brier score",
+    "scaled_brier": "scaled Brier score",
+    "calibration_slope": "calibration slope",
+    "calibration_in_the_large": "calibration in the large",
+    "oe_ratio": "observed / expected",
+    "ici": "ICI",
+    "e50": "E50",
+    "e90": "E90",
+    "emax": "Emax",
+    "ece": "ECE",
+    "ppv": "PPV",
+    "npv": "NPV",
+    "f1": "F1",
+    "alert_rate": "alert rate",
+    "net_benefit": "net benefit",
+}
+
+
+def number(value: float | int | None) -> str:
+    """A figure for reading: integers with thousands, others to four significant digits at most.
+
+    >>> number(1683), number(0.862049), number(None), number(0.00001234), number(12345.6)
+    ('1,683', '0.862', '–', '1.23e-05', '12,346')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, int) or value == 0:
+        return f"{int(value):,}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if abs(value) >= 10:
+        return f"{value:.1f}"
+    if abs(value) >= 0.001:
+        return f"{value:.3f}"
+    return f"{value:.3g}"
+
+
+def count(value: float | None) -> str:
+    """A count, or a weighted sum of counts.
+
+    >>> count(3.0), count(175.137), count(1683.0)
+    ('3', '175.1', '1,683')
+    """
+    if value is None:
+        return "–"
+    return f"{int(value):,}" if float(value).is_integer() else number(value)
+
+
+def percent(value: float) -> str:
+    """A share as a percentage.
+
+    >>> percent(0.0826)
+    '8.3 %'
+    """
+    return f"{100 * value:.1f} %"
+
+
+def interval(e: Estimate) -> str:
+    """Both ends, or a dash."""
+    return "–" if e.low is None or e.high is None else f"{number(e.low)} to {number(e.high)}"
+
+
+def slice_name(keys: Mapping[str, Any]) -> str:
+    """A slice in words: "sex F, site 12"; "all" for the empty one."""
+    return ", ".join(f"{key} {value}" for key, value in keys.items()) or "all"
+
+
+def plural(count: int, noun: str) -> str:
+    """A count with its noun."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def headline(report: Report) -> Iterator[str]:
+    """The sentences a reader should leave with, each with its interval and n."""
+    if report.study.get("task") == "risk" and "internal" in report.results:
+        yield from _risk_headline(report)
+
+
+def _risk_headline(report: Report) -> Iterator[str]:
+    about = report.results["internal"].tables.get("summary")
+    if about:
+        yield (
+            f"{plural(about['patients'], 'patient')} with {plural(about['rows'], 'prediction')} and "
+            f"{plural(about['events'], 'event')}: {percent(about['observed'])} had the event, "
+            f"the model predicted {percent(about['predicted'])} on average."
+        )
+    auroc = _found(report, "auroc")
+    if auroc:
+        yield (
+            f"Shown one patient with the event and one without, the model gives the higher risk to the right one in "
+            f"{_share(auroc)} of pairs{_between(auroc)}."
+        )
+    ratio = _found(report, "oe_ratio")
+    if ratio and ratio.value is not None:
+        happened = f"{100 * ratio.value:.0f} happened{_hundred(ratio)}"
+        yield f"For every 100 events the model expected, {happened}: {_lean(ratio)}."
+    slope = _found(report, "calibration_slope")
+    if slope and slope.value is not None:
+        yield f"The calibration slope is {slope.value:.2f}{_raw(slope)}: {_spread(slope)}."
+    for e in report.results["internal"].estimates:
+        if e.metric == "sensitivity" and set(e.slice) == {"threshold"} and e.level == 0.95 and e.value is not None:
+            yield f"At a threshold of {e.slice['threshold']:g} it flags {_share(e)} of the events{_between(e)}."
+
+
+def _found(report: Report, metric: str) -> Estimate | None:
+    try:
+        e = report.estimate(metric)
+    except ReportError:
+        return None
+    return e if e.value is not None else None
+
+
+def _share(e: Estimate) -> str:
+    return "–" if e.value is None else percent(e.value)
+
+
+def _between(e: Estimate) -> str:
+    if e.low is None or e.high is None:
+        return f" (no interval: {e.reason})"
+    return f" ({e.level:.0%} interval {percent(e.low)} to {percent(e.high)}, {number(e.n_patients)} patients)"
+
+
+def _hundred(e: Estimate) -> str:
+    if e.low is None or e.high is None:
+        return f" (no interval: {e.reason})"
+    return f" ({e.level:.0%} interval {100 * e.low:.0f} to {100 * e.high:.0f})"
+
+
+def _raw(e: Estimate) -> str:
+    if e.low is None or e.high is None:
+        return f" (no interval: {e.reason})"
+    return f" ({e.level:.0%} interval {e.low:.2f} to {e.high:.2f})"
+
+
+def _lean(e: Estimate) -> str:
+    if e.low is None or e.high is None:
+        return "whether risks are too high or too low cannot be said"
+    if e.high < 1:
+        return "risks are too high on average"
+    if e.low > 1:
+        return "risks are too low on average"
+    return "no clear lean either way"
+
+
+def _spread(e: Estimate) -> str:
+    if e.low is None or e.high is None:
+        return "whether risks are too extreme cannot be said"
+    if e.high < 1:
+        return "high risks are too high and low risks too low"
+    if e.low > 1:
+        return "risks are too timid: high ones too low, low ones too high"
+    return "compatible with 1, as it should be"

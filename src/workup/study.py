@@ -1,0 +1,251 @@
+"""Study: what to validate, read from study.yaml with errors that teach. Knows nothing of what plug-ins do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+
+from workup.errors import StudyError, near
+
+_LARGEST_FILE = 1_000_000
+
+
+class Part(BaseModel):
+    """A piece of a study: every field known, with a default or required; nothing else is let in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @classmethod
+    def checked(cls, content: Any, *, where: str, lines: Mapping[tuple[str, ...], int] | None = None) -> Self:
+        """Read plain data, or raise one StudyError that names every fault."""
+        if not isinstance(content, Mapping):
+            raise StudyError(f"{where}: expected a mapping of fields; got {type(content).__name__}.")
+        try:
+            return cls.model_validate(dict(content))
+        except ValidationError as error:
+            raise StudyError(_teach(error, cls, where, lines or {})) from None
+
+
+class CorpusPart(Part):
+    """Where the cases come from: a file, or a generator with a seed."""
+
+    path: str | None = Field(None, description="File of cases, relative to the study file")
+    generate: dict[str, Any] | None = Field(None, description="Settings of a generator instead of a file")
+    format: str = Field("", description="Format of the file; by its ending when empty")
+    query: str = Field("", description="SQL for a DuckDB file")
+    decimal: str = Field("", description="Decimal sign of a text file, '.' or ',', where the file alone cannot tell")
+    sheet: str = Field("", description="Sheet of an Excel file; the first when empty")
+    name: str = Field("", description="Name of the corpus in reports; the file's name when empty")
+    version: str = Field("", description="Version of the corpus, as its owner counts it")
+
+
+class ColumnsPart(Part):
+    """Which column of the table is what."""
+
+    outcome: str = Field(description="Outcome, 0 or 1; empty cells are not mature yet")
+    risk: str | None = Field(None, description="Recorded risk in [0, 1], when no model is run")
+    patient: str | None = Field(None, description="Patient id; without it every row is a patient")
+    site: str | None = Field(None, description="Hospital or clinic")
+    time: str | None = Field(None, description="When the prediction was made")
+    weight: str | None = Field(None, description="Design weight (sampling or censoring)")
+    groups: tuple[str, ...] = Field((), description="Columns whose levels are compared")
+
+
+class SystemPart(Part):
+    """A system under test: a plug-in's name, or package.module:Object, with its settings."""
+
+    name: str = Field("", description="Name in reports; the plug-in's name when empty")
+    use: str = Field(description="Registered system, or package.module:Object")
+    settings: dict[str, Any] = Field(default_factory=dict, alias="with", description="Settings of the system")
+    tags: dict[str, str] = Field(default_factory=dict, description="Free labels, such as kind: baseline")
+
+
+class BootstrapPart(Part):
+    """How resampling intervals are made."""
+
+    replicates: int = Field(2000, ge=200, le=100_000, description="Resamples of whole patients")
+    strata: str | None = Field(None, description="Group column fixed by the design, such as case or control")
+
+
+class ReportPart(Part):
+    """What is drawn from the record."""
+
+    formats: tuple[str, ...] = Field(("md", "text"), description="Forms written beside report.json")
+    as_of: str | None = Field(None, description="Date the report speaks of; given, never read from a clock")
+
+
+def _internal_only() -> dict[str, dict[str, Any]]:
+    return {"internal": {}}
+
+
+class Study(Part):
+    """What to validate, with which lenses and gates. `Study.load("study.yaml")` reads one."""
+
+    name: str = Field(description="Name of the study")
+    task: str = Field(description="Kind of system: risk")
+    seed: int = Field(0, ge=0, description="Seed of every random draw")
+    corpus: CorpusPart = Field(default_factory=CorpusPart, description="Where the cases come from")
+    columns: ColumnsPart | None = Field(None, description="Which column is what")
+    time_format: str | None = Field(None, description="Form of the time column, such as %d/%m/%Y, when it is not ISO")
+    systems: tuple[SystemPart, ...] = Field((), description="Systems under test")
+    lenses: dict[str, dict[str, Any]] = Field(
+        default_factory=_internal_only, description="Questions asked, each with its settings"
+    )
+    bootstrap: BootstrapPart = Field(default_factory=BootstrapPart, description="How resampling intervals are made")
+    thresholds: tuple[float, ...] = Field((), description="Decision thresholds in (0, 1); none is assumed")
+    cost_ratio: float | None = Field(
+        None, gt=0, description="Harm of a missed event over that of a false alarm; adds the threshold 1 / (1 + ratio)"
+    )
+    ece: bool = Field(False, description="Also show the expected calibration error, a biased measure")
+    primary: dict[str, Any] = Field(default_factory=dict, description="Slice keys that gates take when they name none")
+    baseline: str | None = Field(None, description="report.json that relative gates compare with")
+    gates: tuple[str, ...] = Field((), description='Rules such as "auroc.low >= 0.75"')
+    report: ReportPart = Field(default_factory=ReportPart, description="What is drawn from the record")
+    engine: str = Field("serial", description="Where the system runs: serial or processes")
+    workers: int = Field(0, ge=0, description="Worker processes; 0 is one per core")
+
+    _base: Path = PrivateAttr(default_factory=Path)
+
+    @field_validator("thresholds")
+    @classmethod
+    def _inside(cls, values: tuple[float, ...]) -> tuple[float, ...]:
+        for value in values:
+            if not (math.isfinite(value) and 0 < value < 1):
+                raise ValueError(f"a threshold must lie between 0 and 1; got {value}")
+        if len(set(values)) < len(values):
+            raise ValueError("a threshold is named twice")
+        return values
+
+    @field_validator("lenses", mode="before")
+    @classmethod
+    def _empty_settings(cls, lenses: Any) -> Any:
+        # `internal:` with nothing after it is YAML for null; a reader means "with its defaults".
+        return {name: settings or {} for name, settings in lenses.items()} if isinstance(lenses, Mapping) else lenses
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.task == "risk" and self.columns is None:
+            raise ValueError("a risk study needs 'columns' with at least 'outcome'")
+        names = [system.name or system.use for system in self.systems]
+        if len(set(names)) < len(names):
+            raise ValueError("two systems have one name; give each its own 'name'")
+        return self
+
+    @property
+    def base(self) -> Path:
+        """The folder that paths in the study start from."""
+        return self._base
+
+    def all_thresholds(self) -> tuple[float, ...]:
+        """Thresholds named, with the one that the cost ratio implies."""
+        implied = () if self.cost_ratio is None else (1 / (1 + self.cost_ratio),)
+        return tuple(dict.fromkeys((*self.thresholds, *implied)))
+
+    def record(self) -> dict[str, Any]:
+        """The study as the report holds it: complete, without what must not change the bytes (engine, workers)."""
+        return self.model_dump(mode="json", by_alias=True, exclude={"engine", "workers"})
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], *, base: Path | str = ".", where: str = "study") -> Study:
+        """A study from plain data.
+
+        >>> Study.of({"name": "demo", "task": "risk", "columns": {"outcome": "died", "risk": "p"}}).seed
+        0
+        """
+        study = cls.checked(content, where=where)
+        study._base = Path(base)
+        return study
+
+    @classmethod
+    def load(cls, path: str | Path) -> Study:
+        """Read a study.yaml."""
+        file = Path(path)
+        content, lines = _read_yaml(file)
+        study = cls.checked(content, where=str(file), lines=lines)
+        study._base = file.parent
+        return study
+
+
+def _read_yaml(file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
+    """Content and the line of every field. Aliases are refused: a few of them can unfold into gigabytes."""
+    try:
+        size = file.stat().st_size
+        if size > _LARGEST_FILE:
+            raise StudyError(f"{file}: a study file is at most {_LARGEST_FILE:,} bytes; got {size:,}.")
+        text = file.read_text(encoding="utf-8-sig")
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
+            raise StudyError(f"{file}: YAML aliases (*name) are not allowed. To fix: write the value out.")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        return yaml.safe_load(text), dict(_lines(node, ())) if node else {}
+    except FileNotFoundError:
+        raise StudyError(f"{file}: there is no such study file. To fix: 'workup new risk' makes one.") from None
+    except IsADirectoryError:
+        raise StudyError(f"{file}: this is a folder. To fix: name the study file in it.") from None
+    except UnicodeDecodeError:
+        raise StudyError(f"{file}: the study file must be UTF-8 text.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise StudyError(f"{file}{line}: not valid YAML: {getattr(error, 'problem', None) or 'unreadable'}.") from None
+
+
+def _lines(node: yaml.Node, path: tuple[str, ...]) -> Any:
+    """(path, line) of every field, and an error for a key written twice, which YAML would silently overwrite."""
+    if isinstance(node, yaml.MappingNode):
+        seen = set()
+        for key, value in node.value:
+            name = str(key.value)
+            if name in seen:
+                raise StudyError(f"line {key.start_mark.line + 1}: the field '{name}' is written twice.")
+            seen.add(name)
+            yield (*path, name), key.start_mark.line + 1
+            yield from _lines(value, (*path, name))
+    elif isinstance(node, yaml.SequenceNode):
+        for i, value in enumerate(node.value):
+            yield (*path, str(i)), value.start_mark.line + 1
+            yield from _lines(value, (*path, str(i)))
+
+
+def _teach(error: ValidationError, model: type[BaseModel], where: str, lines: Mapping[tuple[str, ...], int]) -> str:
+    """One message with every fault: place, what was expected, what was got, and the near names."""
+    faults = []
+    for fault in error.errors():
+        path = tuple(str(part) for part in fault["loc"])
+        line = next((lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in lines), None)
+        place = f"line {line}, " if line else ""
+        field = ".".join(path) or "study"
+        known = _fields(model, path[:-1])
+        if fault["type"] == "extra_forbidden":
+            message = f"'{field}' is not a known field; {near(path[-1], known)}"
+        elif fault["type"] == "missing":
+            message = f"'{field}' is missing ({known.get(path[-1], 'it is required')})"
+        else:
+            message = f"'{field}': {fault['msg'].removeprefix('Value error, ')}"
+            if fault["type"] != "value_error" and not isinstance(fault["input"], (dict, list)):
+                message += f"; got {str(fault['input'])[:60]!r}"
+        faults.append(f"{place}{message}.")
+    head = f"{where}: " if len(faults) == 1 else f"{where}: {len(faults)} things to mend:\n  "
+    return head + "\n  ".join(faults)
+
+
+def _fields(model: type[BaseModel], path: tuple[str, ...]) -> dict[str, str]:
+    """Names and descriptions of the fields that may stand at a path."""
+    for step in path:
+        field = model.model_fields.get(step)
+        inner = (
+            [a for a in _annotations(field.annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
+            if field
+            else []
+        )
+        model = inner[0] if inner else model
+    return {field.alias or name: field.description or "" for name, field in model.model_fields.items()}
+
+
+def _annotations(annotation: Any) -> list[Any]:
+    """An annotation with all that it is made of: `X | None` holds X, `tuple[X, ...]` too."""
+    return [annotation, *(inner for part in get_args(annotation) for inner in _annotations(part))]

@@ -1,0 +1,319 @@
+"""The checked cohort: which column plays which part, each found fit for it. Knows no file, model or lens."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from workup.errors import InputError, near
+from workup.scores import Floats
+from workup.task import Case, Table
+from workup.tasks.risk.checks import (
+    check_outcome,
+    check_risk,
+    check_weight,
+    missing_cells,
+    refuse_doubtful_numbers,
+    rows_named,
+)
+from workup.tasks.risk.identity import Ids, content, identities
+from workup.tasks.risk.times import Times, check_time
+
+NO_PATIENT_COLUMN = "No patient column: each row is taken as a patient of its own."
+
+# Spelt without the signs between words, so that Patient_ID and patient.id are one.
+_PATIENT_NAMES = frozenset(
+    (
+        *("patient", "patientid", "patientnbr", "patientno", "patientnum", "patientnumber", "patientkey", "patid"),
+        *("subject", "subjectid", "subjid", "usubjid", "person", "personid", "participant", "participantid"),
+        *("mrn", "pid", "uniquepid", "hadm", "hadmid", "memberid", "nhsnumber", "empi"),
+        # Ids of stays: finer than patients, but where even these repeat, patients do.
+        *("stayid", "icustayid", "patientunitstayid", "patienthealthsystemstayid", "encounterid", "admissionid"),
+    )
+)
+# Floats from here on cannot tell neighbouring whole numbers apart.
+_EXACT_LIMIT = 2.0**53
+_LISTED = 30
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column of a table plays which part; `risk` is absent when a model is to predict."""
+
+    outcome: str
+    risk: str | None = None
+    patient: str | None = None
+    site: str | None = None
+    time: str | None = None
+    weight: str | None = None
+    groups: tuple[str, ...] = ()
+    time_format: str | None = None
+
+    def named(self) -> dict[str, str]:
+        """Every part that is given, with its column."""
+        parts = {
+            "outcome": self.outcome,
+            "risk": self.risk,
+            "patient": self.patient,
+            "site": self.site,
+            "time": self.time,
+            "weight": self.weight,
+        }
+        given = {part: name for part, name in parts.items() if name is not None}
+        return given | {f"groups[{place}]": name for place, name in enumerate(self.groups)}
+
+
+@dataclass(frozen=True, eq=False)
+class Cohort:
+    """Rows fit to be validated on. Ids, sites and groups are text as reports show it, None where missing.
+
+    `outcome` is NaN where it is not mature yet. `risk` is None when a model will predict. `table` keeps every column
+    as it was read, and `notes` say what a reader must know of these data.
+    """
+
+    columns: Columns
+    outcome: Floats
+    table: Table
+    risk: Floats | None = None
+    patient: Ids | None = None
+    site: Ids | None = None
+    time: Times | None = None
+    weight: Floats | None = None
+    groups: Mapping[str, Ids] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    @property
+    def cases(self) -> Sequence[Case]:
+        """The rows as cases, made when asked for, so that a million of them cost nothing."""
+        return _Cases(self)
+
+    @property
+    def predictors(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns a model may see: all but the outcome, a recorded risk, the design weight and the patient's id."""
+        hidden = {self.columns.outcome, self.columns.risk, self.columns.weight, self.columns.patient}
+        return {name: column for name, column in self.table.items() if name not in hidden}
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hash of the content of all columns, row by row, the same from every file format and on every machine.
+
+        The columns a model may see are part of what is tested: were they left out, a run directory would answer from
+        memory after they changed.
+        """
+        digest = hashlib.sha256(b"workup cohort 1")
+        parts: list[tuple[str, npt.NDArray[Any] | None]] = [
+            ("outcome", self.outcome),
+            ("risk", self.risk),
+            ("patient", self.patient),
+            ("site", self.site),
+            ("time", self.time),
+            ("weight", self.weight),
+            *((f"group {name}", column) for name, column in sorted(self.groups.items())),
+        ]
+        parts += [(f"input {name}", column) for name, column in sorted(self.predictors.items())]
+        for part, column in parts:
+            if column is not None:
+                label = part.encode()
+                digest.update(len(label).to_bytes(4, "little") + label)
+                digest.update(content(column))
+        return digest.hexdigest()
+
+
+class _Cases(Sequence[Case]):
+    def __init__(self, cohort: Cohort) -> None:
+        self._cohort = cohort
+        self._inputs = cohort.predictors
+
+    def __len__(self) -> int:
+        return len(self._cohort)
+
+    @overload
+    def __getitem__(self, row: int) -> Case: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Case]: ...
+
+    def __getitem__(self, row: int | slice) -> Case | Sequence[Case]:
+        if isinstance(row, slice):
+            return [self._case(place) for place in range(*row.indices(len(self)))]
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        return self._case(row % len(self))
+
+    def __iter__(self) -> Iterator[Case]:
+        return (self._case(row) for row in range(len(self)))
+
+    def _case(self, row: int) -> Case:
+        cohort = self._cohort
+        return Case(
+            id=str(row + 1),
+            input={name: _plain(column[row]) for name, column in self._inputs.items()},
+            expected=float(cohort.outcome[row]),
+            patient=None if cohort.patient is None else cohort.patient[row],
+            site=None if cohort.site is None else cohort.site[row],
+            time=None if cohort.time is None else cohort.time[row],
+            groups={name: column[row] for name, column in cohort.groups.items()},
+        )
+
+
+def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
+    """A table with its parts checked: every fault is refused with its place and remedy, what is tolerable is noted.
+
+    >>> table = {"died": np.array([0.0, 1.0, np.nan]), "risk": np.array([0.1, 0.7, 0.3])}
+    >>> cohort = check_cohort(table, Columns(outcome="died", risk="risk"), where="cohort.csv")
+    >>> print(*cohort.notes, sep="\\n")
+    No patient column: each row is taken as a patient of its own.
+    1 of 3 rows has no outcome yet and is left out of every metric.
+    """
+    table = _checked_table(table, columns, where=where)
+
+    def at(name: str) -> str:
+        return f"{where}, column '{name}'"
+
+    outcome = check_outcome(table[columns.outcome], where=at(columns.outcome))
+    risk: Floats | None = None
+    risk_notes: tuple[str, ...] = ()
+    if columns.risk is not None:
+        risk, risk_notes = check_risk(table[columns.risk], where=at(columns.risk))
+    else:
+        _refuse_doubtful_inputs(table, columns, where=where)
+    patient = None if columns.patient is None else _patients(table[columns.patient], where=at(columns.patient))
+    time = None
+    if columns.time is not None:
+        time = check_time(table[columns.time], time_format=columns.time_format, where=at(columns.time))
+    return Cohort(
+        columns=columns,
+        outcome=outcome,
+        table=table,
+        risk=risk,
+        patient=patient,
+        site=None if columns.site is None else identities(table[columns.site]),
+        time=time,
+        weight=None if columns.weight is None else check_weight(table[columns.weight], where=at(columns.weight)),
+        groups={name: identities(table[name]) for name in columns.groups},
+        notes=(*_patient_notes(table, columns), *_missing_notes(outcome, time), *risk_notes),
+    )
+
+
+def _checked_table(table: Table, columns: Columns, *, where: str) -> dict[str, npt.NDArray[Any]]:
+    arrays = {name: _as_column(column) for name, column in table.items()}
+    lengths = {len(column) for column in arrays.values()}
+    if not arrays or lengths == {0} or len(lengths) > 1:
+        raise InputError(
+            "a table of equally long columns with at least one row was expected",
+            where=where,
+            got="an empty table" if len(lengths) < 2 else f"columns of {min(lengths)} to {max(lengths)} rows",
+            remedy="give one value per row in each column",
+        )
+    for part, name in columns.named().items():
+        if name not in arrays:
+            raise InputError(
+                f"columns.{part} names '{name}', which the table does not have",
+                where=where,
+                **_names_found(name, list(arrays)),
+            )
+    if columns.risk == columns.outcome:
+        raise InputError(
+            "outcome and risk must be two columns",
+            where=where,
+            got=f"'{columns.outcome}' for both",
+            remedy="name the column that holds the predicted risk",
+        )
+    return arrays
+
+
+def _as_column(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array = np.asarray(column)
+    if array.dtype.kind in "biu":
+        return array.astype(np.float64)
+    return array.astype(object) if array.dtype.kind in "US" else array
+
+
+def _names_found(name: str, names: list[str]) -> dict[str, str]:
+    # A file without a header has data where names should be, and data are not shown.
+    like_data = [bool(re.fullmatch(r"[-+0-9.,:/\s]*", known)) for known in names]
+    if 2 * sum(like_data) > len(names):
+        return {
+            "got": "a first line that looks like data rather than column names",
+            "remedy": "put a line with the names of the columns above the data",
+        }
+    likely = names if len(names) <= _LISTED else difflib.get_close_matches(name, names, n=_LISTED, cutoff=0.3)
+    return {"got": f"{len(names)} other columns", "remedy": f"use the exact name of a column; {near(name, likely)}"}
+
+
+def _refuse_doubtful_inputs(table: Table, columns: Columns, *, where: str) -> None:
+    """A model must not be fed "12%" or "1,234" as if it were a category."""
+    of_design = {columns.patient, columns.site, columns.time, columns.outcome, columns.weight, *columns.groups}
+    for name, column in table.items():
+        if column.dtype.kind == "O" and name not in of_design:
+            refuse_doubtful_numbers(column, where=f"{where}, column '{name}'")
+
+
+def _patients(column: npt.NDArray[Any], *, where: str) -> Ids:
+    missing = missing_cells(column)
+    if missing.any():
+        raise InputError(
+            "every row needs the id of its patient",
+            where=where,
+            got=f"none in {rows_named(missing)}",
+            remedy="give these rows an id, remove them, or name no patient column if each row is a patient",
+        )
+    if column.dtype.kind == "f":
+        merged = np.abs(column) >= _EXACT_LIMIT
+        if merged.any():
+            raise InputError(
+                "patient ids must be exact",
+                where=where,
+                got=f"floating-point numbers too large to tell neighbours apart in {rows_named(merged)}",
+                remedy="store the ids as text or as integers",
+            )
+    return identities(column)
+
+
+def _patient_notes(table: Table, columns: Columns) -> list[str]:
+    if columns.patient is not None:
+        return []
+    notes = [NO_PATIENT_COLUMN]
+    for name, column in table.items():
+        if re.sub(r"[^a-z]", "", name.lower()) in _PATIENT_NAMES:
+            ids = identities(column)
+            known = ids[ids != np.array(None)]
+            distinct = len(set(known.tolist()))
+            if distinct < len(known):
+                notes.append(
+                    f"Warning: column '{name}' is named like a patient id and repeats ({distinct} ids in {len(known)} "
+                    "rows). If rows share patients, name it as the patient column: intervals are too short otherwise."
+                )
+    return notes
+
+
+def _missing_notes(outcome: Floats, time: Times | None) -> list[str]:
+    notes, n = [], len(outcome)
+    immature = int(np.isnan(outcome).sum())
+    if immature:
+        verb = ("has", "is") if immature == 1 else ("have", "are")
+        notes.append(f"{immature} of {n} rows {verb[0]} no outcome yet and {verb[1]} left out of every metric.")
+    undated = 0 if time is None else int(np.isnat(time).sum())
+    if undated:
+        notes.append(f"{undated} of {n} rows {'has' if undated == 1 else 'have'} no time.")
+    return notes
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON can hold it: numbers, text, ISO times, None where missing."""
+    if isinstance(value, np.datetime64):
+        return None if np.isnat(value) else str(value)
+    if isinstance(value, (float, np.floating)):
+        return None if np.isnan(value) else float(value)
+    return value

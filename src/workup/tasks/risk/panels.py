@@ -1,0 +1,109 @@
+"""The curves a risk report leads with: ROC, calibration, decision curve, risk distributions; thinned for the record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workup.scores import Floats, Scores
+from workup.stats import calibration, rank, smooth
+from workup.tasks.risk.metrics import Smoother
+
+_BINS = 20
+_GRID = 60
+
+
+def panels(scores: Scores, smoother: Smoother) -> dict[str, Any]:
+    """Tables behind the four panels; a panel that the data cannot draw is absent, and the metrics say why."""
+    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
+    found: dict[str, Any] = {"summary": _summary(scores), "risk_distribution": _distribution(y, p, w)}
+    if 0 < y.sum() < y.size:
+        found["roc"] = [{"fpr": x, "sensitivity": t} for x, t in rank.roc_points(y, p, w)]
+        found["calibration_curve"] = _calibration(scores, smoother)
+        found["decision_curve"] = decision_curve(y, p, w)
+    return found
+
+
+def _summary(scores: Scores) -> dict[str, Any]:
+    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
+    return {
+        "rows": len(scores),
+        "patients": scores.n_patients,
+        "events": int(y.sum()),
+        "patients_with_event": int(np.unique(scores.patient[y > 0]).size),
+        "observed": float(w @ y / w.sum()),
+        "predicted": float(w @ p / w.sum()),
+        "sites": None if scores.site is None else int(np.unique(scores.site.codes).size),
+        "weighted": scores.weight is not None,
+    }
+
+
+def _distribution(y: Floats, p: Floats, w: Floats) -> list[dict[str, Any]]:
+    """Share of each outcome's rows per twentieth of risk."""
+    place = np.minimum((p * _BINS).astype(int), _BINS - 1)
+    rows = []
+    for outcome in (0, 1):
+        mass = np.bincount(place, weights=w * (y == outcome), minlength=_BINS)
+        total = mass.sum()
+        rows += [
+            {"outcome": outcome, "from": b / _BINS, "to": (b + 1) / _BINS, "share": mass[b] / total if total else None}
+            for b in range(_BINS)
+        ]
+    return rows
+
+
+def _calibration(scores: Scores, smoother: Smoother) -> dict[str, Any]:
+    """The drawn curve and the spline's band over the middle 98 % of risks."""
+    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
+    lp = calibration.logit(p)
+    ends = [smooth.weighted_quantile(lp, w, share) for share in (0.01, 0.99)]
+    grid = np.linspace(ends[0], ends[1], _GRID)
+    curve = smooth.spline_curve(lp, y, w, scores.patient, at=smoother.knots, grid=grid)
+    rows = [
+        {"risk": risk, "observed": seen, "low": low, "high": high}
+        for risk, seen, low, high in zip(curve.risk, curve.observed, curve.low, curve.high, strict=True)
+    ]
+    found: dict[str, Any] = {"smoother": smoother.kind, "spline": rows, "rug": _deciles(scores)}
+    if smoother.kind == "loess":
+        drawn = smooth.loess(p, y, curve.risk, weight=scores.weight)
+        found["loess"] = [{"risk": risk, "observed": seen} for risk, seen in zip(curve.risk, drawn, strict=True)]
+    return found
+
+
+def _deciles(scores: Scores) -> list[dict[str, float]]:
+    """Mean risk and observed share in tenths of the rows by risk: what the curve smooths."""
+    order = np.argsort(scores["risk"], kind="stable")
+    parts = [rows for rows in np.array_split(order, min(10, len(order))) if rows.size]
+    w = scores.base_weight
+    return [
+        {
+            "risk": float(np.average(scores["risk"][rows], weights=w[rows])),
+            "observed": float(np.average(scores["outcome"][rows], weights=w[rows])),
+            "n": int(rows.size),
+        }
+        for rows in parts
+        if w[rows].sum() > 0
+    ]
+
+
+def decision_curve(y: Floats, p: Floats, w: Floats) -> list[dict[str, float | None]]:
+    """Net benefit of the model, of treating all and of treating none, standardised, and interventions avoided."""
+    total, prevalence = w.sum(), float(w @ y / w.sum())
+    rows: list[dict[str, float | None]] = []
+    for threshold in np.arange(1, 100) / 100:
+        odds = threshold / (1 - threshold)
+        flagged = p >= threshold
+        benefit = float((w[flagged] @ y[flagged] - odds * (w[flagged] @ (1 - y[flagged]))) / total)
+        treat_all = prevalence - (1 - prevalence) * odds
+        rows.append(
+            {
+                "threshold": float(threshold),
+                "model": benefit,
+                "treat_all": treat_all,
+                "treat_none": 0.0,
+                "standardised": benefit / prevalence if prevalence > 0 else None,
+                "avoided_per_100": (benefit - treat_all) / odds * 100,
+            }
+        )
+    return rows

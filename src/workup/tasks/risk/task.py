@@ -1,0 +1,241 @@
+"""The risk task: reads a cohort, asks the model for risks, and makes Scores with one row per mature prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from workup import plugins
+from workup.errors import InputError, StudyError, SystemFailure
+from workup.metric import Metric
+from workup.scores import Floats, Scores
+from workup.stats import calibration
+from workup.study import Study
+from workup.task import Case, Corpus, Engine, OutputLog, RiskSystem, Table, Watch
+from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
+from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, risk_metrics
+from workup.tasks.risk.panels import panels
+
+_BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
+
+
+@dataclass(frozen=True)
+class RiskCorpus(Corpus):
+    """A cohort as a corpus; `cohort` keeps the columns, so that a million rows need no million objects."""
+
+    cohort: Cohort = None  # type: ignore[assignment]
+
+
+class RiskTask:
+    """Risk-prediction models."""
+
+    name = "risk"
+    metric_names = METRIC_NAMES
+
+    def read(self, study: Study, table: Any = None) -> RiskCorpus:
+        """The cohort a study names, checked; `table` (a frame or columns) takes the place of the file."""
+        content, name, seed = self._table(study, table)
+        assert study.columns is not None
+        columns = Columns(**study.columns.model_dump(), time_format=study.time_format)
+        cohort = check_cohort(content, columns, where=name)
+        return RiskCorpus(
+            name=study.corpus.name or name,
+            version=study.corpus.version,
+            task=self.name,
+            cases=cohort.cases,
+            sha256=cohort.sha256,
+            source=study.corpus.path or "",
+            seed=seed,
+            n_patients=_distinct(cohort),
+            notes=cohort.notes,
+            cohort=cohort,
+        )
+
+    def _table(self, study: Study, table: Any) -> tuple[Table, str, int | None]:
+        part = study.corpus
+        read = plugins.find("formats", "table")
+        if table is not None:
+            return read(table), "table", None
+        if part.generate is not None:
+            settings = dict(part.generate)
+            kind, seed = str(settings.pop("kind", "cohort")), int(settings.pop("seed", study.seed))
+            planted = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            return planted.table, f"generated {kind}", seed
+        if part.path is None:
+            raise StudyError("corpus: give 'path' (a table of predictions) or 'generate'.")
+        path = study.base / part.path
+        return read(path, format=part.format, query=part.query, sheet=part.sheet, decimal=part.decimal), path.name, None
+
+    def run(
+        self,
+        open_system: Callable[[], RiskSystem],
+        corpus: Corpus,
+        engine: Engine,
+        log: OutputLog,
+        watch: Watch,
+    ) -> Floats:
+        """A risk for every row, NaN where the model refused one."""
+        cohort = _cohort(corpus)
+        system = open_system()
+        if getattr(system, "recorded", False):
+            return _checked(system.predict(cohort.table), len(cohort), 0)
+        size = int(getattr(system, "batch", _BATCH))
+        known = log.known()
+        risks = np.full(len(cohort), np.nan)
+        for key, value in known.items():
+            risks[int(key) - 1] = np.nan if value is None else value
+        batches = [range(start, min(start + size, len(cohort))) for start in range(0, len(cohort), size)]
+        pending = [rows for rows in batches if any(str(row + 1) not in known for row in rows)]
+        done = len(cohort) - sum(len(rows) for rows in pending)
+        watch("asking the model", done, len(cohort))
+        table = cohort.predictors
+        inputs = [
+            (rows.start, {name: column[rows.start : rows.stop] for name, column in table.items()}) for rows in pending
+        ]
+        answers = engine.map(partial(_opened, open_system), inputs)
+        for rows, answer in zip(pending, answers, strict=True):
+            risks[rows.start : rows.stop] = answer
+            log.append({str(row + 1): _or_none(risks[row]) for row in rows})
+            done += len(rows)
+            watch("asking the model", done, len(cohort))
+        return risks
+
+    def score(self, case: Case, output: float | None) -> list[dict[str, float]]:
+        """One row when the outcome is known and the model answered, else none."""
+        if output is None or not np.isfinite(output) or not np.isfinite(case.expected):
+            return []
+        return [{"outcome": float(case.expected), "risk": float(output), "row": float(case.id)}]
+
+    def scores(self, corpus: Corpus, outputs: Floats) -> Scores:
+        """All rows at once, in an order that no shuffling of the table can change: by risk, then by all the rest."""
+        cohort = _cohort(corpus)
+        usable = np.flatnonzero(np.isfinite(cohort.outcome) & np.isfinite(outputs))
+        if usable.size == 0:
+            raise InputError(
+                "no row has both a risk and an outcome, so nothing can be scored",
+                where=corpus.name,
+                got=f"{len(cohort)} rows",
+                remedy="check the outcome column and the model's answers",
+            )
+        scores = Scores.of(
+            {"outcome": cohort.outcome[usable], "risk": outputs[usable], "row": usable + 1.0},
+            patient=None if cohort.patient is None else cohort.patient[usable],
+            site=None if cohort.site is None else cohort.site[usable],
+            time=None if cohort.time is None else cohort.time[usable],
+            groups={name: column[usable] for name, column in cohort.groups.items()},
+            weight=None if cohort.weight is None else cohort.weight[usable],
+        )
+        return _in_order(scores, patients_known=cohort.patient is not None)
+
+    def metrics(self, scores: Scores, study: Study) -> list[Metric]:
+        """Discrimination, calibration and, at every named threshold, decisions."""
+        return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), ece=study.ece)
+
+    def tables(self, scores: Scores, study: Study) -> dict[str, Any]:
+        """The four panels (ROC, calibration, decision curve, risk distributions) and the summary."""
+        return panels(scores, Smoother.of(scores))
+
+    def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
+        """What a reader must know before the first number."""
+        said = list(corpus.notes)
+        refused = int(np.count_nonzero(~np.isfinite(outputs)))
+        if refused:
+            said.append(f"The model gave no risk for {refused} of {len(outputs)} rows; they are in no metric.")
+        clipped = calibration.n_clipped(scores["risk"])
+        if clipped:
+            said.append(f"{clipped} risks of (nearly) 0 or 1 were clipped to 1e-6 inside logarithms only.")
+        if not study.all_thresholds():
+            said.append("No decision threshold was named, so sensitivity, PPV and their kin are not shown.")
+        if scores.weight is not None:
+            said.append("Rows carry design weights: counts are weighted sums, intervals allow for unequal weights.")
+        return said
+
+    def details(self, scores: Scores, study: Study) -> Iterator[dict[str, Any]]:
+        """Which cell of the two-by-two table each row falls in, at the primary threshold."""
+        thresholds = study.all_thresholds()
+        if not thresholds:
+            return
+        threshold = float(study.primary.get("threshold", thresholds[0]))
+        flagged, event = scores["risk"] >= threshold, scores["outcome"] > 0
+        cells = np.where(flagged, np.where(event, "tp", "fp"), np.where(event, "fn", "tn"))
+        for i in np.argsort(scores["row"], kind="stable"):
+            yield {"row": int(scores["row"][i]), "threshold": threshold, "cell": str(cells[i])}
+
+    def refit(
+        self, corpus: Corpus, scores: Scores, fit: Callable[[Table], RiskSystem]
+    ) -> Callable[[npt.NDArray[np.intp]], Scores]:
+        """A function that fits anew on chosen rows of the scores and gives every row its new risk."""
+        table = _cohort(corpus).table
+        rows = scores["row"].astype(np.intp) - 1
+        everyone = {name: column[rows] for name, column in table.items()}
+
+        def refitted(chosen: npt.NDArray[np.intp]) -> Scores:
+            model = fit({name: column[rows[chosen]] for name, column in table.items()})
+            risks = _checked(model.predict(everyone), len(rows), 0)
+            if not np.isfinite(risks).all():
+                raise SystemFailure("a refitted model must give every row a risk; it refused some.")
+            return replace(scores, values={**scores.values, "risk": risks})
+
+        return refitted
+
+
+def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table]], Floats]:
+    """Runs once in each worker: opens the system there and gives the function that answers batches."""
+    system = open_system()
+
+    def answer(item: tuple[int, Table]) -> Floats:
+        start, table = item
+        n = len(next(iter(table.values())))
+        return _checked(system.predict(table), n, start)
+
+    return answer
+
+
+def _checked(answers: Sequence[float | None] | Mapping[str, Any], n: int, start: int) -> Floats:
+    """Risks as an array, NaN where refused; anything else that is not a risk is the system's fault."""
+    risks = np.array([np.nan if a is None else a for a in answers], dtype=np.float64)
+    if risks.size != n:
+        raise SystemFailure(
+            f"the system must answer one risk per row; it was given {n} rows and answered {risks.size}."
+        )
+    wrong = np.flatnonzero(~np.isnan(risks) & ~((risks >= 0) & (risks <= 1)))
+    if wrong.size:
+        raise SystemFailure(
+            f"row {start + wrong[0] + 1}: a risk must lie in [0, 1]; {wrong.size} of {n} answers do not. "
+            "To fix: have the system answer probabilities (predict_proba), not scores or labels."
+        )
+    return risks
+
+
+def _or_none(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _cohort(corpus: Corpus) -> Cohort:
+    assert isinstance(corpus, RiskCorpus)
+    return corpus.cohort
+
+
+def _distinct(cohort: Cohort) -> int:
+    return len(cohort) if cohort.patient is None else len(set(cohort.patient.tolist()))
+
+
+def _in_order(scores: Scores, *, patients_known: bool) -> Scores:
+    """Sort by risk, then outcome, groups, site, time, weight and patient, so that equal tables give equal bytes."""
+    keys: list[npt.NDArray[Any]] = [scores["risk"], scores["outcome"]]
+    keys += [levels.codes for _, levels in sorted(scores.groups.items())]
+    if scores.site is not None:
+        keys.append(scores.site.codes)
+    if scores.time is not None:
+        keys.append(scores.time.astype(np.int64))
+    keys.append(scores.base_weight)
+    if patients_known:
+        keys.append(scores.patient)
+    ordered = scores.take(np.lexsort(keys[::-1]))
+    # Rows without patient ids are patients of their own; numbering them in this order makes resamples order-free too.
+    return ordered if patients_known else replace(ordered, patient=np.arange(len(ordered), dtype=np.int64))

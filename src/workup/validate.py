@@ -1,0 +1,224 @@
+"""The whole pipeline on one screen: Study → corpus → outputs → Scores → lenses → gates → Report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import workup
+from workup import plugins
+from workup.errors import StudyError, near
+from workup.estimate import Draws
+from workup.gates import Gate, judge, levels
+from workup.report import LensResult, Report
+from workup.runs import RunDirectory, Unrecorded, content_key
+from workup.scores import Levels, Scores
+from workup.study import Study, SystemPart
+from workup.task import Corpus, OutputLog, Task, Watch
+
+
+def validate(
+    study: Study,
+    *,
+    system: Any = None,
+    table: Any = None,
+    refit: Callable[..., Any] | None = None,
+    run: RunDirectory | None = None,
+    watch: Watch = lambda what, done, total: None,
+) -> Report:
+    """Give one system the work-up a study asks for.
+
+    `system` is a name in the study, or an object to test in its place; `table` takes the place of the corpus file;
+    `refit(table)` fits a new model, for optimism correction; `run` keeps outputs so that a killed run resumes.
+    """
+    task: Task = plugins.find("tasks", study.task)()
+    gates = [Gate.parse(rule, known=task.metric_names) for rule in study.gates]
+    baseline = Report.read(study.base / study.baseline) if study.baseline else None
+    engine = plugins.make("engines", study.engine, {}, where="engine", context={"workers": study.workers})
+    opener = _Opener(study, system)
+
+    corpus = task.read(study, table)
+    outputs = task.run(opener, corpus, engine, _log(run, opener, corpus), watch)
+    scores = task.scores(corpus, outputs)
+    metrics = task.metrics(scores, study)
+
+    draws = Draws(study.seed, study.bootstrap.replicates, _strata(study, scores))
+    fitting = _refit(task, corpus, scores, study, refit)
+    results: dict[str, LensResult] = {}
+    for lens, settings in study.lenses.items():
+        look = plugins.find("lenses", lens)
+        progress = partial(watch, f"{lens} lens")
+        own = fitting if lens == "internal" else {}
+        results[lens] = look(
+            scores, metrics, settings=settings, draws=draws, levels=levels(gates), progress=progress, **own
+        )
+    notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
+    results = _introduce(results, notes, task.tables(scores, study))
+
+    verdicts = judge(
+        gates, [e for r in results.values() for e in r.estimates], primary=_primary(study), baseline=baseline
+    )
+    if run is not None:
+        run.details(task.details(scores, study))
+    return Report(
+        study=study.record(),
+        corpus=corpus.as_dict(),
+        system=opener.identity(),
+        seed=study.seed,
+        results=results,
+        verdicts=verdicts,
+        environment={"python": python_version(), **{lib: version(lib) for lib in ("numpy", "scipy")}},
+        as_of=study.report.as_of,
+        workup=workup.__version__,
+    )
+
+
+def score_risk(
+    table: Any,
+    *,
+    outcome: str,
+    risk: str,
+    patient: str | None = None,
+    by: Sequence[str] = (),
+    site: str | None = None,
+    time: str | None = None,
+    weight: str | None = None,
+    thresholds: Sequence[float] = (),
+    gates: Sequence[str] = (),
+    seed: int = 0,
+    replicates: int = 2000,
+    name: str = "risk",
+    time_format: str | None = None,
+    watch: Watch = lambda what, done, total: None,
+) -> Report:
+    """Score a table of recorded predictions: a path, a pandas, polars or pyarrow frame, or a mapping of columns.
+
+    >>> report = score_risk({"died": [0, 1, 0, 1] * 20, "p": [0.1, 0.8, 0.4, 0.3] * 20}, outcome="died", risk="p")
+    >>> report.estimate("auroc").value
+    0.75
+    """
+    columns = {"outcome": outcome, "risk": risk, "patient": patient, "site": site, "time": time, "weight": weight}
+    path = Path(table) if isinstance(table, (str, Path)) else None
+    content = {
+        "name": name,
+        "task": "risk",
+        "seed": seed,
+        "corpus": {} if path is None else {"path": path.name},
+        "columns": {**columns, "groups": list(by)},
+        "time_format": time_format,
+        "lenses": {"internal": {}, **({"subgroups": {}} if by else {})},
+        "thresholds": list(thresholds),
+        "gates": list(gates),
+        "bootstrap": {"replicates": replicates},
+    }
+    study = Study.of(content, base=Path() if path is None else path.parent, where="score_risk")
+    return validate(study, table=None if path else table, watch=watch)
+
+
+class _Opener:
+    """Opens the system under test: once here, and once in each worker process it is sent to."""
+
+    def __init__(self, study: Study, system: Any) -> None:
+        self._base, self._open = study.base, None
+        self._part = None if system is not None and not isinstance(system, str) else _chosen(study, system)
+        if self._part is None:
+            self._open = _wrapped(system) if hasattr(system, "predict_proba") else system
+
+    def __call__(self) -> Any:
+        if self._open is None:
+            assert self._part is not None
+            name = self._part.name or self._part.use
+            context = {"name": name, "base": self._base}
+            self._open = plugins.make(
+                "systems", self._part.use, self._part.settings, where=f"systems.{name}", context=context
+            )
+        return self._open
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A system that a study names is opened anew in the worker; only an object given by hand must travel itself.
+        return {**self.__dict__, "_open": None if self._part is not None else self._open}
+
+    def identity(self) -> dict[str, str]:
+        """Name and version, as reports hold them."""
+        opened = self()
+        return {
+            "name": str(getattr(opened, "name", type(opened).__name__)),
+            "version": str(getattr(opened, "version", "")),
+        }
+
+    def notes(self) -> tuple[str, ...]:
+        """What the system itself has to say, such as a model saved by another version of its library."""
+        return tuple(getattr(self(), "notes", ()))
+
+    def key(self) -> Mapping[str, Any]:
+        """All that decides the system's answers."""
+        settings = {} if self._part is None else self._part.settings
+        return {**self.identity(), "settings": settings}
+
+
+def _wrapped(model: Any) -> Any:
+    """A fitted scikit-learn classifier becomes a system."""
+    return plugins.find("systems", "sklearn").of(model)
+
+
+def _chosen(study: Study, name: str | None) -> SystemPart:
+    """The named system of the study, or its only one, or the recorded risk column."""
+    systems = {part.name or part.use: part for part in study.systems}
+    if name is not None:
+        if name not in systems:
+            raise StudyError(f"the study names no system '{name}'; {near(name, systems)}.")
+        return systems[name]
+    if len(systems) > 1:
+        raise StudyError(f"the study names several systems ({', '.join(systems)}); say which one to validate.")
+    if systems:
+        return next(iter(systems.values()))
+    column = study.columns.risk if study.columns else None
+    if column is None:
+        raise StudyError("name a system under 'systems', or the column of recorded risks as 'columns.risk'.")
+    return SystemPart.model_validate({"name": "recorded", "use": "recorded", "with": {"column": column}})
+
+
+def _log(run: RunDirectory | None, opener: _Opener, corpus: Corpus) -> OutputLog:
+    if run is None:
+        return Unrecorded()
+    return run.outputs(content_key(opener.key(), corpus.sha256, corpus.task), opener.identity()["name"])
+
+
+def _strata(study: Study, scores: Scores) -> Levels | None:
+    name = study.bootstrap.strata
+    if name is None:
+        return None
+    if name not in scores.groups:
+        raise StudyError(f"bootstrap.strata: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
+    return scores.groups[name]
+
+
+def _refit(task: Task, corpus: Corpus, scores: Scores, study: Study, fit: Callable[..., Any] | None) -> dict[str, Any]:
+    """The internal lens's way to fit a model anew, when the caller or the study gives one."""
+    named = study.lenses.get("internal", {}).get("refit")
+    if fit is None and named:
+        fit = plugins.find("systems", str(named))
+    return {} if fit is None else {"refit": task.refit(corpus, scores, fit)}
+
+
+def _introduce(
+    results: dict[str, LensResult], notes: Sequence[str], tables: Mapping[str, Any]
+) -> dict[str, LensResult]:
+    """What a reader must know first stands in the first result."""
+    first = next(iter(results), None)
+    if first is None:
+        return results
+    result = results[first]
+    introduced = LensResult(**{**vars(result), "notes": (*notes, *result.notes), "tables": {**tables, **result.tables}})
+    return {**results, first: introduced}
+
+
+def _primary(study: Study) -> Mapping[str, Any]:
+    """Slice values that gates take when they name none."""
+    thresholds = study.all_thresholds()
+    defaults = {"threshold": thresholds[0]} if thresholds else {}
+    return {**defaults, **study.primary}

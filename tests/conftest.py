@@ -1,0 +1,30 @@
+"""What all tests share: reproducible runs of hypothesis, and the rule for data sets that are absent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+# The same examples on every machine: a law that fails in one run fails in all of them.
+settings.register_profile(
+    "workup",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("workup")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the public data sets are skipped, with the reason, where the folder is absent."""
+    if REAL_DATA.is_dir():
+        return
+    for item in items:
+        if item.get_closest_marker("real_data"):
+            item.add_marker(pytest.mark.skip(reason="the public data sets are not kept beside this checkout"))
