@@ -197,7 +197,9 @@ def in_child(side: str, n: int, times: int) -> dict[str, Any]:
 def compare(*, small: bool) -> bool:
     """Print every comparison; True when all targets are met."""
     n = 100_000
-    print(f"{len(NAMES)} metrics x 13 slices x {REPLICATES} replicates, n = {n:,}; one linear-algebra thread on each side")
+    print(
+        f"{len(NAMES)} metrics x 13 slices x {REPLICATES} replicates, n = {n:,}; one linear-algebra thread on each side"
+    )
     mine = in_child("ours", n, 3)
     extra = mine["peak_mb"] - mine["before_mb"]
     print(f"  workup        {mine['cpu']:9.2f} s CPU {mine['wall']:9.2f} s wall, fastest of 3")
@@ -215,7 +217,9 @@ def compare(*, small: bool) -> bool:
         met.append(_met(f"{side} / workup", peer["cpu"] / mine["cpu"], at_least=TARGETS[side]))
     if not small:
         large = in_child("ours", 1_000_000, 1)
-        print(f"n = 1,000,000: workup {large['cpu']:.1f} s CPU {large['wall']:.1f} s wall, {large['peak_mb']:.0f} MB peak")
+        print(
+            f"n = 1,000,000: workup {large['cpu']:.1f} s CPU {large['wall']:.1f} s wall, {large['peak_mb']:.0f} MB peak"
+        )
     sort = in_child("delong", 1_000_000, 11)
     print(f"DeLong, n = 1,000,000: {sort['delong']:.4f} s CPU; numpy.argsort {sort['argsort']:.4f} s; fastest of 11")
     met.append(_met("DeLong / argsort", sort["delong"] / sort["argsort"], at_most=TARGETS["delong"]))

@@ -131,7 +131,9 @@ def run(
             done += 1
             found = [judged(cells[place], answer, counts) for answer, counts in sorted(tallies[place].items())]
             progress(f"{simulation.NAME} {done}/{len(places)}  {cells[place].name}: {_in_words(found)}")
-    return [judged(cells[place], answer, counts) for place in places for answer, counts in sorted(tallies[place].items())]
+    return [
+        judged(cells[place], answer, counts) for place in places for answer, counts in sorted(tallies[place].items())
+    ]
 
 
 def _in_words(results: Sequence[Result]) -> str:

@@ -18,9 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup import runs
 from workup.errors import RunError
-from workup.runs import Outputs, RunDirectory, Unrecorded, clean, content_key, safe_name
+from workup.runs import Outputs, RunDirectory, Unrecorded, clean, content_key, disk, safe_name
 
 KEY = "0123456789abcdef" * 4
 
@@ -278,7 +277,7 @@ def test_outputs_are_on_disk_when_append_returns(tmp_path: Path, monkeypatch: py
 
 
 def test_without_flock_the_file_is_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "fcntl", None)
+    monkeypatch.setattr(disk, "fcntl", None)
     with RunDirectory.open(tmp_path / "run"), pytest.raises(RunError, match=r"process \d+.*remove the file \.lock"):
         RunDirectory.open(tmp_path / "run")
     assert not (tmp_path / "run" / ".lock").exists()

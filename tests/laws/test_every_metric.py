@@ -154,7 +154,7 @@ def test_a_lower_level_lies_inside_a_higher_one(scores: Scores) -> None:
         assert narrow.value == wide.value
         ends = [wide.low, narrow.low, narrow.high, wide.high]
         assert ends == sorted(ends), key(narrow)  # type: ignore[type-var]
-        assert ends[0] < ends[3], key(narrow)  # type: ignore[operator]
+        assert ends[2] - ends[1] < ends[3] - ends[0], key(narrow)  # type: ignore[operator]
 
 
 def test_an_interval_keeps_to_its_scale(scores: Scores) -> None:

@@ -221,14 +221,22 @@ def test_the_expansion_says_nan_where_a_resample_has_no_fit(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_clustered_oe_is_the_ratio_estimators_interval(weighted: bool) -> None:
+def test_clustered_oe_is_that_of_the_patients_totals(weighted: bool) -> None:
     scores = draw_cohort(5, 240, patients=50, spread=1.2, weighted=weighted)
     y, p, w, patient = scores["outcome"], scores["risk"], scores.base_weight, scores.patient
-    ratio = np.sum(w * y) / np.sum(w * p)
-    totals = [np.sum((w * (y - ratio * p))[patient == unit]) for unit in np.unique(patient)]
+    ratio, share = np.sum(w * y) / np.sum(w * p), np.sum(w * y) / np.sum(w)
+    totals = [np.sum((w * (y - share))[patient == unit]) for unit in np.unique(patient)]
     k = len(totals)
     se = np.sqrt(k / (k - 1) * np.sum(np.square(totals))) / np.sum(w * y)
     ends, log_se = calibration.oe_interval_clustered(y, p, w, patient)
     assert log_se == pytest.approx(se, rel=1e-12)
     half = intervals.t_critical(0.95, k - 1) * se
     assert list(ends) == pytest.approx([ratio * np.exp(-half), ratio * np.exp(half)], rel=1e-12)
+
+
+def test_clusters_of_one_row_give_the_plain_oe_interval() -> None:
+    scores = draw_cohort(6, 200)
+    y, p = scores["outcome"], scores["risk"]
+    _, plain = calibration.oe_interval(y.sum(), p.sum(), 200)
+    _, clustered = calibration.oe_interval_clustered(y, p, np.ones(200), np.arange(200))
+    assert clustered == pytest.approx(plain * np.sqrt(200 / 199), rel=1e-12)

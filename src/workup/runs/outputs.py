@@ -1,0 +1,130 @@
+"""What a system answered, one checked JSON object a line, so that a killed run goes on where it was."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from workup.errors import RunError
+from workup.runs.disk import open_private, sync_folder, write_all
+
+_CHECK = re.compile(rb',"check":"([0-9a-f]{8})"}\n')
+_CHECK_LENGTH = len(',"check":"01234567"}\n')
+
+
+class Outputs:
+    """A log of outputs by case, one checked JSON object a line: a workup.task.OutputLog.
+
+    A last line that a kill cut short is removed and counted in `repaired`; append() had not returned for it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.repaired = 0
+        self._known: dict[str, Any] = {}
+        self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
+        try:
+            sync_folder(path.parent)
+            self._size = self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def known(self) -> Mapping[str, Any]:
+        """Outputs recorded so far, by case; of a case recorded twice, the later one."""
+        return MappingProxyType(self._known)
+
+    def append(self, outputs: Mapping[str, Any]) -> None:
+        """Record outputs; they are on disk when this returns."""
+        texts = {str(case): _json(output) for case, output in outputs.items()}
+        batch = b"".join(_line(case, text) for case, text in texts.items())
+        try:
+            write_all(self._descriptor, batch)
+            os.fsync(self._descriptor)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, self._size)
+            raise RunError(
+                f"{self.path}: outputs could not be written ({error.strerror}). To fix: make room on the disk and run "
+                "again; what was recorded before is kept."
+            ) from None
+        self._size += len(batch)
+        # As JSON gives them back, so that a run that goes on and a run that resumes see the same values.
+        self._known.update((case, json.loads(text)) for case, text in texts.items())
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _read(self) -> int:
+        """Take in every record, cut off a torn last line, and answer the size of the file."""
+        with self.path.open("rb") as file:
+            lines = file.readlines()
+        size = 0
+        for number, line in enumerate(lines, start=1):
+            record = _record(line)
+            if record is not None:
+                self._known[record["case"]] = record["output"]
+                size += len(line)
+            elif number < len(lines):
+                raise RunError(
+                    f"{self.path}, line {number}: the record does not match its checksum: the file was changed, or the "
+                    "disk is failing. To fix: run with --fresh, which asks the system again."
+                )
+            else:
+                os.ftruncate(self._descriptor, size)
+                os.fsync(self._descriptor)
+                self.repaired = 1
+        return size
+
+
+class Unrecorded:
+    """The log of a run that keeps nothing, as in a notebook: a workup.task.OutputLog."""
+
+    def known(self) -> Mapping[str, Any]:
+        """Nothing."""
+        return {}
+
+    def append(self, outputs: Mapping[str, Any]) -> None:
+        """Forget them."""
+
+
+def _json(output: Any) -> str:
+    """JSON with every digit, since outputs must come back as they were."""
+    try:
+        return json.dumps(output, separators=(",", ":"), allow_nan=False, default=_unwrapped)
+    except (TypeError, ValueError):
+        raise RunError(
+            "an output must be plain JSON: finite numbers, texts, lists, objects or null. "
+            "To fix: let the system answer None where it has no answer."
+        ) from None
+
+
+def _unwrapped(value: Any) -> Any:
+    """numpy's numbers and arrays as Python's."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError
+
+
+def _line(case: str, output: str) -> bytes:
+    body = f'{{"case":{_json(case)},"output":{output}'.encode()
+    return body + b',"check":"%08x"}\n' % zlib.crc32(body)
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """The record of a line, or None when the line is not whole."""
+    body, check = line[:-_CHECK_LENGTH], _CHECK.fullmatch(line[-_CHECK_LENGTH:])
+    if check is None or int(check[1], 16) != zlib.crc32(body):
+        return None
+    record: dict[str, Any] = json.loads(body + b"}")
+    return record
