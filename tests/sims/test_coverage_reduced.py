@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from sims import coverage, proportions, small_samples
 from sims.cohorts import Cohort, alike
 from sims.repetitions import Cell, Size, run, within
+
+from sims import coverage, proportions, small_samples
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 

@@ -11,7 +11,7 @@ from scipy import optimize, special
 
 from cohorts import draw_cohort
 from oracles import Case, cases
-from workup.stats import bootstrap, calibration, intervals, logistic
+from workup.stats import bootstrap, calibration, intervals, logistic, smooth
 
 # ---- against R -------------------------------------------------------------------------------------------------------
 
@@ -240,3 +240,18 @@ def test_clusters_of_one_row_give_the_plain_oe_interval() -> None:
     _, plain = calibration.oe_interval(y.sum(), p.sum(), 200)
     _, clustered = calibration.oe_interval_clustered(y, p, np.ones(200), np.arange(200))
     assert clustered == pytest.approx(plain * np.sqrt(200 / 199), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_a_fit_starts_decides_nothing(seed: int) -> None:
+    """Small resamples under a spline of four bends, some of them all but separated: one maximum, or none."""
+    scores = draw_cohort(seed, 60, digits=2)
+    lp, y = calibration.logit(scores["risk"]), scores["outcome"]
+    design = smooth.spline_basis(lp, smooth.knots(lp, np.ones(60)))
+    weights = np.concatenate(list(bootstrap.unit_counts(60, 200, seed=seed)))
+    near = logistic.fit(design, y, np.ones((1, 60))).coefficients[0]
+    assert np.isfinite(near).all()
+    zero, started = logistic.fit(design, y, weights), logistic.fit(design, y, weights, start=near)
+    found = [special.expit(fits.coefficients @ design.T) for fits in (zero, started)]
+    assert np.array_equal(np.isnan(found[0]), np.isnan(found[1]))
+    assert found[0] == pytest.approx(found[1], abs=1e-7, nan_ok=True)

@@ -269,7 +269,7 @@ def _expanded(outcome: Floats, lp: Floats, weights: Floats, centre: Floats, *, w
     which = powers
     spread = 1 / np.sqrt(np.maximum(sums[:, place[1, 2 * powers]], 1e-300))
     value = centre[which] + fourth[:, which]
-    rough = ~(np.abs(fourth[:, which] - third[:, which]) < 1e-6 * spread)
+    rough = ~(np.abs(fourth[:, which] - third[:, which]) < 1e-6 * spread) | (sums[:, place[1, 0]] <= 0)
     if rough.any():
         design = _with_constant(lp) if with_slope else np.ones((lp.size, 1))
         offset = None if with_slope else lp

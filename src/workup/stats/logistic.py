@@ -14,13 +14,12 @@ class _Pace(NamedTuple):
     """How Newton's steps are taken. A decrement is twice what a step promises to add to the log likelihood."""
 
     checked_above: float  # decrement from which a step is held against the deviance
-    longest: float  # most that a step may move any row's log odds
     most: int
     settled: float  # decrement per unit of weight at which the fit is done
 
 
-_CAREFUL = _Pace(checked_above=0.5, longest=4.0, most=100, settled=1e-21)
-_BOLD = _Pace(checked_above=50.0, longest=np.inf, most=15, settled=1e-13)
+_CAREFUL = _Pace(checked_above=0.5, most=100, settled=1e-21)
+_BOLD = _Pace(checked_above=50.0, most=15, settled=1e-13)
 
 
 def expit(eta: Floats) -> Floats:
@@ -85,9 +84,6 @@ def _newton(design: Floats, outcome: Floats, weights: Floats, offset: Floats, be
         step = _solve(hessian, gradient)
         # The decrement is in units of the log likelihood, so neither rule depends on the scale of the columns.
         decrement = np.einsum("bi,bi->b", gradient, step)
-        if np.isfinite(pace.longest):
-            move = np.abs(step @ design.T).max(axis=1)
-            step *= np.minimum(1.0, pace.longest / np.maximum(move, 1e-300))[:, None]
         far = ~(np.abs(decrement) < pace.checked_above)
         if far.any():
             rows = y if y.ndim == 1 else y[far]
@@ -122,7 +118,7 @@ def _share_of_step(beta: Floats, step: Floats, design: Floats, outcome: Floats, 
     """How much of a long Newton step to take: halved until the deviance does not rise."""
     before = _deviance(beta, design, outcome, w, offset)
     share = np.ones(len(beta))
-    for _ in range(12):
+    for _ in range(40):
         after = _deviance(beta + share[:, None] * step, design, outcome, w, offset)
         worse = ~(after <= before + 1e-9 * (1 + np.abs(before)))
         if not worse.any():

@@ -142,7 +142,7 @@ def _cluster_parts(placed: Placements, codes: Ints) -> tuple[_Part, _Part]:
 
 
 def _obuchowski(auc: float, pos: _Part, neg: _Part) -> AucVariance:
-    m, n, units = int(pos.present.sum()), int(neg.present.sum()), pos.sums.size
+    m, n, units = int(pos.present.sum()), int(neg.present.sum()), int((pos.present | neg.present).sum())
     if min(m, n) < 2:
         return AucVariance(auc, np.nan, m, n)
     variance = (

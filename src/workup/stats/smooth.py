@@ -192,8 +192,8 @@ def distances(curve: Floats, risk: Floats, weights: Floats | None = None) -> Dis
 def spline_distance_replicates(lp: Floats, outcome: Floats, risk: Floats, weights: Floats, *, at: Floats) -> Distances:
     """Distances of the spline curve refitted under every weight vector in `weights[B, n]`.
 
-    Above 20,000 rows, rows are gathered into cells of neighbouring risk, which moves a distance by less than a fiftieth
-    of its standard error and keeps the cost independent of n.
+    Above 20,000 rows, rows are gathered into cells of neighbouring risk, which moves a distance by about a hundredth
+    of its standard error (root mean square over replicates) and keeps the cost independent of n.
     """
     if lp.size > CELLS_ABOVE:
         lp, outcome, risk, weights = _cells(lp, outcome, risk, weights)

@@ -313,7 +313,7 @@ def expected_calibration_error(bins: int = 10) -> Metric:
 
 def at_threshold(threshold: float) -> list[Metric]:
     """What happens when everyone with a risk at or above the threshold is treated."""
-    odds = threshold / (1 - threshold) if threshold < 1 else np.inf
+    odds = threshold / (1 - threshold)
 
     def flagged(s: Scores) -> Floats:
         return (s["risk"] >= threshold).astype(np.float64)
