@@ -1,4 +1,4 @@
-"""How long 9 metrics on 13 slices take to resample, against a scikit-learn loop and fairlearn; and DeLong against its sort.
+"""How long 9 metrics on 13 slices take to resample, against scikit-learn and fairlearn; and DeLong against its sort.
 
 Every side runs in a process of its own, on the same data, with one linear-algebra thread; times are printed as CPU
 seconds and wall seconds, and ratios are taken from CPU seconds, which other work on the machine disturbs least.
@@ -29,6 +29,7 @@ from workup.tasks.risk import metrics as risk
 SEED = 20261115
 THRESHOLD = 0.3
 REPLICATES = 1000
+SPACE = " " * 16
 NAMES = ("auroc", "auprc", "calibration_slope", "oe_ratio", "brier", "sensitivity", "specificity", "ppv", "npv")
 TARGETS = {"sklearn": 100.0, "fairlearn": 300.0, "memory_mb": 1000.0, "delong": 2.0}
 
@@ -37,7 +38,7 @@ TARGETS = {"sklearn": 100.0, "fairlearn": 300.0, "memory_mb": 1000.0, "delong": 
 
 
 def cohort(n: int) -> Scores:
-    """A cohort of n patients with three groupings of four levels, its rows sorted by risk as the risk task keeps them."""
+    """A cohort of n patients with three groupings of four levels, sorted by risk as the risk task keeps its rows."""
     rng = generator(SEED, "benchmark", n)
     log_odds = np.sort(rng.normal(-1.2, 1.2, n))
     outcome = rng.random(n) < special.expit(0.8 * log_odds)
@@ -122,7 +123,7 @@ def _sklearn_metrics(y: npt.NDArray[np.int64], p: npt.NDArray[np.float64]) -> li
 
 def fairlearn_frames(n: int, measured: int) -> dict[str, Any]:
     """Four metrics by MetricFrame, one frame for each grouping; `measured` replicates beyond the plain frames."""
-    from fairlearn.metrics import MetricFrame
+    from fairlearn.metrics import MetricFrame  # type: ignore[import-untyped]
     from sklearn.metrics import brier_score_loss, precision_score, recall_score, roc_auc_score
 
     scores = cohort(n)
@@ -211,9 +212,7 @@ def compare(*, small: bool) -> bool:
     ):
         peer = in_child(side, n, measured)
         print(f"  {side:13s} {peer['cpu']:9.1f} s CPU {peer['wall']:9.1f} s wall: {text},")
-        print(
-            f"                EXTRAPOLATED linearly from {measured} replicates measured in {peer['measured_wall']:.2f} s"
-        )
+        print(f"{SPACE}EXTRAPOLATED linearly from {measured} replicates measured in {peer['measured_wall']:.2f} s")
         met.append(_met(f"{side} / workup", peer["cpu"] / mine["cpu"], at_least=TARGETS[side]))
     if not small:
         large = in_child("ours", 1_000_000, 1)

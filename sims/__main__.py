@@ -1,4 +1,4 @@
-"""python -m sims [NAME …]: run simulations at full size and keep what they found; --verify: is what was kept still true?"""
+"""python -m sims [NAME …]: run simulations at full size and keep what they found; --verify: is that still true?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import ModuleType
 
 from sims import evidence, repetitions
 
-NAMES = ("coverage", "proportions", "small_samples")
+NAMES = ("coverage", "proportions", "small_samples", "fairness")
 FOLDER = evidence.ROOT / "evidence"
 
 
@@ -45,8 +45,13 @@ def _verify(names: Sequence[str]) -> int:
 def _run(names: Sequence[str], workers: int) -> int:
     all_well = True
     for simulation in simulations(names):
+        before = evidence.fingerprints(simulation)
         results = repetitions.run(simulation, workers=workers, progress=lambda line: print(line, flush=True))
         finding = evidence.record(simulation, repetitions.FULL, results)
+        if finding["tested"] != before:
+            print(f"{simulation.NAME}: the tested code changed meanwhile; nothing kept, run it again", file=sys.stderr)
+            all_well = False
+            continue
         path = evidence.write(finding, folder=FOLDER)
         state = {True: "every judged cell in its band", False: "SOME CELLS OUTSIDE THEIR BAND", None: "nothing judged"}
         print(f"{simulation.NAME}: {state[finding['ok']]}; kept in {path.relative_to(evidence.ROOT)}", flush=True)

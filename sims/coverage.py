@@ -1,4 +1,4 @@
-"""Do nominal 95 % intervals of a risk model's metrics cover? At 200 patients or more, 40 or more of them with the event."""
+"""Do nominal 95 % intervals of risk metrics cover? At 200 patients or more, 40 or more of them with the event."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _written(node: Any) -> str:
     return repr(node)
 
 
-def tested(simulation: ModuleType, *, root: Path = ROOT) -> dict[str, str]:
+def fingerprints(simulation: ModuleType, *, root: Path = ROOT) -> dict[str, str]:
     """The fingerprint of every file that decides the simulation's result: what it tests, and the simulation itself."""
     files = [f"{SOURCE}/{name}" for name in simulation.TESTED]
     files += [f"sims/{name}" for name in simulation.MADE_BY]
@@ -62,7 +62,7 @@ def record(simulation: ModuleType, size: Size, results: Sequence[Result]) -> dic
         "ok": all(judgements) if judgements else None,
         "summary": summary,
         "cells": list(results),
-        "tested": tested(simulation),
+        "tested": fingerprints(simulation),
     }
 
 
@@ -90,7 +90,7 @@ def complaints(simulation: ModuleType, *, folder: Path, root: Path = ROOT) -> It
         yield f"{folder.name}/{path.name} is missing; {remedy}"
         return
     kept = json.loads(path.read_text(encoding="utf-8"))
-    now = tested(simulation, root=root)
+    now = fingerprints(simulation, root=root)
     changed = sorted(name for name in now.keys() | kept["tested"].keys() if now.get(name) != kept["tested"].get(name))
     if changed:
         yield f"{folder.name}/{path.name} is stale, changed since it was made: {', '.join(changed)}; {remedy}"

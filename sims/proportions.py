@@ -43,7 +43,7 @@ def cells(size: Size) -> list[Cell]:
     """Every number of positive patients at every true sensitivity."""
     return [
         Cell(
-            name=f"{patients} positive patients of {rows} {'row' if rows == 1 else 'rows'}, sensitivity {truth}",
+            name=f"{_who(patients, rows)}, sensitivity {truth}",
             settings={"patients": patients, "rows_per_patient": rows, "icc": 0.0 if rows == 1 else ICC},
             size=size,
             band=(LEAST, 1.0),
@@ -53,6 +53,10 @@ def cells(size: Size) -> list[Cell]:
         for patients, rows in ENOUGH + FEW
         for truth in TRUTHS
     ]
+
+
+def _who(patients: int, rows: int) -> str:
+    return f"{patients} positive patients of {rows} {'row' if rows == 1 else 'rows'}"
 
 
 def repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
@@ -83,7 +87,7 @@ def summarise(results: Sequence[Result]) -> list[Result]:
         rate, se = float(np.mean(rates)), float(np.sqrt(np.sum([one["se"] ** 2 for one in of])) / len(of))
         found.append(
             {
-                "cell": f"{patients} positive patients of {rows} {'row' if rows == 1 else 'rows'}, mean over sensitivities",
+                "cell": f"{_who(patients, rows)}, mean over sensitivities",
                 "metric": "sensitivity",
                 "lowest": min(rates),
                 "highest": max(rates),

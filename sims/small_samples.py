@@ -1,4 +1,4 @@
-"""How small is too small? Coverage where intervals begin to fail; it judges nothing and informs the limits in the code."""
+"""How small is too small? Coverage where intervals begin to fail; it judges nothing and informs the limits in code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sims.cohorts import Cohort, alike
 from sims.repetitions import Cell, Outcome, Result, Size, outcome, where
 from workup.estimate import Draws, estimate
 from workup.scores import Scores
-from workup.stats import calibration, intervals
+from workup.stats import calibration, intervals, rank
 from workup.tasks.risk import metrics as risk
 
 NAME = "small_samples"
@@ -41,6 +41,8 @@ def cells(size: Size) -> list[Cell]:
     patients of repeated rows."""
     return [
         *_auroc_cells(size),
+        *(_cohort_cell("auroc", Cohort(n, 5), size) for n in (15, 20, 40)),
+        *(_cohort_cell("auroc", Cohort(n, 5, 0.05), size) for n in (50, 75, 100)),
         *(_cohort_cell("brier", Cohort(n), size) for n in (20, 30, 50, 100)),
         *(_cohort_cell("brier", Cohort(n, 5), size) for n in (20, 40)),
         *(_cohort_cell("calibration_slope", Cohort(n), size) for n in (20, 40)),
@@ -56,7 +58,7 @@ def _auroc_cells(size: Size) -> list[Cell]:
     return [
         Cell(
             name=f"auroc {truth}, {positives} positives, {NEGATIVES} negatives",
-            settings={"kind": "auroc", "positives": positives, "negatives": NEGATIVES},
+            settings={"kind": "two normals", "positives": positives, "negatives": NEGATIVES},
             size=size,
             band=None,
             truth={"auroc": truth},
@@ -92,7 +94,7 @@ def _share_cells(size: Size) -> list[Cell]:
             band=None,
             truth={"share": truth},
         )
-        for patients in (10, 12, 15, 19)
+        for patients in (4, 6, 8, 10, 12, 15, 19)
         for icc in (0.0, 0.1, 0.3, 0.6)
         for truth in (0.6, 0.8, 0.9, 0.95)
     ]
@@ -103,26 +105,25 @@ def repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
     return _KINDS[cell.settings["kind"]](cell, rng)
 
 
-def _estimated(cell: Cell, scores: Scores, rng: np.random.Generator) -> dict[str, Outcome]:
-    name = cell.settings["kind"]
+def _estimated(name: str, cell: Cell, scores: Scores, rng: np.random.Generator) -> dict[str, Outcome]:
     [metric] = [one for one in risk.discrimination() + risk.calibration_metrics() if one.name == name]
     draws = Draws(seed=int(rng.integers(2**32)), replicates=cell.size.replicates)
     [found] = estimate(scores, [metric], draws=draws)
     return {name: outcome(found, cell.truth[name])}
 
 
-def _auroc(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
+def _two_normals(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
     positives = cell.settings["positives"]
     shift = np.sqrt(2) * special.ndtri(cell.truth["auroc"])
     x = np.concatenate([shift + rng.standard_normal(positives), rng.standard_normal(NEGATIVES)])
     y = np.repeat([1.0, 0.0], [positives, NEGATIVES])
-    return _estimated(cell, Scores.of({"outcome": y, "risk": special.expit(x)}), rng)
+    return _estimated("auroc", cell, Scores.of({"outcome": y, "risk": special.expit(x)}), rng)
 
 
 def _cohort(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
     of = cell.settings
     scores = Cohort(of["patients"], of["rows_per_patient"], of["prevalence"]).draw(rng)
-    found = _estimated(cell, scores, rng)
+    found = _estimated(of["kind"], cell, scores, rng)
     direct = _UNREFUSED.get(of["kind"])
     if direct is not None and not scores.independent:
         found[f"{of['kind']}, never refused"] = direct(cell, scores)
@@ -151,12 +152,21 @@ def _share(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
     return {"share": where(*intervals.wilson_clustered(share), cell.truth["share"])}
 
 
+def _auroc_unrefused(cell: Cell, scores: Scores) -> Outcome:
+    found = rank.delong(scores["outcome"], scores["risk"], cluster=scores.patient)
+    if min(found.positive_units, found.negative_units) < 2:
+        return "insufficient"
+    return where(*rank.auc_interval(found, clustered=True), cell.truth["auroc"])
+
+
 _UNREFUSED: dict[str, Callable[[Cell, Scores], Outcome]] = {
+    "auroc": _auroc_unrefused,
     "calibration_slope": _slope_unrefused,
     "oe_ratio": _oe_unrefused,
 }
 _KINDS: dict[str, Callable[[Cell, np.random.Generator], dict[str, Outcome]]] = {
-    "auroc": _auroc,
+    "two normals": _two_normals,
+    "auroc": _cohort,
     "brier": _cohort,
     "calibration_slope": _cohort,
     "oe_ratio": _cohort,

@@ -1,7 +1,11 @@
-"""Gates judge interval ends: "auroc.low >= 0.75" → pass, fail, unsure or not_assessed. A null never passes."""
+"""Gates judge interval ends: "auroc.low >= 0.75" → pass, fail, unsure or not_assessed. A null never passes.
+
+An unsure verdict also says how many patients would settle it. Knows no file and no task.
+"""
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +21,7 @@ _RULE = re.compile(
         (?:\{(?P<slice>[^{}]*)\})?\s*
         \.\s*(?P<part>value|low|high|n)\s*
         (?P<op>>=|<=|>|<)\s*
-        (?:(?P<baseline>baseline)\s*(?:(?P<sign>[+\-\u2212])\s*(?P<shift>[\d.eE]+))?
+        (?:(?P<baseline>baseline)\s*(?:(?P<sign>[+\-\u2212])\s*(?P<shift>[\d.]+(?:[eE][+\-]?\d+)?))?
           |(?P<number>[+\-]?[\d.]+(?:[eE][+\-]?\d+)?))
         \s*(?:@\s*(?P<level>0?\.\d+))?\s*$""",
     re.VERBOSE,
@@ -27,6 +31,13 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     "<=": operator.le,
     "<": operator.lt,
+}
+_DIGITS = 12  # of a number in a record; a threshold of 1/3 and its record are one
+_MANY = 10_000_000  # patients beyond which a number is no plan
+# Slice values that the contract sets for tasks whose study names none.
+_PRIMARY: dict[str, dict[str, Any]] = {
+    "spans": {"mode": "full_mask", "level": "phi"},
+    "conversation": {"set": "critical", "arm": "live"},
 }
 _FORM = "METRIC[{key=value,…}].(value|low|high|n) OP NUMBER[@LEVEL], or … OP baseline [± NUMBER]"
 
@@ -55,6 +66,7 @@ class Gate:
         match = _RULE.match(rule)
         if match is None:
             raise GateError(f"cannot read the gate '{rule}'. Expected {_FORM}, for example 'auroc.low >= 0.75'.")
+        _refuse_published(rule, match["metric"], match["slice"] or "")
         names = set(known)
         if names and match["metric"] not in names:
             raise GateError(f"gate '{rule}': unknown metric '{match['metric']}'; {near(match['metric'], names)}.")
@@ -63,6 +75,8 @@ class Gate:
             key, found, value = pair.partition("=")
             if not found or not key.strip() or not value.strip():
                 raise GateError(f"gate '{rule}': a slice is key=value; got '{pair}'.")
+            if key.strip() in keys:
+                raise GateError(f"gate '{rule}': the slice names '{key.strip()}' twice; write a rule for each value.")
             keys[key.strip()] = value.strip()
         try:
             shift = float(match["shift"] or 0) * (1 if match["sign"] == "+" else -1)
@@ -70,12 +84,40 @@ class Gate:
         except ValueError:
             raise GateError(f"cannot read the number in the gate '{rule}'. Expected {_FORM}.") from None
         level = float(match["level"] or 0.95)
+        if not 0 < level < 1:
+            raise GateError(f"gate '{rule}': a level lies between 0 and 1, such as @0.90; got @{level:g}.")
         return cls(rule.strip(), match["metric"], keys, match["part"], match["op"], number, shift, level)
 
     @property
     def needs_baseline(self) -> bool:
         """Does the rule compare with a baseline report?"""
         return self.number is None
+
+
+def _refuse_published(rule: str, metric: str, keys: str) -> None:
+    """Variants kept for comparison with published work carry known flaws, so nothing may rest on them."""
+    if metric.endswith("_published") or re.search(r"(?:=|^)\s*published:", keys):
+        raise GateError(
+            f"gate '{rule}': variants named 'published' stand in the report for comparison only and cannot be a gate. "
+            "To fix: name the plain metric or mode."
+        )
+
+
+def primary_values(study: Mapping[str, Any]) -> dict[str, Any]:
+    """Slice values that gates take when they name none, from a study as the record holds it.
+
+    >>> primary_values({"task": "risk", "thresholds": [0.2, 0.5], "primary": {}})
+    {'threshold': 0.2}
+    """
+    found = dict(_PRIMARY.get(str(study.get("task")), {}))
+    if study.get("policies"):
+        found["policy"] = study["policies"][0]
+    thresholds = list(study.get("thresholds") or ())
+    if study.get("cost_ratio") is not None:
+        thresholds.append(1 / (1 + float(study["cost_ratio"])))
+    if thresholds:
+        found["threshold"] = thresholds[0]
+    return {**found, **(study.get("primary") or {})}
 
 
 def levels(gates: Iterable[Gate]) -> tuple[float, ...]:
@@ -126,10 +168,15 @@ def _matching(rows: Sequence[Estimate], keys: Mapping[str, str], primary: Mappin
     return found
 
 
+def same_slice(held: Mapping[str, Any], named: Mapping[str, Any]) -> bool:
+    """Do two slices name the same rows? Numbers are one where a record would write them alike."""
+    return set(held) == set(named) and all(_same(held[key], str(value)) for key, value in named.items())
+
+
 def _same(held: Any, named: str) -> bool:
     if isinstance(held, (int, float)) and not isinstance(held, bool):
         try:
-            return float(held) == float(named)
+            return f"{float(held):.{_DIGITS}g}" == f"{float(named):.{_DIGITS}g}"
         except ValueError:
             return False
     return str(held) == named
@@ -141,7 +188,7 @@ def _threshold(gate: Gate, row: Estimate, baseline: Report | None) -> float | st
         return gate.number
     if baseline is None:
         return "the rule compares with a baseline and none was given"
-    same = [e for e in baseline.estimates(row.metric) if dict(e.slice) == dict(row.slice) and e.level == 0.95]
+    same = [e for e in baseline.estimates(row.metric) if same_slice(e.slice, row.slice) and e.level == 0.95]
     if not same or same[0].value is None or same[0].status != "ok":
         return "the baseline report has no sound value for this metric and slice"
     return same[0].value + gate.shift
@@ -165,11 +212,49 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
     # The near end decides between fail and unsure: when even the far end misses the limit, more data will not help.
     far = {("low", ">"): row.high, ("high", "<"): row.low}.get((gate.part, gate.op[0]))
     if far is not None and _COMPARE[gate.op](far, threshold):
-        return Verdict(
-            rule, "unsure", observed, f"the interval {row.low:.4g} to {row.high:.4g} straddles {threshold:g}"
-        )
+        straddles = f"the interval {row.low:.4g} to {row.high:.4g} straddles {threshold:g}"
+        return Verdict(rule, "unsure", observed, f"{straddles}; {_settling(gate, row, threshold)}")
     return Verdict(rule, "fail", observed, _say(gate, end, threshold, "misses"))
 
 
 def _say(gate: Gate, end: float | None, threshold: float, word: str) -> str:
     return f"{gate.part} {end:.4g} {word} {gate.op} {threshold:g}"
+
+
+def _settling(gate: Gate, row: Estimate, threshold: float) -> str:
+    """How many patients would settle an unsure verdict, were the value and the variance per patient to stay."""
+    assert row.value is not None and row.low is not None and row.high is not None
+    if row.value == threshold:
+        return "the value is the limit itself, so no number of patients would settle it"
+    right = (row.value > threshold) == (gate.op[0] == ">")
+    end = row.low if row.value > threshold else row.high
+    needed = patients_needed(row.value, end, threshold, row.n_patients)
+    whose = " of this slice" if any(isinstance(row.slice.get(key), str) for key in gate.slice) else ""
+    if needed is None:
+        number = f"more than {_MANY:,} patients{whose}"
+    else:
+        number = f"about {needed:,} patients{whose} in all ({needed - row.n_patients:,} more)"
+    if right:
+        return f"{number} would settle it, if value and spread stay as they are"
+    return f"the value is on the wrong side, so more patients would more likely settle it as a fail, at {number}"
+
+
+def patients_needed(value: float, end: float, threshold: float, n: int) -> int | None:
+    """Patients at which an interval that now ends at `end` would just reach the threshold; None for beyond all plans.
+
+    Widths shrink with the square root of n. They are taken on the logit scale where all three lie inside (0, 1).
+
+    >>> patients_needed(2.0, 1.0, 1.5, 100)  # half as wide: four times the patients
+    400
+    """
+    if all(0 < x < 1 for x in (value, end, threshold)):
+        value, end, threshold = (math.log(x / (1 - x)) for x in (value, end, threshold))
+    gap = abs(value - threshold)
+    if gap == 0:
+        return None
+    needed = max(n * ((value - end) / gap) ** 2, n + 1)
+    if needed > _MANY:
+        return None
+    # Rounded up to three digits: more would promise a precision that a guess of the variance does not have.
+    step = 10 ** max(0, math.floor(math.log10(needed)) - 2)
+    return int(math.ceil(round(needed / step, 9)) * step)

@@ -8,20 +8,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workup.scores import Floats, Scores
+from workup.scores import Floats, Levels, Scores
 from workup.stats import intervals
 
 Column = Callable[[Scores], Floats]
 Status = Literal["ok", "undefined", "insufficient", "withheld"]
 
-# Below this many patients a resampling interval, or a design effect, rests on too few units to be trusted: simulated
-# coverage of a nominal 95 % falls under 92 % (evidence/coverage.json).
+# Below so many patients a resampling interval (the first) or a design effect (the second) rests on too few units to be
+# trusted. Simulated coverage of a nominal 95 % is at least 92 % from there on (evidence/small_samples.json).
 FEWEST_PATIENTS = 20
+FEWEST_CLUSTERS = 10
 
 
 @dataclass(frozen=True)
 class Interval:
-    """What an interval method answers. Ends are None when it has none to give, and then `reason` says why."""
+    """What an interval method answers. Ends are None when it has none to give, and then `reason` says why.
+
+    `ends` gives the ends at any other level where that costs nothing; a test of a difference is read off it.
+    """
 
     low: float | None
     high: float | None
@@ -29,6 +33,7 @@ class Interval:
     method: str
     status: Status = "ok"
     reason: str = ""
+    ends: Callable[[float], tuple[float, float]] | None = None
 
     @classmethod
     def refused(cls, reason: str, *, method: str = "none", status: Status = "insufficient") -> Interval:
@@ -74,6 +79,9 @@ class Metric:
     linear: Linear | None = None
     family: Family | None = None
     drawn: Callable[[Scores], float] | None = None
+    parity: bool = False  # a margin given for no metric in particular is meant for this one too
+    joint_gap: str = ""  # metrics that share this name at the same `at` are also judged by their largest gap
+    omnibus: Callable[[Scores, Levels], intervals.Test] | None = None
 
     def value(self, scores: Scores) -> float:
         """The point value under the design weights, NaN where undefined."""
@@ -131,15 +139,22 @@ def share_interval(numerator: Floats, denominator: Floats, scores: Scores, level
     if scores.weight is None and np.unique(scores.patient[counted]).size == counted.size:
         n = float(denominator.sum())
         share = float(numerator.sum()) / n
-        low, high = intervals.wilson(share, n, level=level)
-        return Interval(low, high, float(np.sqrt(share * (1 - share) / n)), "Wilson")
+
+        def rows(at: float) -> tuple[float, float]:
+            return intervals.wilson(share, n, level=at)
+
+        return Interval(*rows(level), float(np.sqrt(share * (1 - share) / n)), "Wilson", ends=rows)
     clustered = intervals.clustered_share(numerator, denominator, scores.patient, scores.base_weight)
     method = "Wilson on effective n"
-    if clustered.clusters < FEWEST_PATIENTS:
+    if clustered.clusters < FEWEST_CLUSTERS:
         return Interval.refused(
-            f"its rows repeat within few patients ({clustered.clusters}); at least {FEWEST_PATIENTS} are needed to see "
+            f"its rows repeat within few patients ({clustered.clusters}); at least {FEWEST_CLUSTERS} are needed to see "
             "how strongly they cluster",
             method=method,
         )
-    low, high = intervals.wilson_clustered(clustered, level=level)
-    return Interval(low, high, clustered.se, method, reason=f"design effect {clustered.design_effect:.2f}")
+
+    def patients(at: float) -> tuple[float, float]:
+        return intervals.wilson_clustered(clustered, level=at)
+
+    reason = f"design effect {clustered.design_effect:.2f}"
+    return Interval(*patients(level), clustered.se, method, reason=reason, ends=patients)

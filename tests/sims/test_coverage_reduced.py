@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from sims.cohorts import Cohort, alike
@@ -12,7 +14,7 @@ from sims import coverage, proportions, small_samples
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 
 
-def at(patients: int, rows: int, prevalence: float = coverage.PREVALENCE) -> object:
+def at(patients: int, rows: int, prevalence: float = coverage.PREVALENCE) -> Callable[[Cell], bool]:
     """A choice of the cells with so many patients and rows."""
 
     def chosen(cell: Cell) -> bool:
@@ -28,7 +30,7 @@ def at(patients: int, rows: int, prevalence: float = coverage.PREVALENCE) -> obj
 
 @pytest.mark.parametrize(("patients", "rows", "prevalence"), [(200, 1, 0.3), (200, 5, 0.3), (200, 5, 0.08)])
 def test_intervals_of_risk_metrics_cover(patients: int, rows: int, prevalence: float) -> None:
-    found = run(coverage, size=Size(repetitions=250, replicates=1000), only=at(patients, rows, prevalence))  # type: ignore[arg-type]
+    found = run(coverage, size=Size(repetitions=250, replicates=1000), only=at(patients, rows, prevalence))
     assert [one["metric"] for one in found] == ["auroc", "brier", "calibration_slope", "ppv"]
     assert [one for one in found if not one["ok"]] == []
     assert [one["ok"] for one in coverage.summarise(found)] == [True] * 4
@@ -36,7 +38,7 @@ def test_intervals_of_risk_metrics_cover(patients: int, rows: int, prevalence: f
 
 @pytest.mark.parametrize(("patients", "rows"), proportions.ENOUGH)
 def test_intervals_of_a_share_cover(patients: int, rows: int) -> None:
-    found = run(proportions, size=Size(repetitions=400), only=at(patients, rows))  # type: ignore[arg-type]
+    found = run(proportions, size=Size(repetitions=400), only=at(patients, rows))
     assert len(found) == len(proportions.TRUTHS)
     assert [one for one in found if not one["ok"]] == []
     [mean] = proportions.summarise(found)
@@ -45,7 +47,7 @@ def test_intervals_of_a_share_cover(patients: int, rows: int) -> None:
 
 @pytest.mark.parametrize(("patients", "rows"), proportions.FEW)
 def test_few_patients_of_repeated_rows_cover_or_are_refused(patients: int, rows: int) -> None:
-    found = run(proportions, size=Size(repetitions=200), only=at(patients, rows))  # type: ignore[arg-type]
+    found = run(proportions, size=Size(repetitions=200), only=at(patients, rows))
     assert [one for one in found if not one["ok"]] == []
 
 

@@ -62,7 +62,7 @@ def tree(tmp_path: Path) -> tuple[ModuleType, Path]:
 def _keep(toy: ModuleType, root: Path, *, ok: bool | None) -> None:
     cell = {"cell": "one", "metric": "auroc", "rate": 0.9, "band": [0.93, 0.97], "ok": ok}
     kept: dict[str, Any] = {"name": "toy", "seed": 1, "summary": [], "cells": [cell]}
-    evidence.write({**kept, "tested": evidence.tested(toy, root=root)}, folder=root / "evidence")
+    evidence.write({**kept, "tested": evidence.fingerprints(toy, root=root)}, folder=root / "evidence")
 
 
 def _complaints(tree: tuple[ModuleType, Path]) -> list[str]:
@@ -101,7 +101,7 @@ def test_every_simulation_says_what_it_tests() -> None:
     for simulation in simulations(NAMES):
         assert simulation.SEED == 20261115
         assert f"{simulation.NAME}.py" in simulation.MADE_BY
-        assert evidence.tested(simulation).keys() >= {"src/workup/estimate.py", "sims/repetitions.py"}
+        assert evidence.fingerprints(simulation).keys() >= {"src/workup/estimate.py", "sims/repetitions.py"}
 
 
 def test_an_unknown_simulation_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import optimize, special
 
 from workup.stats import logistic
-from workup.stats.intervals import Ends, t_critical, z_critical
+from workup.stats.intervals import Ends, Test, chi2_p, t_critical, z_critical
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -195,6 +195,40 @@ def _inverse_root(matrix: Floats) -> Floats:
         inverse = np.linalg.inv(root)
         inverse[bad] = np.nan
         return inverse
+
+
+# ---- do groups differ? -----------------------------------------------------------------------------------------------
+
+
+def intercepts_differ(outcome: Floats, lp: Floats, group: Ints) -> Test:
+    """Likelihood ratio that groups share one intercept, a common slope fitted."""
+    dummies = _dummies(group)
+    return _likelihood_ratio(outcome, _with_constant(lp), np.column_stack([_with_constant(lp), dummies]))
+
+
+def slopes_differ(outcome: Floats, lp: Floats, group: Ints) -> Test:
+    """Likelihood ratio that groups share one slope, each with an intercept of its own."""
+    dummies = _dummies(group)
+    smaller = np.column_stack([_with_constant(lp), dummies])
+    return _likelihood_ratio(outcome, smaller, np.column_stack([smaller, dummies * lp[:, None]]))
+
+
+def _dummies(group: Ints) -> Floats:
+    """A column for each group that occurs but the first."""
+    return np.asarray(group[:, None] == np.unique(group)[None, 1:], dtype=np.float64)
+
+
+def _likelihood_ratio(outcome: Floats, smaller: Floats, larger: Floats) -> Test:
+    """Deviance that the larger model saves; NaN where either has no finite fit."""
+    weight, df = np.ones(outcome.size), float(larger.shape[1] - smaller.shape[1])
+    found = []
+    for design in (smaller, larger):
+        beta = logistic.fit(design, outcome, weight[None, :]).coefficients[0]
+        if not np.isfinite(beta).all():
+            return Test(np.nan, np.nan, df)
+        found.append(logistic.deviance(beta, design, outcome, weight))
+    saved = found[0] - found[1]
+    return Test(saved, chi2_p(max(0.0, saved), df), df)
 
 
 # ---- observed over expected ------------------------------------------------------------------------------------------

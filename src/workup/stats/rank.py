@@ -238,24 +238,20 @@ def newcombe_auc(auc: float, positives: int, negatives: int, *, level: float = 0
     """Newcombe's method 5 (2006): the AUCs whose own Hanley–McNeil variance just reaches the one seen."""
     z, mean_size = z_critical(level), (positives + negatives) / 2
 
-    def gap(truth: float) -> float:
+    def variance(truth: float) -> float:
         spread = 1 + (mean_size - 1) * ((1 - truth) / (2 - truth) + truth / (1 + truth))
-        return float((auc - truth) ** 2 - z * z * truth * (1 - truth) * spread / (positives * negatives))
+        return z * z * truth * (1 - truth) * spread / (positives * negatives)
 
-    low = (
-        0.0 if auc <= 0 else float(optimize.brentq(gap, 0.0, auc, xtol=1e-14)) if gap(auc) < 0 else _end(gap, 0.0, auc)
-    )
-    high = (
-        1.0 if auc >= 1 else float(optimize.brentq(gap, auc, 1.0, xtol=1e-14)) if gap(auc) < 0 else _end(gap, 1.0, auc)
-    )
-    return Ends(low, high)
+    def end(edge: float) -> float:
+        # At an AUC of 0 or 1 the equation also holds at the AUC itself: look for the other root, just inside it.
+        nearest = min(1e-9, z * z * mean_size / (positives * negatives) / 4)
+        inside = auc if 0 < auc < 1 else auc + np.copysign(nearest, edge - auc)
+        if edge == auc or (auc - inside) ** 2 >= variance(inside):
+            return auc
+        low, high = sorted((edge, inside))
+        return float(optimize.brentq(lambda truth: (auc - truth) ** 2 - variance(truth), low, high, xtol=1e-14))
 
-
-def _end(gap: object, edge: float, auc: float) -> float:
-    """At an AUC of exactly 0 or 1 the gap touches zero there too: search just inside it."""
-    inside = auc - 1e-9 if edge < auc else auc + 1e-9
-    low, high = sorted((edge, inside))
-    return float(optimize.brentq(gap, low, high, xtol=1e-14))
+    return Ends(end(0.0), end(1.0))
 
 
 class RankReplicates(NamedTuple):

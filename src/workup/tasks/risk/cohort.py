@@ -121,7 +121,9 @@ class Cohort:
             ("weight", self.weight),
             *((f"group {name}", column) for name, column in sorted(self.groups.items())),
         ]
-        parts += [(f"input {name}", column) for name, column in sorted(self.predictors.items())]
+        roles = {self.columns.site, self.columns.time, *self.columns.groups}
+        inputs = {name: column for name, column in self.predictors.items() if name not in roles}
+        parts += [(f"input {name}", inputs[name]) for name in sorted(inputs)]
         for part, column in parts:
             if column is not None:
                 label = part.encode()
