@@ -89,16 +89,18 @@ def replicate(
     units, patient = np.unique(scores.patient, return_inverse=True)
     values = np.full((len(slices), len(metrics), draws.replicates), np.nan)
     parts = [_Part.of(scores, one) for one in slices]
+    columns = [_Columns.of(part.scores, metrics) for part in parts]
     strata = _patient_strata(draws.strata, patient, units.size)
+    one_row_each = np.array_equal(patient, np.arange(len(scores)))
     done = 0
     for counts in bootstrap.unit_counts(units.size, draws.replicates, seed=draws.seed, strata=strata):
-        weights = counts[:, patient]
+        weights = counts if one_row_each else np.take(counts.T, patient, axis=0).T
         if scores.weight is not None:
-            weights *= scores.weight
+            weights = weights * scores.weight
         block = slice(done, done + len(counts))
         for s, part in enumerate(parts):
             if part.rows.size:
-                values[s, :, block] = _compute(part.scores, metrics, part.weights(weights))
+                values[s, :, block] = _compute(part.scores, metrics, columns[s], part.weights(weights))
         done += len(counts)
         if progress is not None:
             progress(done, draws.replicates)
@@ -120,13 +122,13 @@ class _Part(NamedTuple):
         return cls(rows, scores.take(rows), False)
 
     def weights(self, weights: Floats) -> Floats:
-        return weights if self.everything else np.take(weights, self.rows, axis=1)
+        return weights if self.everything else np.take(weights.T, self.rows, axis=0).T
 
 
-def _compute(scores: Scores, metrics: Sequence[Metric], weights: Floats) -> Floats:
+def _compute(scores: Scores, metrics: Sequence[Metric], columns: _Columns, weights: Floats) -> Floats:
     """All metrics under a block of weights: linear ones by one matrix product, families by one pass each."""
     values = np.empty((len(metrics), len(weights)))
-    sums = _linear_sums(scores, metrics, weights)
+    sums = columns.sums(weights)
     families: dict[int, Mapping[str, Floats]] = {}
     for m, metric in enumerate(metrics):
         if metric.linear is not None:
@@ -141,26 +143,36 @@ def _compute(scores: Scores, metrics: Sequence[Metric], weights: Floats) -> Floa
     return values
 
 
-def _linear_sums(scores: Scores, metrics: Sequence[Metric], weights: Floats) -> dict[int, Floats]:
-    """Weighted column sums of every linear metric; a column that several ask for is summed once."""
-    unique: dict[bytes, int] = {}
-    columns: list[Floats] = []
-    wanted: dict[int, list[int]] = {}
-    for m, metric in enumerate(metrics):
-        if metric.linear is None:
-            continue
-        wanted[m] = []
-        for column in metric.linear.columns(scores).T:
-            column = np.ascontiguousarray(column)
-            digest = column.tobytes()
-            if digest not in unique:
-                unique[digest] = len(columns)
-                columns.append(column)
-            wanted[m].append(unique[digest])
-    if not columns:
-        return {}
-    sums = weights @ np.column_stack(columns)
-    return {m: sums[:, places] for m, places in wanted.items()}
+class _Columns(NamedTuple):
+    """The columns of every linear metric, [column, row], each once; and which of them a metric asks for."""
+
+    columns: Floats
+    wanted: dict[int, list[int]]
+
+    @classmethod
+    def of(cls, scores: Scores, metrics: Sequence[Metric]) -> _Columns:
+        unique: dict[bytes, int] = {}
+        columns: list[Floats] = []
+        wanted: dict[int, list[int]] = {}
+        for m, metric in enumerate(metrics):
+            if metric.linear is None:
+                continue
+            wanted[m] = []
+            for column in metric.linear.columns(scores).T:
+                column = np.ascontiguousarray(column)
+                digest = column.tobytes()
+                if digest not in unique:
+                    unique[digest] = len(columns)
+                    columns.append(column)
+                wanted[m].append(unique[digest])
+        return cls(np.array(columns) if columns else np.empty((0, len(scores))), wanted)
+
+    def sums(self, weights: Floats) -> dict[int, Floats]:
+        """Weighted column sums by the place of the metric."""
+        if not self.wanted:
+            return {}
+        sums = (self.columns @ weights.T).T
+        return {m: sums[:, places] for m, places in self.wanted.items()}
 
 
 def _patient_strata(
@@ -314,9 +326,10 @@ def jackknife(scores: Scores, metrics: Sequence[Metric], *, groups: int = JACKKN
     size = min(groups, n_units)
     group = unit * size // max(1, n_units)
     values = np.empty((len(metrics), size))
+    columns = _Columns.of(scores, metrics)
     block = max(1, 4_000_000 // max(1, len(scores)))
     for first in range(0, size, block):
         codes = np.arange(first, min(size, first + block))
         weights = np.where(group[None, :] == codes[:, None], 0.0, scores.base_weight)
-        values[:, codes] = _compute(scores, metrics, weights)
+        values[:, codes] = _compute(scores, metrics, columns, weights)
     return values

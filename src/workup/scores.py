@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 MISSING = "missing"
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +151,16 @@ class Scores:
     def base_weight(self) -> Floats:
         """The design weight of each row, 1 where none was given."""
         return np.ones(len(self)) if self.weight is None else self.weight
+
+    @cached_property
+    def _kept(self) -> dict[str, Any]:
+        return {}
+
+    def kept(self, name: str, make: Callable[[], Kept]) -> Kept:
+        """What `make` answers, made once for these rows: an order, a logarithm, anything many weights can share."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return cast(Kept, self._kept[name])
 
     def take(self, rows: npt.NDArray[Any]) -> Scores:
         """A choice of rows (a mask or positions), patient counters unchanged so that replicates stay shared."""

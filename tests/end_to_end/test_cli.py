@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
-from shell import COMMAND, SECRET, call, cohort, differing, risk_words, spawn, write
+from shell import COMMAND, SECRET, Done, call, cohort, differing, risk_words, spawn, write
 
 import workup
 from workup.cli import starting
@@ -26,10 +26,15 @@ from workup.tasks.risk import selftest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`new` and `demo` with a cohort that takes a second and not ten."""
+def new(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
+    """`workup new` with a cohort and resamples that take a second and not a minute."""
     monkeypatch.setattr(starting, "_ROWS", 300)
+    made = call("new", "risk", folder)
+    file = folder / "study.yaml"
+    text = file.read_text(encoding="utf-8")
+    assert "replicates: 2000" in text
+    file.write_text(text.replace("replicates: 2000", "replicates: 200"), encoding="utf-8")
+    return made
 
 
 def study(folder: Path, **changes: Any) -> Path:
@@ -46,7 +51,8 @@ def study(folder: Path, **changes: Any) -> Path:
 # demo, new, run, verify, report, clean
 
 
-def test_demo_makes_one_page_whose_links_resolve(small: None, tmp_path: Path) -> None:
+def test_demo_makes_one_page_whose_links_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new(tmp_path / "demo" / "risk", monkeypatch)
     done = call("demo", "-o", tmp_path / "demo")
     assert done.code == 0, done.err
     page = tmp_path / "demo" / "index.html"
@@ -62,9 +68,9 @@ def test_demo_makes_one_page_whose_links_resolve(small: None, tmp_path: Path) ->
     assert (again.code, again.out) == (0, done.out)
 
 
-def test_from_new_to_clean(small: None, tmp_path: Path) -> None:
+def test_from_new_to_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "mine"
-    made = call("new", "risk", folder)
+    made = new(folder, monkeypatch)
     assert (made.code, made.out) == (0, "")
     assert f"workup run {folder / 'study.yaml'}" in made.err
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import Case, cases
 
+from oracles import Case, cases
 from workup.errors import StudyError
 from workup.estimate import Draws
 from workup.lenses.contrasts import Side, difference, ratio
@@ -29,7 +29,7 @@ def rows(found: LensResult, metric: str, kind: str = "difference") -> list[dict[
     return [dict(row) for row in found.comparisons if row["metric"] == metric and row["kind"] == kind]
 
 
-@pytest.mark.parametrize("case", cases("fairness_groups"), ids=lambda case: case.id)
+@cases("fairness_groups")
 def test_groups_are_those_of_r(case: Case) -> None:
     given, expected = case.input, case.expected
     scores = Scores.of({"outcome": given["y"], "risk": given["p"]}, groups={"g": given["g"]})

@@ -11,7 +11,7 @@ from scipy import optimize, special
 
 from cohorts import draw_cohort
 from oracles import Case, cases
-from workup.stats import bootstrap, calibration, intervals, logistic, smooth
+from workup.stats import bootstrap, calibration, intervals, logistic, refits, smooth
 
 # ---- against R -------------------------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ def test_a_slope_that_does_not_exist_is_nan(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = calibration.slope(outcome, odds, w)
-        replicates = calibration.slope_replicates(outcome, odds, np.vstack([w, w]))
+        replicates = refits.slope_replicates(outcome, odds, np.vstack([w, w]))
     assert np.isnan([found.value, found.se]).all()
     assert np.isnan(replicates).all()
 
@@ -141,7 +141,7 @@ def test_a_calibration_in_the_large_that_does_not_exist_is_nan(name: str) -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = calibration.in_the_large(outcome, odds, w)
-        replicates = calibration.in_the_large_replicates(outcome, odds, np.vstack([w, w]))
+        replicates = refits.in_the_large_replicates(outcome, odds, np.vstack([w, w]))
     assert np.isnan([found.value, found.se]).all()
     assert np.isnan(replicates).all()
 
@@ -172,12 +172,12 @@ def _alone(y: np.ndarray, lp: np.ndarray, counts: np.ndarray) -> tuple[float, fl
 @pytest.mark.parametrize("expand", [False, True])
 @pytest.mark.parametrize("seed", range(2))
 def test_replicates_equal_fits_of_the_repeated_rows(seed: int, expand: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "_EXPAND_ABOVE", 0 if expand else 10**12)
+    monkeypatch.setattr(refits, "_EXPAND_ABOVE", 0 if expand else 10**12)
     scores = draw_cohort(seed, 150, digits=2)
     y, lp = scores["outcome"], calibration.logit(scores["risk"])
     weights = np.concatenate(list(bootstrap.unit_counts(150, 40, seed=seed)))
-    slopes = calibration.slope_replicates(y, lp, weights)
-    larges = calibration.in_the_large_replicates(y, lp, weights)
+    slopes = refits.slope_replicates(y, lp, weights)
+    larges = refits.in_the_large_replicates(y, lp, weights)
     expected = np.array([_alone(y, lp, counts) for counts in weights])
     one = np.ones(150)
     # 1e-5 of a standard error is far below what any interval shows; row by row the two are the same fit.
@@ -195,8 +195,8 @@ def test_the_expansion_is_the_row_by_row_fit(n: int, weighted: bool, monkeypatch
     weights = counts[:, patient] * scores.base_weight
     found = {}
     for limit in (0, 10**12):
-        monkeypatch.setattr(calibration, "_EXPAND_ABOVE", limit)
-        found[limit] = calibration.slope_replicates(y, lp, weights), calibration.in_the_large_replicates(y, lp, weights)
+        monkeypatch.setattr(refits, "_EXPAND_ABOVE", limit)
+        found[limit] = refits.slope_replicates(y, lp, weights), refits.in_the_large_replicates(y, lp, weights)
     for expanded, exact in zip(found[0], found[10**12], strict=True):
         assert np.array_equal(np.isnan(expanded), np.isnan(exact))
         assert np.nanmax(np.abs(expanded - exact)) < 1e-5 * np.nanstd(exact)
@@ -208,11 +208,11 @@ def test_the_expansion_says_nan_where_a_resample_has_no_fit(monkeypatch: pytest.
     y, lp = scores["outcome"], calibration.logit(scores["risk"])
     apart = (y == (lp > np.median(lp))).astype(float)
     weights = np.vstack([np.zeros(80), y, 1 - y, apart, np.ones(80)])
-    monkeypatch.setattr(calibration, "_EXPAND_ABOVE", 0)
+    monkeypatch.setattr(refits, "_EXPAND_ABOVE", 0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        slopes = calibration.slope_replicates(y, lp, weights)
-        larges = calibration.in_the_large_replicates(y, lp, weights)
+        slopes = refits.slope_replicates(y, lp, weights)
+        larges = refits.in_the_large_replicates(y, lp, weights)
     assert np.isnan(slopes).tolist() == [True, True, True, True, False]
     assert np.isnan(larges).tolist() == [True, True, True, False, False]
 

@@ -47,8 +47,9 @@ def test_same_seed_gives_the_same_checks(monkeypatch: pytest.MonkeyPatch) -> Non
 # ---- scorers that are broken -----------------------------------------------------------------------------------------
 
 
-def _penalised(outcome: Floats, lp: Floats, weights: Floats) -> Floats:
+def _penalised(scores: Scores, weights: Floats) -> Floats:
     """The slope with an L2 penalty of 1, as a classifier with default settings fits it."""
+    outcome, lp = scores["outcome"], calibration.logit(scores["risk"])
     found = []
     for weight in weights:
         a = b = 0.0
@@ -62,17 +63,18 @@ def _penalised(outcome: Floats, lp: Floats, weights: Floats) -> Floats:
     return np.array(found)
 
 
-def _joint_intercept(outcome: Floats, lp: Floats, weights: Floats) -> Floats:
+def _joint_intercept(scores: Scores, weights: Floats) -> Floats:
+    outcome, lp = scores["outcome"], calibration.logit(scores["risk"])
     return np.array([calibration.joint_intercept(outcome, lp, weight).value for weight in weights])
 
 
 def test_a_penalised_slope_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "slope_replicates", _penalised)
+    monkeypatch.setattr(metrics, "_slope_replicates", _penalised)
     assert "by hand: slope" in failures(monkeypatch, "by hand")
 
 
 def test_a_joint_intercept_in_place_of_in_the_large_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "in_the_large_replicates", _joint_intercept)
+    monkeypatch.setattr(metrics, "_in_the_large_replicates", _joint_intercept)
     assert failures(monkeypatch, "constant risk") & {"constant risk", "constant risk: in-the-large"}
 
 
@@ -107,20 +109,20 @@ def test_undefined_shown_as_zero_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_undefined_slope_shown_as_zero_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = calibration.slope_replicates
-    monkeypatch.setattr(calibration, "slope_replicates", lambda y, lp, w: np.nan_to_num(exact(y, lp, w)))
+    exact = metrics._slope_replicates
+    monkeypatch.setattr(metrics, "_slope_replicates", lambda scores, w: np.nan_to_num(exact(scores, w)))
     assert failures(monkeypatch, "constant risk") & {"constant risk", "constant risk: slope at 99 risks"}
 
 
 def test_an_auroc_without_half_credit_for_ties_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def strict(outcome: Floats, score: Floats, weights: Floats) -> rank.RankReplicates:
-        exact = rank_replicates(outcome, score, weights)
+    def strict(scores: Scores, weights: Floats) -> dict[str, Floats]:
+        outcome, score = scores["outcome"], scores["risk"]
+        exact = rank.rank_replicates(outcome, score, weights)
         events, others = np.flatnonzero(outcome == 1), np.flatnonzero(outcome == 0)
         ties = (score[events][:, None] == score[others][None, :]).sum() / 2 / max(1, events.size * others.size)
-        return exact._replace(auroc=exact.auroc - ties)
+        return exact._replace(auroc=exact.auroc - ties)._asdict()
 
-    rank_replicates = rank.rank_replicates
-    monkeypatch.setattr(rank, "rank_replicates", strict)
+    monkeypatch.setattr(metrics, "_ranks", strict)
     assert failures(monkeypatch, "constant risk", "ranking") == {"constant risk: AUROC"}
 
 
@@ -172,12 +174,11 @@ def test_a_scorer_that_forgets_design_weights_fails(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_scorer_that_depends_on_row_order_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = rank.rank_replicates
+    def first_rows(scores: Scores, weights: Floats) -> dict[str, Floats]:
+        found = rank.rank_replicates(scores["outcome"][:-20], scores["risk"][:-20], weights[:, :-20])
+        return found._asdict()
 
-    def first_rows(outcome: Floats, score: Floats, weights: Floats) -> rank.RankReplicates:
-        return exact(outcome[:-20], score[:-20], weights[:, :-20])
-
-    monkeypatch.setattr(rank, "rank_replicates", first_rows)
+    monkeypatch.setattr(metrics, "_ranks", first_rows)
     assert {"row order: auroc", "row order: auprc"} <= failures(monkeypatch, "row order")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from workup import __version__
-from workup.cli import corpus, information, records, running, scoring, selftests, starting
+from workup.cli import corpus, information, judging, records, running, scoring, selftests, starting
 
 app = typer.Typer(
     name="workup",
@@ -36,5 +36,5 @@ def _root(
     pass
 
 
-for group in (starting, running, scoring, corpus, records, selftests, information):
+for group in (starting, running, scoring, corpus, records, judging, selftests, information):
     group.add_to(app)

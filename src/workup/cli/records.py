@@ -22,11 +22,12 @@ def add_to(app: typer.Typer) -> None:
 def render(record: Any, form: str) -> str:
     """A report in one of the known forms."""
     from workup.errors import InputError, near
-    from workup.reports import markdown, text
+    from workup.reports import flat, markdown, text
 
     forms: dict[str, Callable[[Any], str]] = {
         "text": text.render,
         "md": markdown.render,
+        "json-flat": flat.render,
         "json": lambda found: str(found.to_json()),
     }
     if form not in forms:
@@ -36,7 +37,7 @@ def render(record: Any, form: str) -> str:
 
 def report(
     record: Annotated[Path, typer.Argument(help="report.json, or a run directory")],
-    form: Annotated[str, typer.Option("-f", "--format", help="text, md or json")] = "text",
+    form: Annotated[str, typer.Option("-f", "--format", help="text, md, json or json-flat")] = "text",
     out: Annotated[str | None, typer.Option("-o", "--out", help="File to write; standard output when absent")] = None,
 ) -> None:
     """Redraw a report from its record."""

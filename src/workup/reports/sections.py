@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports.wording import METRIC_TITLES, count, headline, interval, number, plural, slice_name
+from workup.reports.groups import BY_GROUP, by_group, comparisons, smallest_gaps
+from workup.reports.layout import Section, Table
+from workup.reports.wording import METRIC_TITLES, at_threshold, count, headline, interval, number, slice_name
+
+__all__ = ["Section", "Table", "sections"]
 
 Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
 
@@ -25,26 +28,6 @@ OVERALL = (
     "ece",
 )
 DECISIONS = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "f1", "alert_rate", "net_benefit")
-# Enough to see who is served worse without a page per group; the record holds every metric.
-BY_GROUP = ("auroc", "calibration_slope", "calibration_in_the_large", "oe_ratio", "brier", *DECISIONS[:4])
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text under column heads."""
-
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class Section:
-    """A titled part of a report."""
-
-    title: str
-    sentences: tuple[str, ...] = ()
-    tables: tuple[Table, ...] = ()
-    points: tuple[str, ...] = field(default=())
 
 
 def sections(report: Report) -> list[Section]:
@@ -60,8 +43,12 @@ def sections(report: Report) -> list[Section]:
             _benefit(internal),
         ]
     if "subgroups" in report.results:
-        found += list(_groups(report.results["subgroups"]))
-    found += [_smallest(report), _limits(report)]
+        groups = report.results["subgroups"]
+        found += [*by_group(groups, _HEADS, _rows), *comparisons(groups)]
+    found.append(_smallest(report))
+    if "subgroups" in report.results and report.results["subgroups"].tables.get("smallest_difference"):
+        found.append(smallest_gaps(report.results["subgroups"]))
+    found.append(_limits(report))
     return [section for section in found if section.sentences or section.tables or section.points]
 
 
@@ -82,7 +69,7 @@ def _header(report: Report) -> Section:
         ("Record sha256", report.sha256),
     ]
     marked = ("THIS REPORT HOLDS PATIENT TEXT.",) if report.contains_phi else ()
-    return Section("Validation report", marked, (Table(("", ""), tuple(rows)),))
+    return Section("Validation report", marked, (Table(("", ""), tuple(rows)),), key="record")
 
 
 def _summary(report: Report) -> Section:
@@ -90,14 +77,16 @@ def _summary(report: Report) -> Section:
     # How rows map to patients decides every interval, so it is said before anything else.
     first = [note for note in notes if note.startswith("No patient column")]
     rest = [note for note in notes if note not in first]
-    return Section("In plain words", (*first, *headline(report)), points=tuple(rest))
+    return Section("In plain words", (*first, *headline(report)), points=tuple(rest), key="summary")
 
 
 def _verdicts(report: Report) -> Section:
     if not report.verdicts:
-        return Section("Gates", ("No gate was set, so this report decides nothing by itself.",))
+        return Section("Gates", ("No gate was set, so this report decides nothing by itself.",), key="gates")
     rows = tuple((v.outcome.replace("_", " "), v.rule, v.reason) for v in report.verdicts)
-    return Section("Gates", tables=(Table(("outcome", "rule", "reason"), rows),))
+    return Section(
+        "Gates", tables=(Table(("outcome", "rule", "reason"), rows, "Gates and their verdicts"),), key="gates"
+    )
 
 
 def _rows(estimates: Iterable[Estimate]) -> Iterator[tuple[str, ...]]:
@@ -132,8 +121,9 @@ def _overall(result: LensResult) -> Section:
     for level in sorted({e.level for e in result.estimates}, reverse=True):
         rows = _plain([e for e in result.estimates if not e.slice], OVERALL, level)
         if rows:
-            sub.append(Table((_HEADS[0], _HEADS[1], f"{level:.0%} interval", *_HEADS[3:]), tuple(_rows(rows))))
-    return Section("Overall", tables=tuple(sub))
+            heads = (_HEADS[0], _HEADS[1], f"{level:.0%} interval", *_HEADS[3:])
+            sub.append(Table(heads, tuple(_rows(rows)), f"All patients together, {level:.0%} intervals"))
+    return Section("Overall", tables=tuple(sub), key="overall")
 
 
 def _decisions(result: LensResult) -> Iterator[Section]:
@@ -142,7 +132,8 @@ def _decisions(result: LensResult) -> Iterator[Section]:
         rows = [e for e in result.estimates if dict(e.slice) == {"threshold": threshold}]
         found = _plain(rows, DECISIONS, 0.95)
         said = (f"Everyone with a risk of {threshold:g} or more is flagged.",)
-        yield Section(f"Decisions at a threshold of {threshold:g}", said, (Table(_HEADS, tuple(_rows(found))),))
+        title = f"Decisions at a threshold of {threshold:g}"
+        yield Section(title, said, (Table(_HEADS, tuple(_rows(found)), title),), key=f"decisions:{threshold:g}")
 
 
 def _corrected(result: LensResult) -> Iterator[Section]:
@@ -156,8 +147,9 @@ def _corrected(result: LensResult) -> Iterator[Section]:
                 (slice_name({k: v for k, v in e.slice.items() if k != "validation"}), *row)
                 for e, row in zip(shown, _rows(shown), strict=True)
             ),
+            f"Refitted: {kind}",
         )
-        yield Section(f"Refitted: {kind}", tables=(table,))
+        yield Section(f"Refitted: {kind}", tables=(table,), key=f"refitted:{kind}")
 
 
 def _calibration(result: LensResult) -> Section:
@@ -168,7 +160,8 @@ def _calibration(result: LensResult) -> Section:
         (str(i + 1), number(r["n"]), number(r["risk"]), number(r["observed"])) for i, r in enumerate(curve["rug"])
     )
     said = f"Rows in tenths by risk. The drawn curve is a {curve['smoother']}; its points and band are in report.json."
-    return Section("Calibration", (said,), (Table(("tenth", "rows", "mean risk", "observed"), rows),))
+    table = Table(("tenth", "rows", "mean risk", "observed"), rows, "Mean risk and observed share in tenths by risk")
+    return Section("Calibration", (said,), (table,), key="calibration")
 
 
 def _benefit(result: LensResult) -> Section:
@@ -182,45 +175,29 @@ def _benefit(result: LensResult) -> Section:
     )
     said = "Net benefit per row of treating by the model, of treating everyone and of treating no one."
     heads = ("threshold", "model", "treat all", "treat none", "interventions avoided per 100")
-    return Section("Decision curve", (said,), (Table(heads, rows),))
-
-
-def _groups(result: LensResult) -> Iterator[Section]:
-    estimates = [e for e in result.estimates if e.level == 0.95]
-    for name in result.settings.get("by", ()):
-        rows = [e for e in estimates if name in e.slice]
-        levels = list(dict.fromkeys(str(e.slice[name]) for e in rows))
-        shown = sorted(
-            (e for e in rows if e.metric in BY_GROUP),
-            key=lambda e: (BY_GROUP.index(e.metric), e.slice.get("threshold", 0), levels.index(str(e.slice[name]))),
-        )
-        body = tuple((str(e.slice[name]), _at(e), *row[1:]) for e, row in zip(shown, _rows(shown), strict=True))
-        said = f"{plural(len(levels), 'group')}, the largest first; none is left out."
-        yield Section(f"By {name}", (said,), (Table((name, "metric", *_HEADS[1:]), body),))
-
-
-def _at(e: Estimate) -> str:
-    title = METRIC_TITLES.get(e.metric, e.metric)
-    return f"{title} at {e.slice['threshold']:g}" if "threshold" in e.slice else title
+    return Section("Decision curve", (said,), (Table(heads, rows, "Net benefit by threshold"),), key="decision-curve")
 
 
 def _smallest(report: Report) -> Section:
     """What the data could not have seen is as important as what they show."""
     rows = []
     for name, result in report.results.items():
+        if result.tables.get("smallest_difference"):  # groups are compared with each other: see smallest_gaps
+            continue
         for e in result.estimates:
             if e.level != 0.95 or e.se is None or e.status != "ok" or "validation" in e.slice:
                 continue
             if e.metric in ("auroc", "sensitivity", "specificity", "calibration_slope"):
                 group = {k: v for k, v in e.slice.items() if k != "threshold"}
                 who = slice_name(group) if name != "internal" else "everyone"
-                rows.append((who, _at(e), number(e.n_patients), number(Z_POWER * e.se)))
+                rows.append((who, at_threshold(e.metric, e.slice), number(e.n_patients), number(Z_POWER * e.se)))
     said = (
         "The smallest departure from a fixed reference that a study of this size would find with 80 % power "
         "(two-sided 5 %; 2.80 standard errors). Smaller ones may exist unseen."
     )
-    table = Table(("who", "metric", "patients", "smallest difference"), tuple(rows))
-    return Section("Smallest difference these data could see", (said,), (table,)) if rows else Section("")
+    table = Table(("who", "metric", "patients", "smallest difference"), tuple(rows), "Smallest difference")
+    title = "Smallest difference these data could see"
+    return Section(title, (said,), (table,), key="smallest") if rows else Section("")
 
 
 def _limits(report: Report) -> Section:
@@ -232,4 +209,5 @@ def _limits(report: Report) -> Section:
             "A model that was fitted on these patients looks better here than it is; refit it or test it elsewhere.",
             "If clinicians acted on the risks, outcomes changed with them, and no figure here is the untreated truth.",
         ),
+        key="limits",
     )

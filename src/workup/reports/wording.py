@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workup.errors import ReportError
-from workup.report import Estimate, Report
+from workup.report import Estimate, LensResult, Report
 
 METRIC_TITLES = {
     "auroc": "AUROC",
@@ -26,6 +26,7 @@ METRIC_TITLES = {
     "f1": "F1",
     "alert_rate": "alert rate",
     "net_benefit": "net benefit",
+    "equalised_odds": "equalised odds",
 }
 
 
@@ -78,6 +79,40 @@ def slice_name(keys: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in keys.items()) or "all"
 
 
+def at_threshold(metric: str, keys: Mapping[str, Any]) -> str:
+    """A metric by its title, with the threshold it was taken at.
+
+    >>> at_threshold("ppv", {"sex": "F", "threshold": 0.2}), at_threshold("auroc", {})
+    ('PPV at 0.2', 'AUROC')
+    """
+    title = METRIC_TITLES.get(metric, metric.replace("_", " "))
+    threshold = keys.get("threshold")
+    return title if threshold is None else f"{title} at {threshold:g}"
+
+
+def group_words(keys: Mapping[str, Any]) -> str:
+    """The group of a slice, without the threshold."""
+    return slice_name({key: value for key, value in keys.items() if key != "threshold"})
+
+
+def signed(value: float) -> str:
+    """A gap with its sign.
+
+    >>> signed(0.0412), signed(-0.0412), signed(0.0)
+    ('+0.041', '-0.041', '0')
+    """
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def p_value(p: float | None) -> str:
+    """A p value for reading.
+
+    >>> p_value(0.00004), p_value(0.0412), p_value(None), p_value(0.99999)
+    ('<0.001', '0.041', '–', '1.000')
+    """
+    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def plural(count: int, noun: str) -> str:
     """A count with its noun."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
@@ -87,6 +122,8 @@ def headline(report: Report) -> Iterator[str]:
     """The sentences a reader should leave with, each with its interval and n."""
     if report.study.get("task") == "risk" and "internal" in report.results:
         yield from _risk_headline(report)
+    if "subgroups" in report.results:
+        yield from _group_headline(report.results["subgroups"])
 
 
 def _risk_headline(report: Report) -> Iterator[str]:
@@ -113,6 +150,32 @@ def _risk_headline(report: Report) -> Iterator[str]:
     for e in report.results["internal"].estimates:
         if e.metric == "sensitivity" and set(e.slice) == {"threshold"} and e.level == 0.95 and e.value is not None:
             yield f"At a threshold of {e.slice['threshold']:g} it flags {_share(e)} of the events{_between(e)}."
+
+
+def _group_headline(result: LensResult) -> Iterator[str]:
+    """How the judged gaps fell out, and the widest of those that are disparities."""
+    judged = [row for row in result.comparisons if row["margin"] is not None]
+    if not judged:
+        return
+    tally = {name: sum(row["verdict"] == name for row in judged) for name in ("disparity", "within", "inconclusive")}
+    yield (
+        f"{plural(len(judged), 'comparison')} between groups, judged against the declared margin: "
+        f"{tally['disparity']} beyond it, {tally['within']} within it, {tally['inconclusive']} that these data cannot "
+        "settle."
+    )
+    worst = sorted((row for row in judged if row["verdict"] == "disparity"), key=lambda row: -abs(row["value"]))
+    for row in worst[:3]:
+        side = "lower" if row["value"] < 0 else "higher"
+        others = {"rest": "the rest", "overall": "everyone"}.get(row["against"], row["against"])
+        yield (
+            f"{_capital(at_threshold(row['metric'], row['slice']))} is {side} for {group_words(row['slice'])} than for "
+            f"{others} by {number(abs(row['value']))} (simultaneous interval of the gap {signed(row['low'])} to "
+            f"{signed(row['high'])}; margin {number(row['margin'])})."
+        )
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _found(report: Report, metric: str) -> Estimate | None:

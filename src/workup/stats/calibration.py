@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import comb, factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +15,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 CLIP = 1e-6
-# Above this many cells (replicates × rows) Newton steps from row to row give way to an expansion about the full fit.
-_EXPAND_ABOVE = 3_000_000
 
 
 def logit(risk: Floats) -> Floats:
@@ -39,13 +36,13 @@ class Fitted(NamedTuple):
 
 def slope(outcome: Floats, lp: Floats, weight: Floats) -> Fitted:
     """Calibration slope: the coefficient of the log odds in an unpenalised logistic fit (1 is perfect)."""
-    fits = logistic.fit(_with_constant(lp), outcome, weight[None, :])
+    fits = logistic.fit(logistic.with_constant(lp), outcome, weight[None, :])
     return Fitted(float(fits.coefficients[0, 1]), float(np.sqrt(fits.inverse_information[0, 1, 1])))
 
 
 def joint_intercept(outcome: Floats, lp: Floats, weight: Floats) -> Fitted:
     """Intercept of the slope's fit. Not calibration-in-the-large: it can be 0 while O/E is far from 1."""
-    fits = logistic.fit(_with_constant(lp), outcome, weight[None, :])
+    fits = logistic.fit(logistic.with_constant(lp), outcome, weight[None, :])
     return Fitted(float(fits.coefficients[0, 0]), float(np.sqrt(fits.inverse_information[0, 0, 0])))
 
 
@@ -55,10 +52,6 @@ def in_the_large(outcome: Floats, lp: Floats, weight: Floats) -> Fitted:
     return Fitted(float(fits.coefficients[0, 0]), float(np.sqrt(fits.inverse_information[0, 0, 0])))
 
 
-def _with_constant(lp: Floats) -> Floats:
-    return np.column_stack([np.ones_like(lp), lp])
-
-
 # ---- profile likelihood, for independent rows ------------------------------------------------------------------------
 
 
@@ -66,10 +59,14 @@ def slope_profile(outcome: Floats, lp: Floats, fitted: Fitted, *, level: float =
     """Profile-likelihood interval of the slope: the slopes whose deviance, intercept refitted, is not worse by more
     than the chi-square quantile."""
     weight, constant = np.ones(lp.size), np.ones((lp.size, 1))
+    middle = float(special.logit(outcome.mean()))
 
     def profiled(value: float) -> float:
-        fits = logistic.fit(constant, outcome, weight[None, :], offset=value * lp)
-        return logistic.deviance(fits.coefficients[0], constant, outcome, weight, offset=value * lp)
+        offset = value * lp
+        # The intercept that makes expected equal observed lies where the offset can at most carry it.
+        ends = middle - float(offset.max()) - 1e-9, middle - float(offset.min()) + 1e-9
+        root = optimize.brentq(lambda a: float(np.sum(logistic.expit(a + offset) - outcome)), *ends, xtol=1e-12)
+        return logistic.deviance(np.array([root]), constant, outcome, weight, offset=offset)
 
     return _profile_ends(profiled, fitted, level)
 
@@ -108,7 +105,7 @@ def slope_robust(
     outcome: Floats, lp: Floats, weight: Floats, cluster: Ints, *, level: float = 0.95
 ) -> tuple[Ends, float]:
     """CR2 interval of the slope with Satterthwaite's degrees of freedom (Bell and McCaffrey 2002), and its SE."""
-    design = _with_constant(lp)
+    design = logistic.with_constant(lp)
     fits = logistic.fit(design, outcome, weight[None, :])
     mu = special.expit(design @ fits.coefficients[0])
     return _robust(design, outcome, mu, weight, cluster, fits, np.array([0.0, 1.0]), level)
@@ -203,13 +200,15 @@ def _inverse_root(matrix: Floats) -> Floats:
 def intercepts_differ(outcome: Floats, lp: Floats, group: Ints) -> Test:
     """Likelihood ratio that groups share one intercept, a common slope fitted."""
     dummies = _dummies(group)
-    return _likelihood_ratio(outcome, _with_constant(lp), np.column_stack([_with_constant(lp), dummies]))
+    return _likelihood_ratio(
+        outcome, logistic.with_constant(lp), np.column_stack([logistic.with_constant(lp), dummies])
+    )
 
 
 def slopes_differ(outcome: Floats, lp: Floats, group: Ints) -> Test:
     """Likelihood ratio that groups share one slope, each with an intercept of its own."""
     dummies = _dummies(group)
-    smaller = np.column_stack([_with_constant(lp), dummies])
+    smaller = np.column_stack([logistic.with_constant(lp), dummies])
     return _likelihood_ratio(outcome, smaller, np.column_stack([smaller, dummies * lp[:, None]]))
 
 
@@ -255,86 +254,3 @@ def oe_interval_clustered(
 
 def _log_ends(ratio: float, half: float) -> Ends:
     return Ends(float(ratio * np.exp(-half)), float(ratio * np.exp(half)))
-
-
-# ---- replicates ------------------------------------------------------------------------------------------------------
-
-
-def slope_replicates(outcome: Floats, lp: Floats, weights: Floats) -> Floats:
-    """The slope under every weight vector in `weights[B, n]`; NaN where there is none."""
-    design = _with_constant(lp)
-    centre = logistic.fit(design, outcome, np.ones((1, lp.size))).coefficients[0]
-    if weights.size > _EXPAND_ABOVE and np.isfinite(centre).all():
-        return _expanded(outcome, lp, weights, centre, with_slope=True)
-    start = centre if np.isfinite(centre).all() else None
-    return np.asarray(logistic.fit(design, outcome, weights, start=start).coefficients[:, 1])
-
-
-def in_the_large_replicates(outcome: Floats, lp: Floats, weights: Floats) -> Floats:
-    """Calibration-in-the-large under every weight vector."""
-    constant = np.ones((lp.size, 1))
-    centre = logistic.fit(constant, outcome, np.ones((1, lp.size)), offset=lp).coefficients[0]
-    if weights.size > _EXPAND_ABOVE and np.isfinite(centre).all():
-        return _expanded(outcome, lp, weights, np.array([centre[0], 1.0]), with_slope=False)
-    start = centre if np.isfinite(centre).all() else None
-    return logistic.fit(constant, outcome, weights, offset=lp, start=start).coefficients[:, 0]
-
-
-def _expanded(outcome: Floats, lp: Floats, weights: Floats, centre: Floats, *, with_slope: bool) -> Floats:
-    """Newton's method on a fourth-order expansion of the score about the full-sample fit.
-
-    Everything the expansion needs is a weighted sum, so all replicates cost one matrix product instead of an
-    exponential per row, replicate and step. A replicate whose fourth-order term still moves the answer by more than
-    1e-6 standard errors is fitted row by row.
-    """
-    s = special.expit(centre[0] + centre[1] * lp)
-    s1 = s * (1 - s)
-    derivatives = [s1, s1 * (1 - 2 * s), s1 * (1 - 6 * s + 6 * s * s), s1 * (1 - 2 * s) * (1 - 12 * s + 12 * s * s)]
-    powers = 1 if with_slope else 0
-    columns = [(outcome - s) * lp**j for j in range(powers + 1)]
-    place: dict[tuple[int, int], int] = {}
-    for order, derivative in enumerate(derivatives, start=1):
-        for power in range(powers * (order + 1) + 1):
-            place[order, power] = len(columns)
-            columns.append(derivative * lp**power)
-    sums = weights @ np.column_stack(columns)
-    third = _solve_expansion(sums, place, powers, orders=3)
-    fourth = _solve_expansion(sums, place, powers, orders=4)
-    which = powers
-    spread = 1 / np.sqrt(np.maximum(sums[:, place[1, 2 * powers]], 1e-300))
-    value = centre[which] + fourth[:, which]
-    rough = ~(np.abs(fourth[:, which] - third[:, which]) < 1e-6 * spread) | (sums[:, place[1, 0]] <= 0)
-    if rough.any():
-        design = _with_constant(lp) if with_slope else np.ones((lp.size, 1))
-        offset = None if with_slope else lp
-        start = centre[: powers + 1]
-        value[rough] = logistic.fit(design, outcome, weights[rough], offset=offset, start=start).coefficients[:, which]
-    return np.asarray(value)
-
-
-def _solve_expansion(sums: Floats, place: dict[tuple[int, int], int], powers: int, *, orders: int) -> Floats:
-    """Root of the expanded score in the shifts (da, db) of intercept and slope; db stays 0 without a slope."""
-    size, k = len(sums), powers + 1
-    shift = np.zeros((size, k))
-    for _ in range(8):
-        gradient, hessian = np.array(sums[:, :k]), np.zeros((size, k, k))
-        for order in range(1, orders + 1):
-            for i in range(powers * order + 1):
-                value = _monomial(shift, order, i) / factorial(order)
-                for j in range(k):
-                    gradient[:, j] -= value * sums[:, place[order, i + j]]
-            for i in range(powers * (order - 1) + 1):
-                value = _monomial(shift, order - 1, i) / factorial(order - 1)
-                for j in range(k):
-                    for m in range(k):
-                        hessian[:, j, m] += value * sums[:, place[order, i + j + m]]
-        determinant = np.linalg.det(hessian)
-        hessian[~(np.abs(determinant) > 0)] = np.eye(k)
-        shift = shift + np.linalg.solve(hessian, gradient[..., None])[..., 0]
-    return shift
-
-
-def _monomial(shift: Floats, order: int, i: int) -> Floats:
-    """The coefficient of lp^i in (da + db·lp)^order."""
-    slope_part = shift[:, 1] ** i if shift.shape[1] > 1 else 1.0
-    return np.asarray(comb(order, i) * shift[:, 0] ** (order - i) * slope_part)

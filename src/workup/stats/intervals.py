@@ -53,7 +53,7 @@ def wilson(
     when the size was estimated); `correct` adds the continuity correction of R's prop.test.
 
     >>> [round(end, 4) for end in wilson(0.8, 70)]
-    [0.6918, 0.8769]
+    [0.6918, 0.877]
     """
     z = z_critical(level) if critical is None else critical
     x = share * n

@@ -106,6 +106,11 @@ def _deviance(beta: Floats, design: Floats, outcome: Floats, weights: Floats, of
     return np.asarray(2 * np.einsum("bn,bn->b", weights, np.logaddexp(0, eta) - outcome * eta))
 
 
+def with_constant(column: Floats) -> Floats:
+    """A design of an intercept and one column."""
+    return np.column_stack([np.ones_like(column), column])
+
+
 def deviance(
     coefficients: Floats, design: Floats, outcome: Floats, weight: Floats, *, offset: Floats | None = None
 ) -> float:

@@ -101,20 +101,31 @@ def _delong_rows(positive: npt.NDArray[np.bool_], score: Floats) -> AucVariance:
     if min(m, n) == 0:
         return AucVariance(np.nan, np.nan, m, n)
     if distinct.all():
-        beaten: npt.NDArray[Any] = np.flatnonzero(positive) - np.arange(m)
-        beating: npt.NDArray[Any] = np.flatnonzero(~positive) - np.arange(n)
-        pos_count = neg_count = np.ones(1)
-    else:
-        starts = np.append(0, np.flatnonzero(distinct) + 1)
-        pos_count = np.add.reduceat(positive, starts, dtype=np.int64)
-        neg_count = np.diff(np.append(starts, positive.size)) - pos_count
-        beaten = _midpoint(np.cumsum(neg_count).astype(np.float64))
-        beating = _midpoint(np.cumsum(pos_count).astype(np.float64))
+        return _delong_untied(positive, m, n)
+    starts = np.append(0, np.flatnonzero(distinct) + 1)
+    pos_count = np.add.reduceat(positive, starts, dtype=np.int64)
+    neg_count = np.diff(np.append(starts, positive.size)) - pos_count
+    beaten = _midpoint(np.cumsum(neg_count).astype(np.float64))
+    beating = _midpoint(np.cumsum(pos_count).astype(np.float64))
     auc = float(np.sum(pos_count * beaten) / (m * n))
     pos = _sum_of_squares(beaten / n - auc, pos_count)
     neg = _sum_of_squares((1 - auc) - beating / m, neg_count)
     variance = pos / (m * (m - 1)) + neg / (n * (n - 1)) if min(m, n) > 1 else np.nan
     return AucVariance(auc, variance, m, n)
+
+
+def _delong_untied(positive: npt.NDArray[np.bool_], m: int, n: int) -> AucVariance:
+    # The rarer class alone is looked at: rows of the commoner one that no rare row parts have one placement.
+    rare_is_positive = m <= n
+    where = np.flatnonzero(positive if rare_is_positive else ~positive)
+    rare, common = where.size, positive.size - where.size
+    below = where - np.arange(rare)
+    share = float(np.sum(below)) / (rare * common)
+    between = np.diff(below, prepend=0, append=common)
+    rare_part = _sum_of_squares(below / common - share, np.ones(1))
+    common_part = _sum_of_squares((1 - share) - np.arange(rare + 1) / rare, between)
+    variance = rare_part / (rare * (rare - 1)) + common_part / (common * (common - 1)) if rare > 1 else np.nan
+    return AucVariance(share if rare_is_positive else 1 - share, variance, m, n)
 
 
 def _sum_of_squares(centred: Floats, count: npt.NDArray[Any]) -> float:
@@ -261,53 +272,94 @@ class RankReplicates(NamedTuple):
     auprc: Floats
 
 
-def rank_replicates(outcome: Floats, score: Floats, weights: Floats) -> RankReplicates:
-    """AUROC and average precision for every weight vector in `weights[B, n]`, NaN where a class has no weight.
+class Ranking(NamedTuple):
+    """The rows of a sample in the order of their scores, made once for any number of weights.
 
-    One running sum of the weights in the order of the scores serves both; everything else happens at the positive
-    rows only. Rows that come sorted by score are not copied.
+    Scores that at least one positive row holds are places, from the highest down. Running sums over the places, of the
+    positives there and of the negatives above and at each, give both areas; no sum over all rows is ever kept.
     """
-    if np.any(score[1:] < score[:-1]):
-        order = np.argsort(score, kind="stable")
-        outcome, score, weights = outcome[order], score[order], np.take(weights, order, axis=1)
-    where = np.flatnonzero(outcome)
-    total = weights.sum(axis=1)
-    pos = np.take(weights, where, axis=1)
-    if where.size in (0, outcome.size):
-        # Without negatives every precision is 1; an AUROC has no pairs to rank.
-        precision = np.where((total > 0) & (where.size > 0), 1.0, np.nan)
-        return RankReplicates(np.full(len(weights), np.nan), precision)
-    # Positions of the first row of each positive's block of ties, and of the first row after it.
-    first = np.searchsorted(score, score[where], side="left")
-    after = np.searchsorted(score, score[where], side="right")
-    running = np.cumsum(weights, axis=1)
-    running_pos = np.cumsum(pos, axis=1)
-    pos_total = running_pos[:, -1]
-    all_below = np.take(running, first - 1, axis=1)
-    all_below[:, first == 0] = 0.0
-    start = np.searchsorted(where, first, side="left")
-    pos_below = running_pos - pos if np.array_equal(start, np.arange(where.size)) else _before(running_pos, start)
-    neg_below = all_below - pos_below
-    if np.array_equal(after - first, np.ones(where.size, dtype=np.intp)):
-        beaten = neg_below
-    else:
-        stop = np.searchsorted(where, after, side="left")
-        beaten = (neg_below + np.take(running, after - 1, axis=1) - _before(running_pos, stop)) / 2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        auroc = np.einsum("bi,bi->b", pos, beaten) / (pos_total * (total - pos_total))
-        precision = (pos_total[:, None] - pos_below) / (total[:, None] - all_below)
-        # A positive of weight 0 at the very top has nothing at or above it: 0/0, and weight 0 makes it count nothing.
-        auprc = np.einsum("bi,bi->b", pos, np.where(pos > 0, precision, 0.0)) / pos_total
-    auroc[(pos_total <= 0) | (total - pos_total <= 0)] = np.nan
-    auprc[pos_total <= 0] = np.nan
-    return RankReplicates(auroc, auprc)
+
+    positives: Any  # sparse [place, row], like the next two; places lie as `_running` wants them
+    above: Any  # negatives under the place before and over this one
+    tied: Any  # negatives at the place; None when there are none
+    below: npt.NDArray[np.intp]  # rows under the last place, all of them negative
+    strips: int
+
+    @classmethod
+    def of(cls, outcome: Floats, score: Floats) -> Ranking:
+        """Order the rows; those already sorted by score are not sorted again."""
+        ascending = np.all(score[1:] >= score[:-1])
+        down = np.arange(score.size)[::-1] if ascending else np.argsort(-score, kind="stable")
+        positive, ordered = outcome[down] > 0, score[down]
+        block = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))[: score.size]
+        held = np.unique(block[positive])
+        place = np.searchsorted(held, block)  # the first place at or under each row
+        under = place == held.size
+        tied = ~positive & ~under
+        tied[tied] = held[place[tied]] == block[tied]
+        steps = min(_MOST_STEPS, int(np.sqrt(held.size)) + 1)
+        strips = -(-held.size // steps)
+
+        def incidence(rows: npt.NDArray[np.bool_]) -> Any:
+            from scipy import sparse
+
+            where = place[rows] % steps * strips + place[rows] // steps
+            shape = (steps * strips, score.size)
+            return sparse.csr_array((np.ones(where.size), (where, down[rows])), shape=shape)
+
+        return cls(
+            incidence(positive),
+            incidence(~positive & ~tied & ~under),
+            incidence(tied) if tied.any() else None,
+            down[under],
+            strips,
+        )
+
+    def replicates(self, weights: Floats) -> RankReplicates:
+        """AUROC and average precision for every weight vector in `weights[B, n]`, NaN where a class has no weight."""
+        by_row = np.ascontiguousarray(weights.T)
+        if self.strips == 0:
+            return RankReplicates(np.full(len(weights), np.nan), np.full(len(weights), np.nan))
+        pos, neg = self.positives @ by_row, self.above @ by_row
+        beating = 0.0
+        if self.tied is not None:
+            tied = self.tied @ by_row
+            neg += tied
+            beating = -np.einsum("pb,pb->b", pos, tied) / 2
+        running_pos, running_neg = _running(pos.copy(), self.strips), _running(neg, self.strips)
+        pos_total = running_pos[-1].copy()
+        neg_total = running_neg[-1] + by_row[self.below].sum(axis=0)
+        beating = beating + np.einsum("pb,pb->b", pos, running_neg)
+        running_all = np.add(running_neg, running_pos, out=running_neg)
+        # Nothing of weight at or above a place would be 0/0, and the positives there count nothing.
+        running_all[running_all == 0] = 1.0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            auroc = 1 - beating / (pos_total * neg_total)
+            auprc = np.einsum("pb,pb->b", pos, np.divide(running_pos, running_all, out=running_pos)) / pos_total
+        auroc[(pos_total <= 0) | (neg_total <= 0)] = np.nan
+        auprc[pos_total <= 0] = np.nan
+        return RankReplicates(auroc, auprc)
 
 
-def _before(running: Floats, index: npt.NDArray[np.intp]) -> Floats:
-    """Running sums just before each index, 0 before the first."""
-    values = np.take(running, index - 1, axis=1)
-    values[:, index == 0] = 0.0
+_MOST_STEPS = 64
+
+
+def _running(values: Floats, strips: int) -> Floats:
+    """Running sums down the first axis, in place, of rows that lie as [step, strip]: place k is step k mod steps of
+    strip k // steps. All strips advance together, each step one long addition; numpy's own cumsum goes column by
+    column, many times slower for narrow tables."""
+    steps, size = len(values) // strips, values.shape[1]
+    by_step = values.reshape(steps, strips * size)
+    for step in range(1, steps):
+        np.add(by_step[step], by_step[step - 1], out=by_step[step])
+    before = np.cumsum(by_step[-1].reshape(strips, size), axis=0)[:-1]
+    values.reshape(steps, strips, size)[:, 1:] += before
     return values
+
+
+def rank_replicates(outcome: Floats, score: Floats, weights: Floats) -> RankReplicates:
+    """AUROC and average precision for every weight vector in `weights[B, n]`, NaN where a class has no weight."""
+    return Ranking.of(outcome, score).replicates(weights)
 
 
 def roc_points(outcome: Floats, score: Floats, weight: Floats, *, most: int = 200) -> list[tuple[float, float]]:

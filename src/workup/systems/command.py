@@ -6,20 +6,16 @@ import contextlib
 import errno
 import hashlib
 import json
-import math
 import os
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, ClassVar
 
-import numpy as np
-
-from workup.errors import InputError, SystemFailure, near
+from workup.errors import InputError, SystemFailure
+from workup.systems.json_rows import parse, risk_in, rows_out
 from workup.task import Table
 
 _LONGEST_LINE = 1_000_000  # bytes; an answer is an id and a number, so a longer line is a program gone wrong
@@ -66,7 +62,7 @@ class Command:
 
     def predict(self, table: Table) -> list[float | None]:
         """One risk per row, None where the program refuses it."""
-        rows = list(self._rows(table))
+        rows = [(json.dumps(row) + "\n").encode() for row in rows_out(table, send=self.send, system=self.name)]
         if not rows:
             return []
         started = time.monotonic()
@@ -95,26 +91,6 @@ class Command:
             reader.join(1.0)
             if not reader.is_alive() and process.stdout is not None:  # closing under a blocked reader would block too
                 process.stdout.close()
-
-    def _rows(self, table: Table) -> Iterator[bytes]:
-        names = list(table) if self.send is None else self.send
-        where = f"system '{self.name}'"
-        for name in names:
-            if name not in table:
-                raise InputError(
-                    f"'send' names the column '{name}', which the table must have",
-                    where=where,
-                    remedy=near(name, table),
-                )
-        if "id" in names:
-            raise InputError(
-                "a column that is sent cannot be called 'id', which is the number of the row in this protocol",
-                where=where,
-                remedy="leave it out with 'send', or rename the column",
-            )
-        columns = [_column(table[name], name=name, where=where) for name in names]
-        for number, cells in enumerate(zip(*columns, strict=True), start=1):
-            yield (json.dumps({"id": str(number), **dict(zip(names, cells, strict=True))}) + "\n").encode()
 
     def _start(self) -> subprocess.Popen[bytes]:
         program = self.command[0]
@@ -169,7 +145,6 @@ class _Answers:
 
     def __init__(self, process: subprocess.Popen[bytes], *, expected: int) -> None:
         self._stdout = process.stdout
-        self._sent = {str(row): row for row in range(1, expected + 1)}
         self.expected = expected
         self.risks: list[float | None] = []
         self.line = 0
@@ -193,49 +168,13 @@ class _Answers:
         if self.line > self.expected:
             return f"there must be one answer for each of the {self.expected} rows sent; got more"
         try:
-            answer = json.loads(text, parse_constant=_refuse)
+            answer = parse(text)
         except (ValueError, RecursionError):
             return 'must be JSON such as {"id": "1", "risk": 0.2}; messages belong on stderr'
-        if not isinstance(answer, dict):
-            return f"must be a JSON object; got {_kind(answer)}"
-        if "id" not in answer:
-            return "has no 'id'; repeat the id of the row it answers"
-        problem = self._wrong_id(answer["id"])
-        if problem:
-            return problem
-        if "risk" not in answer:
-            return "has no 'risk'; give a number from 0 to 1, or null to refuse the row"
-        risk = answer["risk"]
-        if risk is not None and (isinstance(risk, bool) or not isinstance(risk, (int, float))):
-            return f"'risk' must be a number from 0 to 1, or null to refuse the row; got {_kind(risk)}"
-        if risk is not None and not 0 <= risk <= 1:
-            return "'risk' must lie from 0 to 1; turn percentages and scores into probabilities"
-        self.risks.append(None if risk is None else float(risk))
-        return ""
-
-    def _wrong_id(self, found: Any) -> str:
-        if not isinstance(found, str):
-            return f"'id' must be the text that was sent; got {_kind(found)}"
-        row = self._sent.get(found)
-        if row is None:
-            return "has an 'id' that was not sent"
-        if row < self.line:
-            return f"answers row {row} a second time"
-        return "" if row == self.line else f"answers row {row} where row {self.line} was due; keep the order sent"
-
-
-def _refuse(_: str) -> float:
-    raise ValueError  # NaN and Infinity, which Python reads and JSON does not know
-
-
-def _kind(value: Any) -> str:
-    """What sort of JSON value this is, without the value."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
-    return kinds.get(type(value), "a number")
+        risk, problem = risk_in(answer, due=self.line, rows=self.expected)
+        if not problem:
+            self.risks.append(risk)
+        return problem
 
 
 def _said(code: int) -> str:
@@ -264,33 +203,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         else:
             process.kill()
     process.wait()
-
-
-def _column(values: Any, *, name: str, where: str) -> list[Any]:
-    """One column as JSON values: missing is null, a time is ISO."""
-    cells = np.asarray(values)
-    if cells.dtype.kind == "f" and np.isinf(cells).any():
-        raise InputError(
-            f"numbers in the column '{name}' must be finite to be sent as JSON",
-            where=f"{where}, row {int(np.flatnonzero(np.isinf(cells))[0]) + 1} of its batch",
-            got="an infinite value",
-            remedy="leave the cell empty, or drop the column with 'send'",
-        )
-    if cells.dtype.kind == "M":
-        cells = cells.astype("datetime64[us]")
-    return [_cell(value) for value in cells.tolist()]
-
-
-def _cell(value: Any) -> Any:
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (str, int)):
-        return value
-    if isinstance(value, date):
-        return None if value != value else value.isoformat()  # pandas' NaT is a date that does not equal itself
-    return str(value)
 
 
 def _fingerprint(run: list[str], base: Path) -> str:

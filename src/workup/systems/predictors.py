@@ -158,14 +158,14 @@ def several_classes(count: int) -> tuple[str, ...]:
 
 
 def place_without_classes(columns: int, positive: Positive, *, system: str, remedy: str) -> int:
-    """The column of the event in a model that does not name its classes: the second of two, for a positive of 1."""
-    if columns == 1:
+    """The column of the event in a model that does not name its classes: the only one, or the second of two."""
+    if columns == 1 and positive not in (0, "0"):
         return 0
-    if columns == 2 and positive in (1, "1"):
+    if columns == 2 and positive in (1, "1"):  # an order of texts cannot be guessed
         return 1
     raise SystemFailure(
-        f"system '{system}': the model answers {columns} columns and does not say which class each of them is, so the "
-        f"column of 'positive' cannot be found. To fix: {remedy}."
+        f"system '{system}': the model answers {columns} column(s) and does not say which class each stands for, so "
+        f"that of 'positive' cannot be found. To fix: {remedy}."
     )
 
 

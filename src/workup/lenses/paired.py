@@ -1,0 +1,192 @@
+"""Two systems on the same rows: what separates them once all that they share has cancelled out. Knows no task.
+
+Also the shape of a comparison, which the one made from two records has too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from workup.errors import InputError
+from workup.estimate import EVERYTHING, Draws, replicate, slices_by
+from workup.lenses.contrasts import Contrast, Side, difference
+from workup.metric import FEWEST_PATIENTS, Metric
+from workup.scores import Floats, Scores
+from workup.stats import rank
+from workup.stats.intervals import z_critical
+
+LEVEL = 0.95
+FEWEST_OF_A_CLASS = 10  # below that DeLong's variance is too small (evidence/small_samples.json)
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A difference with its interval; all of it None where it could not be had, and then `reason` says why."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    method: str = "none"
+    reason: str = ""
+
+    @classmethod
+    def of(cls, found: Contrast | str) -> Gap:
+        """From a contrast of two slices, or the sentence that stands in its place."""
+        if isinstance(found, str):
+            return cls(reason=found)
+        return cls(found.value, *found.ends(LEVEL), p=found.p(0.0), method=found.method)
+
+
+def comparison_row(
+    metric: str,
+    keys: Mapping[str, Any],
+    sides: Sequence[Mapping[str, Any]],
+    gap: Gap,
+    distance: Gap | None,
+    *,
+    n_patients: int,
+) -> Row:
+    """A comparison before any verdict; `distance` is from the target, and then decides."""
+    return {
+        "metric": metric,
+        "slice": dict(keys),
+        "kind": "difference",
+        "first": dict(sides[0]),
+        "second": dict(sides[1]),
+        **asdict(gap),
+        "p": (distance or gap).p,
+        "level": LEVEL,
+        "distance": None if distance is None else {k: asdict(distance)[k] for k in ("value", "low", "high")},
+        "n_patients": n_patients,
+        **dict.fromkeys(("p_adjusted", "margin")),
+        "headline": False,
+        "direction": "not_assessed",
+        "verdict": "not_assessed",
+    }
+
+
+def compare_scores(
+    first: Scores, second: Scores, metrics: Sequence[Metric], draws: Draws, *, groups: Iterable[str] = ()
+) -> list[Row]:
+    """Both systems on the rows both answered: DeLong's paired test for AUROC, shared resamples of patients otherwise.
+
+    Rows are matched by the column "row", or by place without one. `groups` adds a slice per level of each. Strata of
+    `draws` are those of the rows of `first`. Calibration curves of both bend where the metrics say, which is one place.
+
+    >>> from workup.metric import mean
+    >>> error = mean("brier", lambda s: s["error"], describe="mean error", better="lower")
+    >>> old, new = (Scores.of({"error": np.linspace(0, top, 50)}) for top in (1.0, 0.5))
+    >>> [row] = compare_scores(old, new, [error], Draws(seed=1, replicates=200))
+    >>> row["value"], row["high"] < 0
+    (-0.25, True)
+    """
+    first, second, kept = _matched(first, second)
+    if draws.strata is not None:
+        draws = replace(draws, strata=draws.strata.take(kept))
+    slices = [EVERYTHING, *slices_by({name: first.groups[name] for name in groups if name in first.groups})]
+    alike = all(np.array_equal(first[name], second[name]) for name in first.values)
+    drawn = None if alike else [replicate(one, metrics, slices, draws=draws) for one in (first, second)]
+    rows = []
+    for s, one in enumerate(slices):
+        parts = [scores if one.rows is None else scores.take(one.rows) for scores in (first, second)]
+        for m, metric in enumerate(metrics):
+            sides = [Side(part, None if drawn is None else drawn[i][s, m]) for i, part in enumerate(parts)]
+            values = [_or_none(metric.value(part)) for part in parts]
+            rows.append(
+                comparison_row(
+                    metric.name,
+                    {**one.key, **metric.at},
+                    [{"value": value, "low": None, "high": None} for value in values],
+                    _paired(metric, sides[0], sides[1]),
+                    _paired_distance(metric, sides[0], sides[1]),
+                    n_patients=parts[0].n_patients,
+                )
+            )
+    return rows
+
+
+def _matched(first: Scores, second: Scores) -> tuple[Scores, Scores, npt.NDArray[np.intp]]:
+    """Both on the rows they share, in one order with one numbering of patients; and where those stood in `first`."""
+    if "row" in first.values and "row" in second.values:
+        _, here, there = np.intersect1d(first["row"], second["row"], return_indices=True)
+    elif len(first) == len(second):
+        here = there = np.arange(len(first))
+    else:
+        raise InputError(
+            "two systems are paired by their rows, which need the column 'row' or one length",
+            got=f"{len(first)} and {len(second)} rows",
+        )
+    if here.size == 0:
+        raise InputError("the two systems must have rows in common", got="none")
+    one, other = first.take(here), second.take(there)
+    # Patients are counters that each system numbered for itself: what must agree is who belongs together.
+    pairs = np.unique(np.column_stack([one.patient, other.patient]), axis=0)
+    if not len(pairs) == one.n_patients == other.n_patients:
+        raise InputError("the two systems must have the same patients behind the same rows", got="others")
+    if "outcome" in one.values and not np.array_equal(one["outcome"], other["outcome"]):
+        raise InputError("the two systems must have the same outcomes behind the same rows", got="others")
+    return one, replace(other, patient=one.patient), here.astype(np.intp)
+
+
+def _paired(metric: Metric, first: Side, second: Side) -> Gap:
+    """second − first on the same rows."""
+    values = metric.value(first.scores), metric.value(second.scores)
+    if not np.isfinite(values).all():
+        return Gap(reason=f"undefined in one of them: {metric.undefined}")
+    gap = values[1] - values[0]
+    if first.replicates is None or second.replicates is None:
+        return Gap(0.0, 0.0, 0.0, 1.0, "identical answers on every row")
+    if metric.name == "auroc" and first.scores.independent:
+        return _delong(first.scores, second.scores)
+    if first.scores.n_patients < FEWEST_PATIENTS:
+        few = f"{first.scores.n_patients} patients; a resampling interval needs at least {FEWEST_PATIENTS}"
+        return Gap(gap, reason=f"insufficient: {few}")
+    moved = second.replicates - first.replicates
+    if gap == 0 and not np.any(moved[np.isfinite(moved)]):
+        return Gap(
+            0.0, p=1.0, method="shared replicates", reason="alike in every resample, so no interval can be given"
+        )
+    found = Gap.of(difference(metric, second, first))
+    if metric.drawn is not None:
+        found = replace(found, reason="; ".join(filter(None, (found.reason, "of the spline estimates"))))
+    return found if found.value is not None else replace(found, value=gap)
+
+
+def _delong(first: Scores, second: Scores) -> Gap:
+    events = int(np.count_nonzero(first["outcome"] > 0))
+    found = min(events, len(first) - events)
+    if found < FEWEST_OF_A_CLASS:
+        gap = rank.delong(second["outcome"], second["risk"]).auc - rank.delong(first["outcome"], first["risk"]).auc
+        return Gap(gap, reason=f"insufficient: {found} rows of one outcome; at least {FEWEST_OF_A_CLASS} are needed")
+    test = rank.delong_paired(first["outcome"], second["risk"], first["risk"])
+    if not test.se > 0:
+        return Gap(test.difference, p=None, reason="insufficient: the difference has no variance here")
+    half = z_critical(LEVEL) * test.se
+    return Gap(test.difference, test.difference - half, test.difference + half, test.p, "DeLong, paired")
+
+
+def _paired_distance(metric: Metric, first: Side, second: Side) -> Gap | None:
+    """How much further from its target the second is, for a metric that has one."""
+    target = metric.target
+    if metric.better != "target" or target is None:
+        return None
+
+    def distance(scores: Scores, weights: Floats) -> Floats:
+        return np.abs(metric.compute(scores, weights) - target)
+
+    def away(side: Side) -> Side:
+        return Side(side.scores, None if side.replicates is None else np.abs(side.replicates - target))
+
+    plain = replace(metric, compute=distance, interval=None, linear=None, family=None, drawn=None)
+    return _paired(plain, away(first), away(second))
+
+
+def _or_none(value: float) -> float | None:
+    return value if np.isfinite(value) else None

@@ -1,0 +1,266 @@
+"""The four panels of a risk report as Vega-Lite specs, plain dicts with their data inside, each with words beside it.
+
+Nothing is drawn here. Every string from the record is data, never a field name or an expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from workup.report import Estimate, LensResult, Report
+from workup.reports.layout import Table
+from workup.reports.wording import interval, number, percent
+
+# Blue and vermilion stay apart for every common kind of colour blindness (Okabe and Ito); lines differ in dash too.
+# A page maps these exact values to those of its dark theme.
+INK, MUTED, GRID, FIRST, SECOND = "#1f2933", "#5f6b76", "#dde2e7", "#0072b2", "#b8430a"
+WIDTH, HEIGHT = 340, 250
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart: its spec, the sentences that say what it shows, and the figures behind it."""
+
+    key: str
+    title: str
+    spec: Spec
+    says: tuple[str, ...]
+    table: Table
+
+
+def panels(report: Report) -> list[Figure]:
+    """Discrimination, calibration, usefulness and spread of risks; those that the record can draw."""
+    internal = report.results.get("internal")
+    if internal is None:
+        return []
+    made = (_roc(internal), _calibration(internal), _benefit(internal), _distribution(internal))
+    return [figure for figure in made if figure is not None]
+
+
+def base(*, width: int = WIDTH, height: int = HEIGHT) -> Spec:
+    """What all charts share: size, type and quiet axes."""
+    axis = {
+        "gridColor": GRID,
+        "domainColor": MUTED,
+        "tickColor": MUTED,
+        "labelColor": INK,
+        "titleColor": INK,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "tickCount": 5,
+    }
+    legend = {"orient": "top", "title": None, "labelColor": INK, "labelFontSize": 12, "symbolStrokeWidth": 2.5}
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "width": width,
+        "height": height,
+        "background": None,
+        "config": {
+            "font": "Arial, Liberation Sans, sans-serif",
+            "aria": False,
+            "view": {"stroke": None},
+            "axis": axis,
+            "legend": {**legend, "symbolSize": 320, "labelLimit": 300},
+        },
+    }
+
+
+def find(result: LensResult, metric: str, keys: Mapping[str, Any]) -> Estimate | None:
+    """The 95 % estimate of a metric on exactly this slice."""
+    rows = (e for e in result.estimates if e.metric == metric and e.level == 0.95 and dict(e.slice) == dict(keys))
+    return next(rows, None)
+
+
+def thresholds(result: LensResult) -> list[float]:
+    """The thresholds the study named, in order."""
+    found = {e.slice["threshold"] for e in result.estimates if set(e.slice) == {"threshold"}}
+    return sorted(value for value in found if isinstance(value, (int, float)))
+
+
+def _x(field: str, title: str, **scale: Any) -> Spec:
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale}
+
+
+def _line(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec, *, mark: Spec | None = None, **encoding: Any) -> Spec:
+    kind = {"type": "line", "clip": True, "color": FIRST, "strokeWidth": 2.5, **(mark or {})}
+    # The record's order is the curve's order: vertical steps of an ROC curve share an x.
+    return {
+        "data": {"values": [{**row, "order": i} for i, row in enumerate(rows)]},
+        "mark": kind,
+        "encoding": {"x": x, "y": y, "order": {"field": "order"}, **encoding},
+    }
+
+
+def _diagonal(x: Spec, y: Spec, end: float = 1.0) -> Spec:
+    dashed = {"color": MUTED, "strokeDash": [5, 4], "strokeWidth": 1.2}
+    rows = [{x["field"]: 0, y["field"]: 0}, {x["field"]: end, y["field"]: end}]
+    return _line(rows, x, y, mark=dashed)
+
+
+def _said(e: Estimate | None, name: str) -> Iterator[str]:
+    if e is not None and e.value is not None:
+        yield f"{name} {number(e.value)} ({e.level:.0%} interval {interval(e)}, {number(e.n_patients)} patients)."
+    elif e is not None:
+        yield f"{name}: {e.status} ({e.reason})."
+
+
+def _roc(result: LensResult) -> Figure | None:
+    rows = result.tables.get("roc")
+    if not rows:
+        return None
+    x = _x("fpr", "false alarms (1 − specificity)", domain=[0, 1])
+    y = _x("sensitivity", "events found (sensitivity)", domain=[0, 1])
+    points = []
+    for threshold in thresholds(result):
+        found = [find(result, name, {"threshold": threshold}) for name in ("specificity", "sensitivity")]
+        if found[0] and found[1] and found[0].value is not None and found[1].value is not None:
+            points.append({"fpr": 1 - found[0].value, "sensitivity": found[1].value, "at": f"at {threshold:g}"})
+    dots = {"type": "point", "filled": True, "size": 90, "color": SECOND, "opacity": 1}
+    words = {"type": "text", "align": "left", "baseline": "top", "dx": 9, "dy": 3, "color": INK, "fontSize": 12}
+    marks = [
+        {"data": {"values": points}, "mark": dots, "encoding": {"x": x, "y": y}},
+        {"data": {"values": points}, "mark": words, "encoding": {"x": x, "y": y, "text": {"field": "at"}}},
+    ]
+    step = max(1, len(rows) // 20)
+    kept = [row for i, row in enumerate(rows) if i % step == 0 or i == len(rows) - 1]
+    table = Table(
+        ("false alarms", "events found"),
+        tuple((number(row["fpr"]), number(row["sensitivity"])) for row in kept),
+        "Points of the ROC curve, thinned",
+    )
+    says = (
+        "Each point is a threshold: how many events would be found, at the price of how many false alarms. "
+        "The dashed line is chance.",
+        *_said(find(result, "auroc", {}), "Area under the curve"),
+    )
+    spec = {**base(), "layer": [_diagonal(x, y), _line(rows, x, y), *(marks if points else [])]}
+    return Figure("roc", "Discrimination: ROC curve", spec, says, table)
+
+
+def _calibration(result: LensResult) -> Figure | None:
+    curve = result.tables.get("calibration_curve")
+    if not curve:
+        return None
+    band, tenths = curve["spline"], curve["rug"]
+    drawn = curve.get("loess") or band
+    seen = [row[key] for row in (*band, *tenths) for key in ("risk", "observed") if row[key] is not None]
+    seen += [row["high"] for row in band if row["high"] is not None and row["high"] < 1]
+    end = min(1.0, ceil(20 * max([0.05, *seen])) / 20)
+    x, y = _x("risk", "predicted risk", domain=[0, end]), _x("observed", "observed share", domain=[0, end])
+    spread = {"type": "area", "clip": True, "color": FIRST, "opacity": 0.18}
+    sides = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    dots = {"type": "point", "filled": True, "size": 55, "color": SECOND, "opacity": 1, "clip": True}
+    ticks = {"type": "tick", "color": MUTED, "thickness": 1.5, "size": 8}
+    layer = [
+        {"data": {"values": list(band)}, "mark": spread, "encoding": sides},
+        _diagonal(x, y, end),
+        _line(drawn, x, y),
+        {"data": {"values": list(tenths)}, "mark": dots, "encoding": {"x": x, "y": y}},
+        {"data": {"values": list(tenths)}, "mark": ticks, "encoding": {"x": x, "y": {"value": HEIGHT - 4}}},
+    ]
+    table = Table(
+        ("tenth", "rows", "mean risk", "observed"),
+        tuple((str(i + 1), number(r["n"]), number(r["risk"]), number(r["observed"])) for i, r in enumerate(tenths)),
+        "Mean risk and observed share in tenths by risk",
+    )
+    says = (
+        f"On the dashed line risks mean what they say. Curve: {curve['smoother']}; band: 95 % of the spline; dots and "
+        "ticks: tenths of the rows by risk.",
+        *_said(find(result, "calibration_slope", {}), "Calibration slope"),
+        *_said(find(result, "oe_ratio", {}), "Observed / expected"),
+    )
+    return Figure("calibration", "Calibration: do risks mean what they say", {**base(), "layer": layer}, says, table)
+
+
+_CHOICES = {"model": ("the model", FIRST, [1, 0]), "treat_all": ("treat all", SECOND, [7, 4])}
+
+
+def _benefit(result: LensResult) -> Figure | None:
+    curve = result.tables.get("decision_curve")
+    if not curve:
+        return None
+    named = thresholds(result)
+    best = max(max(row["model"], row["treat_all"]) for row in curve)
+    useful = [row["threshold"] for row in curve if row["model"] > 0.03 * best]
+    end = min(1.0, ceil(10 * max([0.2, *useful, *(1.2 * t for t in named)])) / 10)
+    x = _x("threshold", "threshold risk", domain=[0, end])
+    y = _x("benefit", "net benefit", domain=[-0.25 * max(best, 0.01), 1.05 * max(best, 0.01)], nice=False)
+    names = [words for words, _, _ in _CHOICES.values()] + ["treat none"]
+    colour = {"field": "choice", "scale": {"domain": names, "range": [FIRST, SECOND, MUTED]}}
+    dash = {"field": "choice", "scale": {"domain": names, "range": [[1, 0], [7, 4], [2, 3]]}}
+    rows = [
+        {"threshold": row["threshold"], "benefit": row[key], "choice": words}
+        for key, words in zip(("treat_all", "treat_none", "model"), ("treat all", "treat none", "the model"), strict=True)
+        for row in curve
+        if row["threshold"] <= end + 0.01
+    ]
+    rules = {"type": "rule", "color": MUTED, "strokeWidth": 1, "strokeDash": [1, 3]}
+    layer = [_line(rows, x, y, color=colour, strokeDash=dash)]
+    if named:
+        ruled = {"values": [{"threshold": t} for t in named]}
+        layer.append({"data": ruled, "mark": rules, "encoding": {"x": x}})
+    shown = [row for row in curve if round(row["threshold"] * 100) % 5 == 0 and row["threshold"] <= end]
+    table = Table(
+        ("threshold", "model", "treat all", "treat none", "interventions avoided per 100"),
+        tuple(
+            (f"{r['threshold']:g}", number(r["model"]), number(r["treat_all"]), "0", number(r["avoided_per_100"]))
+            for r in shown
+        ),
+        "Net benefit by threshold",
+    )
+    says = (
+        "Is acting on the model better than acting on everyone or on no one? The highest line is the best choice at "
+        "that threshold." + (" Dotted uprights: the thresholds of the study." if named else ""),
+        *(line for t in named[:2] for line in _said(find(result, "net_benefit", {"threshold": t}), f"At {t:g}: net benefit")),
+    )
+    return Figure("decision-curve", "Usefulness: decision curve", {**base(), "layer": layer}, says, table)
+
+
+def _distribution(result: LensResult) -> Figure | None:
+    bins = result.tables.get("risk_distribution")
+    if not bins or any(row["share"] is None for row in bins):
+        return None
+    names = ["with the event", "without the event"]
+    rows = [
+        {
+            "from": row["from"],
+            "to": row["to"],
+            "share": row["share"] if row["outcome"] == 1 else -row["share"],
+            "who": names[0] if row["outcome"] == 1 else names[1],
+        }
+        for row in bins
+    ]
+    # The sign only sets the side of the axis, so labels show it away.
+    axis = {"labelExpr": "format(abs(datum.value), '.0%')"}
+    encoding = {
+        "x": {**_x("from", "predicted risk", domain=[0, 1]), "bin": {"binned": True, "step": 0.05}},
+        "x2": {"field": "to"},
+        "y": {"field": "share", "type": "quantitative", "title": "share of patients' rows", "axis": axis},
+        "color": {"field": "who", "scale": {"domain": names, "range": [SECOND, FIRST]}, "legend": {"symbolType": "square"}},
+    }
+    zero = {"data": {"values": [{"y": 0}]}, "mark": {"type": "rule", "color": INK}, "encoding": {"y": {"datum": 0}}}
+    bars = {"data": {"values": rows}, "mark": {"type": "bar", "binSpacing": 1}, "encoding": encoding}
+    shares = {(row["outcome"], row["from"]): row["share"] for row in bins}
+    table = Table(
+        ("risk", *names),
+        tuple(
+            (f"{row['from']:.2f} to {row['to']:.2f}", percent(shares[1, row["from"]]), percent(row["share"]))
+            for row in bins
+            if row["outcome"] == 0
+        ),
+        "Share of rows per twentieth of risk",
+    )
+    about = result.tables.get("summary") or {}
+    says = ["Above the line: rows with the event; below: without. The further apart, the better the model separates them."]
+    if about:
+        says.append(
+            f"Mean predicted risk {percent(about['predicted'])}; observed {percent(about['observed'])} "
+            f"({number(about['events'])} events in {number(about['rows'])} rows)."
+        )
+    return Figure("risks", "Spread of risks by outcome", {**base(), "layer": [bars, zero]}, tuple(says), table)

@@ -1,0 +1,88 @@
+"""Report → one flat JSON of headline numbers under the names that other people's notebooks use."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from workup.errors import ReportError
+from workup.report import Estimate, Report
+
+# Familiar name → metric of the record; those of the second kind are taken at the primary threshold.
+_OVERALL = {
+    "auc_roc": "auroc",
+    "auc_pr": "auprc",
+    "brier_score": "brier",
+    "calibration_slope": "calibration_slope",
+    "calibration_intercept": "calibration_in_the_large",
+    "calibration_intercept_joint": "calibration_intercept_joint",
+}
+_AT_THRESHOLD = {
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "precision": "ppv",
+    "npv": "npv",
+    "f1": "f1",
+    "accuracy": "accuracy",
+}
+_LEVEL = 0.95
+_JOINT = (
+    "calibration_intercept is calibration-in-the-large (log odds as offset); the record holds no intercept that was "
+    "fitted jointly with the slope"
+)
+
+
+def render(report: Report) -> str:
+    """Headline numbers with `_lower` and `_upper` ends, null where undefined. No nesting, one key each."""
+    task = report.study.get("task")
+    if task != "risk":
+        raise ReportError(f"the flat form is known for the task risk; got a report of '{task}'. To fix: use -f json.")
+    overall = [e for e in report.estimates(lens="internal") if e.level == _LEVEL]
+    threshold = _threshold(report, overall)
+    found: dict[str, Any] = {
+        "schema_version": report.schema_version,
+        "sha256": report.sha256,
+        "study": report.study.get("name"),
+        "system": report.system.get("name"),
+        "system_version": report.system.get("version"),
+        "corpus": report.corpus.get("name"),
+        "interval_level": _LEVEL,
+        "threshold": threshold,
+        **_sizes(overall),
+    }
+    for name, metric in _OVERALL.items():
+        found |= _ends(name, _one(overall, metric, {}))
+    for name, metric in _AT_THRESHOLD.items():
+        found |= _ends(name, None if threshold is None else _one(overall, metric, {"threshold": threshold}))
+    if found["calibration_intercept_joint"] is None:
+        found["calibration_intercept_joint_note"] = _JOINT
+    # Twelve digits, as everywhere in the record, so that a number here is the number there.
+    plain = {key: float(f"{value:.12g}") if isinstance(value, float) else value for key, value in found.items()}
+    return json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _threshold(report: Report, rows: list[Estimate]) -> float | None:
+    """The primary threshold: the one the study calls so, else the first that the record holds."""
+    held = [e.slice["threshold"] for e in rows if set(e.slice) == {"threshold"}]
+    named = (report.study.get("primary") or {}).get("threshold")
+    return float(named) if named is not None else float(held[0]) if held else None
+
+
+def _one(rows: list[Estimate], metric: str, keys: dict[str, float]) -> Estimate | None:
+    return next((e for e in rows if e.metric == metric and dict(e.slice) == keys), None)
+
+
+def _sizes(rows: list[Estimate]) -> dict[str, int | None]:
+    first = next((e for e in rows if not e.slice), None)
+    return {
+        "n_patients": None if first is None else first.n_patients,
+        "n_rows": None if first is None else first.n_rows,
+        "n_events": None if first is None else first.n_events,
+    }
+
+
+def _ends(name: str, e: Estimate | None) -> dict[str, float | None]:
+    """A value with its ends; what is undefined or withheld is null, what lacks an honest interval keeps its value."""
+    if e is None or e.status in ("undefined", "withheld"):
+        return dict.fromkeys((name, f"{name}_lower", f"{name}_upper"))
+    return {name: e.value, f"{name}_lower": e.low, f"{name}_upper": e.high}

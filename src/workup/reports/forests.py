@@ -1,0 +1,155 @@
+"""Forests: one metric over the groups of one column, as a Vega-Lite spec; a group without a figure still has its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from workup.report import Estimate, LensResult, Report
+from workup.reports.charts import FIRST, INK, MUTED, Figure, Spec, base, find, thresholds
+from workup.reports.layout import Table
+from workup.reports.text import visible
+from workup.reports.wording import at_threshold, interval, number, plural
+
+METRICS = ("auroc", "calibration_slope", "oe_ratio", "sensitivity", "specificity")
+MOST_GROUPS = 25  # rows a reader can take in; the table below holds all
+_LABEL = 20  # letters of a group's name that fit beside the plot
+_ROW = 26  # height of a row
+
+# Scales on which a reader expects the metric, and the furthest they may stretch for one wild interval.
+_LIMITS: Mapping[str, tuple[float, float]] = {"calibration_slope": (-0.5, 2.5), "oe_ratio": (0.25, 4.0)}
+
+
+def forests(report: Report) -> dict[str, list[Figure]]:
+    """The forests of each grouping, by its name."""
+    groups = report.results.get("subgroups")
+    if groups is None:
+        return {}
+    internal = report.results.get("internal", LensResult("internal"))
+    return {name: list(_of_column(groups, internal, name)) for name in groups.settings.get("by", ())}
+
+
+def _of_column(groups: LensResult, internal: LensResult, name: str) -> Iterator[Figure]:
+    rows = [e for e in groups.estimates if e.level == 0.95 and name in e.slice]
+    held = list(dict.fromkeys(e.metric for e in rows))
+    primary = thresholds(internal)[:1]
+    for metric in [m for m in METRICS if m in held] or held[:3]:
+        for keys in _places([e for e in rows if e.metric == metric], name, primary):
+            found = [e for e in rows if e.metric == metric and {k: v for k, v in e.slice.items() if k != name} == keys]
+            yield _forest(name, metric, keys, found, find(internal, metric, keys))
+
+
+def _places(rows: Sequence[Estimate], name: str, primary: Sequence[float]) -> list[dict[str, Any]]:
+    """Where a metric is taken: everywhere alike, or at the first threshold, as one picture each is enough."""
+    places = [{k: v for k, v in e.slice.items() if k != name} for e in rows]
+    unique = [place for i, place in enumerate(places) if place not in places[:i]]
+    chosen = [place for place in unique if not place or place.get("threshold") in primary]
+    return (chosen or unique)[:1]
+
+
+def _forest(
+    name: str, metric: str, keys: Mapping[str, Any], rows: Sequence[Estimate], overall: Estimate | None
+) -> Figure:
+    title = at_threshold(metric, keys)
+    shown = rows[:MOST_GROUPS]
+    table = Table(
+        (name, "patients", "events", "value", "95% interval", "status"),
+        tuple(
+            (
+                str(e.slice[name]),
+                number(e.n_patients),
+                "–" if e.n_events is None else number(e.n_events),
+                number(e.value),
+                interval(e),
+                "ok" if e.status == "ok" else f"{e.status}: {e.reason}",
+            )
+            for e in rows
+        ),
+        f"{title} by {name}",
+    )
+    spec = {**base(width=170, height=_ROW * len(shown)), "layer": _layers(metric, name, shown, overall)}
+    says = tuple(_words(rows, shown, overall))
+    return Figure(f"forest-{metric}", title, spec, says, table)
+
+
+def _words(rows: Sequence[Estimate], shown: Sequence[Estimate], overall: Estimate | None) -> Iterator[str]:
+    if overall is not None and overall.value is not None:
+        yield f"Dashed: all patients together, {number(overall.value)} ({overall.level:.0%} interval {interval(overall)})."
+    few = sum(e.status != "ok" for e in rows)
+    if few:
+        yield f"{plural(few, 'group')} without an interval: the table says why."
+    if len(shown) < len(rows):
+        yield f"The {len(shown)} largest of {len(rows)} groups are drawn; the table holds all."
+
+
+def _layers(metric: str, name: str, rows: Sequence[Estimate], overall: Estimate | None) -> list[Spec]:
+    data = [_row(i, name, e) for i, e in enumerate(rows)]
+    sound = [row for row in data if row["low"] is not None]
+    reference = None if overall is None else overall.value
+    low, high = _domain(metric, sound, reference)
+    scale: Spec = {"domain": [low, high], "type": "log" if metric == "oe_ratio" else "linear", "nice": False}
+    axis: Spec = {"tickCount": 4, "orient": "bottom"}
+    if metric == "oe_ratio":
+        axis["values"] = [tick for tick in (0.25, 0.5, 0.67, 1, 1.5, 2, 4) if low <= tick <= high]
+    x = {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
+    y = {
+        "field": "row",
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"domain": [-0.5, len(rows) - 0.5], "reverse": True, "nice": False, "zero": False},
+    }
+    text: Spec = {"type": "text", "baseline": "middle", "color": INK, "fontSize": 12}
+    layers: list[Spec] = []
+    if metric in _LIMITS:
+        layers.append({"data": {"values": [{"value": 1}]}, "mark": {"type": "rule", "color": MUTED}, "encoding": {"x": x}})
+    if reference is not None:
+        dashed = {"type": "rule", "color": MUTED, "strokeDash": [4, 3], "strokeWidth": 1.4}
+        layers.append({"data": {"values": [{"value": reference}]}, "mark": dashed, "encoding": {"x": x}})
+    bar = {"type": "rule", "clip": True, "color": FIRST, "strokeWidth": 2.5}
+    dot = {"type": "point", "clip": True, "filled": True, "size": 75, "color": FIRST, "opacity": 1}
+    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
+    layers += [
+        {"data": {"values": sound}, "mark": bar, "encoding": ends},
+        {"data": {"values": sound}, "mark": dot, "encoding": {"x": x, "y": y}},
+        _text(data, {**text, "align": "right"}, -10, y, "label"),
+        _text(data, {**text, "align": "left"}, 180, y, "figure"),
+    ]
+    return layers
+
+
+def _text(rows: list[dict[str, Any]], mark: Spec, x: float, y: Spec, field: str) -> Spec:
+    return {"data": {"values": rows}, "mark": mark, "encoding": {"x": {"value": x}, "y": y, "text": {"field": field}}}
+
+
+def _row(place: int, name: str, e: Estimate) -> dict[str, Any]:
+    level = visible(str(e.slice[name]))
+    short = level if len(level) <= _LABEL else level[: _LABEL - 1] + "…"
+    sound = e.value is not None and e.low is not None and e.high is not None
+    figure = f"{_brief(e.value)} ({_brief(e.low)} to {_brief(e.high)})" if sound else e.status
+    return {
+        "row": place,
+        "label": f"{short} ({number(e.n_patients)})",
+        "value": e.value,
+        "low": e.low if sound else None,
+        "high": e.high if sound else None,
+        "figure": figure,
+    }
+
+
+def _brief(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _domain(metric: str, rows: Sequence[Mapping[str, Any]], reference: float | None) -> tuple[float, float]:
+    """Wide enough for every interval, but not so wide that one small group flattens the others."""
+    seen = [row[key] for row in rows for key in ("low", "value", "high")]
+    seen += [] if reference is None else [reference]
+    if metric in _LIMITS:
+        least, most = _LIMITS[metric]
+        low = max(least, min([0.8, *seen]))
+        return (max(least, low * 0.95) if low > 0 else low), min(most, max([1.25, *seen]) * 1.05)
+    if not seen:
+        return 0.0, 1.0
+    room = 0.04 * (max(seen) - min(seen)) or 0.05
+    low, high = min(seen) - room, max(seen) + room
+    return (max(0.0, low), min(1.0, high)) if min(seen) >= 0 and max(seen) <= 1 else (low, high)

@@ -1,0 +1,157 @@
+"""What the record says about groups, as sections: each group's figures, the gaps, and the smallest gap seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from workup.report import Estimate, LensResult
+from workup.reports.layout import Section, Table
+from workup.reports.wording import at_threshold, group_words, number, p_value, plural, signed
+
+# Enough to see who is served worse without a page per group; the record holds every metric.
+BY_GROUP = (
+    "auroc",
+    "calibration_slope",
+    "calibration_in_the_large",
+    "oe_ratio",
+    "brier",
+    "sensitivity",
+    "specificity",
+    "ppv",
+    "npv",
+)
+_ORDER = ("disparity", "inconclusive", "within", "not_assessed")
+Row = Mapping[str, Any]
+
+
+def by_group(
+    result: LensResult, heads: tuple[str, ...], rows_of: Callable[[Iterable[Estimate]], Iterable[tuple[str, ...]]]
+) -> Iterator[Section]:
+    """One section per grouping with every group in it; `rows_of` words an estimate as it is worded elsewhere."""
+    estimates = [e for e in result.estimates if e.level == 0.95]
+    for name in result.settings.get("by", ()):
+        rows = [e for e in estimates if name in e.slice]
+        levels = list(dict.fromkeys(str(e.slice[name]) for e in rows))
+        shown = sorted(
+            (e for e in rows if e.metric in BY_GROUP),
+            key=lambda e: (BY_GROUP.index(e.metric), e.slice.get("threshold", 0), levels.index(str(e.slice[name]))),
+        )
+        body = tuple(
+            (str(e.slice[name]), at_threshold(e.metric, e.slice), *row[1:])
+            for e, row in zip(shown, rows_of(shown), strict=True)
+        )
+        said = f"{plural(len(levels), 'group')}, the largest first; none is left out."
+        table = Table((name, "metric", *heads[1:]), body, f"Every group of {name}")
+        yield Section(f"By {name}", (said,), (table,), key=f"by:{name}")
+
+
+def comparisons(result: LensResult) -> Iterator[Section]:
+    """Gaps judged against a margin first, the others after; then the test of all groups and the largest gaps."""
+    gaps = [row for row in result.comparisons if row["kind"] == "difference"]
+    judged = sorted(
+        (row for row in gaps if row["margin"] is not None),
+        key=lambda row: _ORDER.index(row["verdict"]) if row["verdict"] in _ORDER else len(_ORDER),
+    )
+    if judged:
+        yield Section("Gaps between groups", (_margin_words(judged),), (_judged(judged),), key="gaps")
+    others = [row for row in gaps if row["margin"] is None and row["metric"] in BY_GROUP]
+    if others:
+        said = "No margin applies to these gaps, so they are described and not judged. Ratios, and the metrics left "
+        yield Section(
+            "Gaps without a verdict", (f"{said}out here, are in report.json.",), (_described(others),), key="gaps-open"
+        )
+    yield from _omnibus(result)
+    yield from _largest(result)
+
+
+def _margin_words(rows: list[Row]) -> str:
+    levels = sorted({f"{100 * row['level']:.4g} %" for row in rows})
+    return (
+        "The metric in a group less the metric in those it is held against. Disparity: the gap exceeds the margin, "
+        "allowing for the number of comparisons. Within: the whole interval lies inside the margin. Inconclusive: "
+        f"these data cannot tell. Intervals are simultaneous ({', '.join(levels)} each)."
+    )
+
+
+def _who(row: Row) -> tuple[str, str, str]:
+    return group_words(row["slice"]), str(row["against"]), at_threshold(row["metric"], row["slice"])
+
+
+def _gap(row: Row) -> tuple[str, str]:
+    if row["value"] is None:
+        return "–", "–"
+    ends = "–" if row["low"] is None or row["high"] is None else f"{signed(row['low'])} to {signed(row['high'])}"
+    return signed(row["value"]), ends
+
+
+def _judged(rows: list[Row]) -> Table:
+    body = tuple(
+        (*_who(row), *_gap(row), number(row["margin"]), p_value(row["p_adjusted"]), row["verdict"], str(row["reason"]))
+        for row in rows
+    )
+    heads = ("group", "against", "metric", "gap", "interval", "margin", "adjusted p", "verdict", "reason")
+    return Table(heads, body, "Gaps judged against the declared margin")
+
+
+def _described(rows: list[Row]) -> Table:
+    body = tuple((*_who(row), *_gap(row), p_value(row["p"]), str(row["reason"])) for row in rows)
+    heads = ("group", "against", "metric", "gap", "95% interval", "p", "reason")
+    return Table(heads, body, "Gaps described and not judged")
+
+
+def _omnibus(result: LensResult) -> Iterator[Section]:
+    rows = [row for row in result.tables.get("omnibus", ()) if row["metric"] in BY_GROUP]
+    if not rows:
+        return
+    body = tuple(
+        (
+            str(row["column"]),
+            at_threshold(row["metric"], row["at"]),
+            str(row["groups"]),
+            row["test"],
+            number(row["statistic"]),
+            number(row["df"]),
+            p_value(row["p"]),
+        )
+        for row in rows
+    )
+    said = "One test per metric of whether the groups differ at all. A large p is no proof that they are alike."
+    heads = ("grouping", "metric", "groups", "test", "statistic", "df", "p")
+    table = Table(heads, body, "Tests of all groups together")
+    yield Section("Do the groups differ at all", (said,), (table,), key="omnibus")
+
+
+def _largest(result: LensResult) -> Iterator[Section]:
+    rows = [row for row in result.comparisons if row["kind"] == "max_gap"]
+    if not rows:
+        return
+    body = tuple(
+        (str(row["slice"].get("column", "")), at_threshold(row["metric"], row["slice"]), *_gap(row), str(row["reason"]))
+        for row in rows
+        if row["metric"] in (*BY_GROUP, "equalised_odds", "alert_rate")
+    )
+    said = (
+        "Best group less worst group. The largest of several gaps is biased upwards: it is never below 0 and grows "
+        "with the number of groups, so it is described and not judged."
+    )
+    table = Table(("grouping", "metric", "largest gap", "95% interval", "reason"), body, "Largest gaps")
+    # The bias is said once above; only another reason, such as an undefined group, is worth a column.
+    if all(row[-1].startswith("a largest gap is biased upwards") for row in body):
+        table = Table(table.heads[:-1], tuple(row[:-1] for row in body), table.caption)
+    yield Section("Largest gaps", (said,), (table,), key="largest-gaps")
+
+
+def smallest_gaps(result: LensResult) -> Section:
+    """The smallest true gap between a group and its comparator that these data would have found."""
+    rows = tuple(
+        (*_who(row), number(row["smallest_difference"]))
+        for row in result.tables.get("smallest_difference", ())
+        if row["metric"] in ("auroc", "sensitivity", "specificity", "calibration_slope")
+    )
+    said = (
+        "The smallest true gap between a group and those it is held against that a study of this size would find with "
+        "80 % power (two-sided 5 %, one comparison). Smaller ones may exist unseen; – where no gap could be estimated."
+    )
+    table = Table(("group", "against", "metric", "smallest gap"), rows, "Smallest gap between groups")
+    return Section("Smallest gap between groups these data could see", (said,), (table,), key="smallest-gaps")
