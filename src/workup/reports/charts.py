@@ -178,9 +178,6 @@ def _calibration(result: LensResult) -> Figure | None:
     return Figure("calibration", "Calibration: do risks mean what they say", {**base(), "layer": layer}, says, table)
 
 
-_CHOICES = {"model": ("the model", FIRST, [1, 0]), "treat_all": ("treat all", SECOND, [7, 4])}
-
-
 def _benefit(result: LensResult) -> Figure | None:
     curve = result.tables.get("decision_curve")
     if not curve:
@@ -191,12 +188,12 @@ def _benefit(result: LensResult) -> Figure | None:
     end = min(1.0, ceil(10 * max([0.2, *useful, *(1.2 * t for t in named)])) / 10)
     x = _x("threshold", "threshold risk", domain=[0, end])
     y = _x("benefit", "net benefit", domain=[-0.25 * max(best, 0.01), 1.05 * max(best, 0.01)], nice=False)
-    names = [words for words, _, _ in _CHOICES.values()] + ["treat none"]
+    names = ["the model", "treat all", "treat none"]
     colour = {"field": "choice", "scale": {"domain": names, "range": [FIRST, SECOND, MUTED]}}
     dash = {"field": "choice", "scale": {"domain": names, "range": [[1, 0], [7, 4], [2, 3]]}}
     rows = [
         {"threshold": row["threshold"], "benefit": row[key], "choice": words}
-        for key, words in zip(("treat_all", "treat_none", "model"), ("treat all", "treat none", "the model"), strict=True)
+        for key, words in (("treat_all", "treat all"), ("treat_none", "treat none"), ("model", "the model"))
         for row in curve
         if row["threshold"] <= end + 0.01
     ]
@@ -217,7 +214,11 @@ def _benefit(result: LensResult) -> Figure | None:
     says = (
         "Is acting on the model better than acting on everyone or on no one? The highest line is the best choice at "
         "that threshold." + (" Dotted uprights: the thresholds of the study." if named else ""),
-        *(line for t in named[:2] for line in _said(find(result, "net_benefit", {"threshold": t}), f"At {t:g}: net benefit")),
+        *(
+            line
+            for t in named[:2]
+            for line in _said(find(result, "net_benefit", {"threshold": t}), f"At {t:g}: net benefit")
+        ),
     )
     return Figure("decision-curve", "Usefulness: decision curve", {**base(), "layer": layer}, says, table)
 
@@ -239,10 +240,18 @@ def _distribution(result: LensResult) -> Figure | None:
     # The sign only sets the side of the axis, so labels show it away.
     axis = {"labelExpr": "format(abs(datum.value), '.0%')"}
     encoding = {
-        "x": {**_x("from", "predicted risk", domain=[0, 1]), "bin": {"binned": True, "step": 0.05}},
+        "x": {
+            **_x("from", "predicted risk", domain=[0, 1]),
+            "bin": {"binned": True, "step": 0.05},
+            "axis": {"values": [0, 0.2, 0.4, 0.6, 0.8, 1], "format": ".1f", "grid": True},
+        },
         "x2": {"field": "to"},
         "y": {"field": "share", "type": "quantitative", "title": "share of patients' rows", "axis": axis},
-        "color": {"field": "who", "scale": {"domain": names, "range": [SECOND, FIRST]}, "legend": {"symbolType": "square"}},
+        "color": {
+            "field": "who",
+            "scale": {"domain": names, "range": [SECOND, FIRST]},
+            "legend": {"symbolType": "square", "symbolSize": 120},
+        },
     }
     zero = {"data": {"values": [{"y": 0}]}, "mark": {"type": "rule", "color": INK}, "encoding": {"y": {"datum": 0}}}
     bars = {"data": {"values": rows}, "mark": {"type": "bar", "binSpacing": 1}, "encoding": encoding}
@@ -257,7 +266,7 @@ def _distribution(result: LensResult) -> Figure | None:
         "Share of rows per twentieth of risk",
     )
     about = result.tables.get("summary") or {}
-    says = ["Above the line: rows with the event; below: without. The further apart, the better the model separates them."]
+    says = ["Above the line: rows with the event; below: without. The less alike, the better the model separates them."]
     if about:
         says.append(
             f"Mean predicted risk {percent(about['predicted'])}; observed {percent(about['observed'])} "

@@ -74,7 +74,8 @@ def _forest(
 
 def _words(rows: Sequence[Estimate], shown: Sequence[Estimate], overall: Estimate | None) -> Iterator[str]:
     if overall is not None and overall.value is not None:
-        yield f"Dashed: all patients together, {number(overall.value)} ({overall.level:.0%} interval {interval(overall)})."
+        ends = f"{overall.level:.0%} interval {interval(overall)}"
+        yield f"Dashed: all patients together, {number(overall.value)} ({ends})."
     few = sum(e.status != "ok" for e in rows)
     if few:
         yield f"{plural(few, 'group')} without an interval: the table says why."
@@ -88,9 +89,10 @@ def _layers(metric: str, name: str, rows: Sequence[Estimate], overall: Estimate 
     reference = None if overall is None else overall.value
     low, high = _domain(metric, sound, reference)
     scale: Spec = {"domain": [low, high], "type": "log" if metric == "oe_ratio" else "linear", "nice": False}
-    axis: Spec = {"tickCount": 4, "orient": "bottom"}
+    axis: Spec = {"tickCount": 3, "orient": "bottom"}
     if metric == "oe_ratio":
-        axis["values"] = [tick for tick in (0.25, 0.5, 0.67, 1, 1.5, 2, 4) if low <= tick <= high]
+        marks = (0.25, 0.5, 1, 2, 4) if high / low > 2.5 else (0.5, 0.67, 0.8, 1, 1.25, 1.5, 2)
+        axis |= {"values": [tick for tick in marks if low <= tick <= high], "format": "~g"}
     x = {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
     y = {
         "field": "row",
@@ -101,7 +103,8 @@ def _layers(metric: str, name: str, rows: Sequence[Estimate], overall: Estimate 
     text: Spec = {"type": "text", "baseline": "middle", "color": INK, "fontSize": 12}
     layers: list[Spec] = []
     if metric in _LIMITS:
-        layers.append({"data": {"values": [{"value": 1}]}, "mark": {"type": "rule", "color": MUTED}, "encoding": {"x": x}})
+        ideal = {"type": "rule", "color": MUTED}
+        layers.append({"data": {"values": [{"value": 1}]}, "mark": ideal, "encoding": {"x": x}})
     if reference is not None:
         dashed = {"type": "rule", "color": MUTED, "strokeDash": [4, 3], "strokeWidth": 1.4}
         layers.append({"data": {"values": [{"value": reference}]}, "mark": dashed, "encoding": {"x": x}})

@@ -7,30 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import re
 import ssl
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from workup.errors import InputError, SystemFailure
 from workup.stats.random import generator
+from workup.systems.http_address import checked_headers, checked_url, is_loopback, with_secrets
 from workup.systems.json_rows import kind, parse, risk_in, rows_out
 from workup.systems.predictors import library, quiet
 from workup.task import Table
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds; also the most that a Retry-After can ask for
 _BODY, _BODY_PER_ROW = 65_536, 1_024  # bytes; an answer is an id and a number for each row
-_FROM_ENVIRONMENT = re.compile(r"(?:(?P<scheme>[A-Za-z][\w-]*) )?env:(?P<variable>[A-Za-z_]\w*)")
-_SECRET_NAME = re.compile(r"auth|cookie|credential|key|passw|secret|session|signature|token", re.IGNORECASE)
-_SECRET_VALUE = re.compile(r"(basic|bearer|digest|token|apikey|aws4-hmac-sha256)\s", re.IGNORECASE)
 _SHAPE = '{"risks": [{"id": "1", "risk": 0.2}, …]}'
 
 _sleep = time.sleep  # by a name of its own, so that tests can see the waits without waiting
@@ -62,8 +56,8 @@ class Http:
         send: list[str] | None = None,
     ) -> None:
         where = f"system '{name}'"
-        address = _checked_url(url, where=where)
-        self._headers = _checked_headers(headers or {}, where=where)
+        address = checked_url(url, where=where)
+        self._headers = checked_headers(headers or {}, where=where)
         if not timeout > 0:
             raise InputError("'timeout' must be more than 0 seconds", where=where, got=str(timeout))
         if retries < 0:
@@ -76,7 +70,7 @@ class Http:
         self.name, self.url, self.send, self.batch = name, url, send, batch
         self.timeout, self.retries, self.rate = timeout, retries, rate
         self.version = f"http sha256:{hashlib.sha256(json.dumps([url, send]).encode()).hexdigest()[:12]}"
-        open_line = address.scheme == "http" and not _is_loopback(address.hostname or "")
+        open_line = address.scheme == "http" and not is_loopback(address.hostname or "")
         self.notes: tuple[str, ...] = ("rows went to the system unencrypted (http)",) if open_line else ()
         self.timings: dict[str, float] = {"calls": 0, "retries": 0, "waited_seconds": 0.0}
         self._free_at = 0.0
@@ -123,23 +117,25 @@ class Http:
     def _post(self, httpx: Any, client: Any, body: bytes, *, rows: int, label: int) -> bytes:
         """The body of a good answer, however many tries it takes; errors are raised where no response is in reach."""
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-        headers |= self._from_environment()
+        headers |= with_secrets(self._headers, where=f"system '{self.name}'")
         draws = generator(0, "http", self.name, label)
+        what = ""
         for attempt in range(self.retries + 1):
             self._keep_rate()
             self.timings["calls"] += 1
             got = _attempt(httpx, client, self.url, body, headers, timeout=self.timeout, limit=_limit(rows))
             if isinstance(got, bytes):
                 return got
+            what = got.what
             if not got.passing:
-                raise SystemFailure(f"system '{self.name}': {got.what}.")
+                raise SystemFailure(f"system '{self.name}': {what}.")
             if attempt < self.retries:
                 self.timings["retries"] += 1
                 doubled = min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) * float(draws.uniform(0.5, 1.0))
                 self._wait(doubled if got.asked_wait is None else min(_LONGEST_WAIT, got.asked_wait))
         tries = "1 try" if self.retries == 0 else f"{self.retries + 1} tries"
         raise SystemFailure(
-            f"system '{self.name}': {got.what}, in the last of {tries}. To fix: check that the service is up, or raise "
+            f"system '{self.name}': {what}, in the last of {tries}. To fix: check that the service is up, or raise "
             "'retries' or 'timeout', or lower 'rate' or 'batch'."
         )
 
@@ -155,25 +151,6 @@ class Http:
         if wait > 0:
             self._wait(wait)
         self._free_at = max(now, now + wait) + pause
-
-    def _from_environment(self) -> dict[str, str]:
-        """The headers with their secrets; made for one request and kept nowhere."""
-        filled = {}
-        for name, value in self._headers.items():
-            named = _FROM_ENVIRONMENT.fullmatch(value)
-            if named:
-                variable, scheme = named["variable"], named["scheme"]
-                secret = os.environ.get(variable, "")
-                if not secret or not secret.isascii() or not secret.isprintable():
-                    raise InputError(
-                        f"the environment variable {variable} must hold the value of the header '{name}'",
-                        where=f"system '{self.name}'",
-                        got="nothing" if not secret else "line breaks or characters that a header cannot carry",
-                        remedy=f"set {variable} where Workup runs",
-                    )
-                value = f"{scheme} {secret}" if scheme else secret
-            filled[name] = value
-        return filled
 
     def _risks(self, body: bytes, rows: int) -> list[float | None]:
         """The risks in an answer, or an error that says what is wrong with it and never what it holds."""
@@ -271,55 +248,3 @@ def _is_certificate(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _checked_url(url: str, *, where: str) -> SplitResult:
-    """An address without secrets in it: it stands in the study and in reports."""
-    remedy = "write it as https://host/path"
-    try:
-        address = urlsplit(url)
-        usable = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise InputError("'url' must be an address of http or https", where=where, remedy=remedy)
-    if address.username is not None or address.password is not None:
-        raise InputError(
-            "'url' must not hold a user name or password",
-            where=where,
-            remedy="send them as a header whose value is env:VARIABLE",
-        )
-    for key, _ in parse_qsl(address.query, keep_blank_values=True):
-        if _SECRET_NAME.search(key):
-            raise InputError(
-                "'url' must not hold a secret",
-                where=where,
-                got="a parameter whose name is that of a secret",
-                remedy="send it as a header whose value is env:VARIABLE",
-            )
-    return address
-
-
-def _checked_headers(headers: dict[str, str], *, where: str) -> dict[str, str]:
-    for name, value in headers.items():
-        if not re.fullmatch(r"[A-Za-z0-9-]+", str(name)) or not isinstance(value, str):
-            raise InputError("'headers' must be names and texts, as in Accept-Language: en", where=where)
-        if _FROM_ENVIRONMENT.fullmatch(value):
-            continue
-        if _SECRET_NAME.search(name) or _SECRET_VALUE.match(value):
-            raise InputError(
-                f"the header '{name}' carries a secret, which must not stand in a study",
-                where=where,
-                got="a value written out",
-                remedy="put the value in an environment variable and write env:VARIABLE (or Bearer env:VARIABLE)",
-            )
-        if not value.isascii() or not value.isprintable():
-            raise InputError(f"the header '{name}' must be one line of ASCII", where=where)
-    return dict(headers)

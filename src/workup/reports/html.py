@@ -1,0 +1,243 @@
+"""Report → one HTML file that a hospital board can read: no outside request, and nothing in a record can act.
+
+Charts are static SVG drawn when the page is made, so they need no script, print as they stand and follow the dark
+theme through the style sheet. The one script sorts tables; the page allows that script by its hash and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from workup.report import Estimate, Report
+from workup.reports import drawing
+from workup.reports.charts import Figure, find, panels, thresholds
+from workup.reports.forests import forests
+from workup.reports.layout import Section, Table
+from workup.reports.sections import sections
+from workup.reports.text import visible
+from workup.reports.wording import at_threshold, interval, number
+
+NO_CHARTS = (
+    "Charts are left out because the library vl-convert-python is not installed (extra 'report'); "
+    "the figures behind them stand in tables instead."
+)
+_IN_CHARTS = ("calibration", "decision-curve")  # sections whose table stands behind a chart
+_FIGURE = re.compile(r"^[<+-]?[\d.,]+(e-?\d+)?( ?%)?$|^–$|^$")
+_PAIR = re.compile(r"^[+-]?[\d.,e-]+( to |/)[+-]?[\d.,e-]+$|^–$|^$")
+LONGEST = 300  # letters of one name that a page shows
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How an outcome looks: a word and a sign beside the colour, which is never alone."""
+
+    word: str
+    tone: str
+    sign: str
+
+
+VERDICTS = {
+    "pass": Verdict("pass", "good", "✓"),
+    "fail": Verdict("fail", "bad", "✗"),
+    "unsure": Verdict("unsure", "unsure", "?"),
+    "not assessed": Verdict("not assessed", "none", "–"),
+    "within": Verdict("within", "good", "✓"),
+    "disparity": Verdict("disparity", "bad", "✗"),
+    "inconclusive": Verdict("inconclusive", "unsure", "?"),
+}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table with what the page needs to know of each column."""
+
+    label: str
+    caption: str
+    heads: tuple[str, ...]
+    kinds: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A chart on the page; an empty `svg` where charts cannot be drawn."""
+
+    id: str
+    title: str
+    svg: Markup
+    says: tuple[str, ...]
+    grid: Grid
+
+
+@dataclass(frozen=True)
+class Part:
+    """One titled part of the page."""
+
+    id: str
+    key: str
+    title: str
+    sentences: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+    grids: tuple[Grid, ...] = ()
+    figures: tuple[Drawn, ...] = ()
+    record: tuple[tuple[str, str], ...] = ()
+    folded: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    """A key figure with its interval."""
+
+    title: str
+    value: str
+    ends: str
+
+
+@dataclass
+class _Names:
+    """Labels of scrolling regions must differ, and groups may share a name with each other or with a part."""
+
+    used: Counter[str] = field(default_factory=Counter)
+
+    def fresh(self, label: str) -> str:
+        self.used[label] += 1
+        return label if self.used[label] == 1 else f"{label} ({self.used[label]})"
+
+
+def render(report: Report, *, interactive: bool = True) -> str:
+    """The whole report as one HTML file; without `interactive` there is no script at all, as for printing."""
+    style = _asset("static/report.css")
+    script = _asset("static/sort.js") if interactive else ""
+    header, *rest = sections(report)
+    environment = Environment(
+        loader=PackageLoader("workup.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    about = report.results["internal"].tables.get("summary") if "internal" in report.results else None
+    events = f", {number(about['events'])} events" if about else ""
+    tally = Counter(verdict.outcome.replace("_", " ") for verdict in report.verdicts)
+    system, corpus = (_shown(str(part.get("name", ""))) for part in (report.system, report.corpus))
+    return environment.get_template("report.html").render(
+        policy=_policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        title=f"{system} on {corpus}: validation report",
+        study=_shown(str(report.study.get("name", ""))),
+        system=system,
+        corpus=corpus,
+        facts=f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} predictions{events}"
+        + f" · as of {_shown(report.as_of or 'a date not given')}",
+        alarms=header.sentences,
+        tally=[(VERDICTS[word], tally[word]) for word in VERDICTS if tally[word]],
+        cards=_cards(report),
+        parts=list(_parts(report, header, rest)),
+        verdicts=VERDICTS,
+        sha256=report.sha256,
+    )
+
+
+def _parts(report: Report, header: Section, rest: Sequence[Section]) -> Iterator[Part]:
+    names, drawable = _Names(), drawing.available()
+    by_group = forests(report)
+    for i, section in enumerate(rest):
+        if section.key in _IN_CHARTS:
+            continue
+        key, _, name = section.key.partition(":")
+        charts = by_group.get(name, []) if key == "by" else []
+        part = _part(f"part-{i}", section, charts, names, drawable)
+        yield part
+        if section.key == "gates":
+            yield from _panels(report, names, drawable)
+    record = tuple((name, _shown(value)) for name, value in header.tables[0].rows)
+    yield Part("part-record", "record", "The record", record=record)
+
+
+def _panels(report: Report, names: _Names, drawable: bool) -> Iterator[Part]:
+    charts = panels(report)
+    if charts:
+        said = () if drawable else (NO_CHARTS,)
+        figures = tuple(_figure(f"panel-{i}", chart, names, drawable) for i, chart in enumerate(charts))
+        yield Part("part-panels", "panels", "Four views of the model", sentences=said, figures=figures)
+
+
+def _part(id: str, section: Section, charts: Sequence[Figure], names: _Names, drawable: bool) -> Part:
+    folded = {"by": "Every figure of every group", "gaps-open": "Gaps that are described and not judged"}
+    return Part(
+        id,
+        section.key,
+        _shown(section.title),
+        sentences=tuple(map(_shown, section.sentences)),
+        points=tuple(map(_shown, section.points)),
+        grids=tuple(_grid(table, names) for table in section.tables),
+        figures=tuple(_figure(f"{id}-{j}", chart, names, drawable) for j, chart in enumerate(charts)),
+        folded=folded.get(section.key.partition(":")[0], ""),
+    )
+
+
+def _figure(id: str, chart: Figure, names: _Names, drawable: bool) -> Drawn:
+    # The drawing holds shapes and escaped words only (see drawing.py), so it may stand in the page as it is.
+    svg = Markup(drawing.svg(chart.spec, name=id)) if drawable else Markup("")
+    grid = _grid(chart.table, names)
+    return Drawn(id, _shown(chart.title), svg, tuple(map(_shown, chart.says)), grid)
+
+
+def _grid(table: Table, names: _Names) -> Grid:
+    rows = tuple(tuple(_shown(cell.replace("not_assessed", "not assessed")) for cell in row) for row in table.rows)
+    heads = tuple(_shown(head) for head in table.heads)
+    kinds = tuple(_kind(head, [row[i] for row in rows]) for i, head in enumerate(heads))
+    caption = _shown(table.caption)
+    return Grid(names.fresh(f"Table: {caption[:80]}"), caption, heads, kinds, rows)
+
+
+def _kind(head: str, cells: Sequence[str]) -> str:
+    if head in ("outcome", "verdict") and all(cell in VERDICTS for cell in cells):
+        return "verdict"
+    if head in ("how", "reason", "status"):
+        return "reason"
+    if all(_FIGURE.match(cell) for cell in cells) or all(_PAIR.match(cell) for cell in cells):
+        return "num"
+    return "words"
+
+
+def _cards(report: Report) -> list[Card]:
+    internal = report.results.get("internal")
+    if internal is None:
+        return []
+    wanted = [("auroc", {}), ("oe_ratio", {}), ("calibration_slope", {})]
+    found = [find(internal, metric, keys) for metric, keys in wanted]
+    found += [find(internal, "sensitivity", {"threshold": t}) for t in thresholds(internal)[:1]]
+    return [_card(e) for e in found if e is not None]
+
+
+def _card(e: Estimate) -> Card:
+    ends = f"{e.level:.0%} interval {interval(e)}" if e.low is not None else f"{e.status}: {_shown(e.reason or '')}"
+    title = at_threshold(e.metric, e.slice)
+    return Card(title[:1].upper() + title[1:], number(e.value), ends)
+
+
+def _shown(text: str) -> str:
+    """Control and bidirectional characters made visible, and a name that never ends cut."""
+    shown = visible(text)
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}… ({len(shown):,} letters)"
+
+
+def _asset(name: str) -> str:
+    return (resources.files("workup.reports") / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing may be fetched, framed, sent or run but the style sheet and the script that stand in the page."""
+
+    def digest(text: str) -> str:
+        return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+    scripts = digest(script) if script else "'none'"
+    return f"default-src 'none'; style-src {digest(style)}; script-src {scripts}; base-uri 'none'; form-action 'none'"
