@@ -153,9 +153,10 @@ def _problem(answer: Any) -> str:
         return ""
     if isinstance(answer, (bool, np.bool_)) or not isinstance(answer, numbers.Real):
         return f"a {type(answer).__name__}"
-    if math.isnan(answer):
+    risk = float(answer)
+    if math.isnan(risk):
         return "NaN"
-    return "" if 0 <= answer <= 1 else "a number outside"
+    return "" if 0 <= risk <= 1 else "a number outside"
 
 
 def _same(some: Answers, others: Answers) -> bool:

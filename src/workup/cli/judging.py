@@ -132,6 +132,8 @@ def compare(
     places = [found for record in records for found in _places(record)]
     if len(places) < 2:
         raise InputError("a comparison needs two reports or more", got=str(len(places)))
+    if out is not None:
+        _make(out)
     found = [_compared(places[0], other, margin=margin, metrics=metric or ()) for other in places[1:]]
     tell: Callable[[str], object] = say if json == "-" else typer.echo
     for comparison in found:
@@ -141,7 +143,6 @@ def compare(
     if json is not None:
         emit(record, json)
     if out is not None:
-        _make(out)
         emit(record, str(out / "comparison.json"))
         say(str(out / "comparison.json"))
     outcomes = [_CODES.get(row["verdict"], "pass") for one in found for row in one.rows if row["margin"] is not None]
@@ -288,7 +289,7 @@ def _row_line(row: dict[str, Any]) -> str:
     where = f" [{slice_name(row['slice'])}]" if row["slice"] else ""
     verdict = _WORDS.get(row["verdict"], row["verdict"])
     if row["margin"] is not None:
-        moved = f", {row['direction']}" if row["direction"] in ("better", "worse") else ""
+        moved = f", {row['direction']}" if row["direction"] in {"better", "worse"} - {row["verdict"]} else ""
         verdict += f" (margin {row['margin']:g}{moved})"
     p = row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
     tail = f", p {number(p)}" if p is not None else ""

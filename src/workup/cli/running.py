@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -81,19 +82,30 @@ def run_system(study: Study, file: Path, name: str | None, place: Path, *, fresh
         report = validate(study, system=name, run=directory, watch=progress)
         for form in study.report.formats:
             directory.write(f"report.{'txt' if form == 'text' else form}", render(report, form))
-        directory.timings(
-            {
-                "seconds": time.monotonic() - started,
-                "cpu_seconds": time.process_time() - cpu,
-                "engine": study.engine,
-                "workers": study.workers,
-                "study_file": os.path.relpath(file.resolve(), place.resolve()),
-            }
-        )
+        measured = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - cpu}
+        directory.timings({**measured, **_host(study), "study_file": os.path.relpath(file.resolve(), place.resolve())})
         directory.write("report.json", report.to_json())
+        directory.log(f"{report.corpus['n_cases']} cases, {report.corpus['n_patients']} patients")
+        for result in report.results.values():
+            undecided = sum(e.status != "ok" for e in result.estimates)
+            directory.log(f"{result.lens}: {len(result.estimates)} estimates, {undecided} of them without an interval")
+        directory.log(f"versions {dict(report.environment)}, workup {report.workup}")
         directory.log(f"report {report.sha256}")
     detail(f"{time.monotonic() - started:.1f} s")
     return report
+
+
+def _host(study: Study) -> dict[str, Any]:
+    """What the machine decides."""
+    import platform
+
+    facts: dict[str, Any] = {"engine": study.engine, "workers": study.workers, "cores": os.cpu_count()}
+    with contextlib.suppress(ImportError):
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        facts["peak_memory_mb"] = peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+    return {**facts, "machine": platform.machine(), "system": platform.system()}
 
 
 def again(directory: Path, held: Report, study: Path | None) -> Report:

@@ -99,7 +99,7 @@ def _line(rows: Sequence[Mapping[str, Any]], x: Spec, y: Spec, *, mark: Spec | N
 
 def _diagonal(x: Spec, y: Spec, end: float = 1.0) -> Spec:
     dashed = {"color": MUTED, "strokeDash": [5, 4], "strokeWidth": 1.2}
-    rows = [{x["field"]: 0, y["field"]: 0}, {x["field"]: end, y["field"]: end}]
+    rows: list[Spec] = [{x["field"]: 0, y["field"]: 0}, {x["field"]: end, y["field"]: end}]
     return _line(rows, x, y, mark=dashed)
 
 

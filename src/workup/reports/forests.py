@@ -1,4 +1,4 @@
-"""Forests: one metric over the groups of one column, as a Vega-Lite spec; a group without a figure still has its row."""
+"""Forests: one metric over the groups of one column, as a Vega-Lite spec; a group without a figure keeps its row."""
 
 from __future__ import annotations
 

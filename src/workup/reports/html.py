@@ -31,6 +31,7 @@ NO_CHARTS = (
     "the figures behind them stand in tables instead."
 )
 _IN_CHARTS = ("calibration", "decision-curve")  # sections whose table stands behind a chart
+_LONG_WORD = re.compile(r"\S{26}")  # wider than a column should be: the only cells in which a word may be cut
 _FIGURE = re.compile(r"^[<+-]?[\d.,]+(e-?\d+)?( ?%)?$|^–$|^$")
 _PAIR = re.compile(r"^[+-]?[\d.,e-]+( to |/)[+-]?[\d.,e-]+$|^–$|^$")
 LONGEST = 300  # letters of one name that a page shows
@@ -200,19 +201,17 @@ def _grid(table: Table, names: _Names) -> Grid:
 def _kind(head: str, cells: Sequence[str]) -> str:
     if head in ("outcome", "verdict") and all(cell in VERDICTS for cell in cells):
         return "verdict"
-    if head in ("how", "reason", "status"):
-        return "reason"
     if all(_FIGURE.match(cell) for cell in cells) or all(_PAIR.match(cell) for cell in cells):
         return "num"
-    return "words"
+    long = " long" if any(_LONG_WORD.search(cell) for cell in (head, *cells)) else ""
+    return ("reason" if head in ("how", "reason", "status") else "words") + long
 
 
 def _cards(report: Report) -> list[Card]:
     internal = report.results.get("internal")
     if internal is None:
         return []
-    wanted = [("auroc", {}), ("oe_ratio", {}), ("calibration_slope", {})]
-    found = [find(internal, metric, keys) for metric, keys in wanted]
+    found = [find(internal, metric, {}) for metric in ("auroc", "oe_ratio", "calibration_slope")]
     found += [find(internal, "sensitivity", {"threshold": t}) for t in thresholds(internal)[:1]]
     return [_card(e) for e in found if e is not None]
 

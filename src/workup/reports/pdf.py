@@ -12,7 +12,7 @@ from workup.reports import html
 def render(report: Report) -> bytes:
     """The whole report as PDF; rows and charts are never cut by the end of a page."""
     try:
-        from weasyprint import HTML
+        from weasyprint import HTML  # type: ignore[import-untyped,unused-ignore]
     except (ImportError, OSError) as error:  # OSError: the Pango libraries of the system are absent
         purpose = "a report as PDF" if isinstance(error, ImportError) else "a report as PDF (with the system's Pango)"
         raise MissingExtra("weasyprint", extra="pdf", purpose=purpose) from None

@@ -1,0 +1,330 @@
+"""`workup gate` and `workup compare` from the outside: exit codes, what is printed, what is written; and the number of
+patients that would settle an unsure verdict."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import yaml
+
+import workup
+from workup.cli import main
+from workup.estimate import Estimate
+from workup.gates import Gate, judge, patients_needed, primary_values, same_slice
+from workup.report import Report
+from workup.stats.intervals import wilson
+
+FIXTURE = Path(__file__).parent / "fixtures" / "reports" / "schema_1.json"
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def call(*words: str | Path) -> Done:
+    """`workup` with these words, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["workup", *map(str, words)])
+        patch.setattr(sys, "path", list(sys.path))
+        code: Any = 0
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                main()
+            except SystemExit as ended:
+                code = ended.code
+    return Done(int(code or 0), out.getvalue(), err.getvalue())
+
+
+# How many patients would settle it
+
+
+def unsure(rule: str, value: float, low: float, high: float, n: int = 400, **keys: str) -> str:
+    e = Estimate("auroc", keys, value, low, high, 0.95, "by hand", None, n, n)
+    [verdict] = judge([Gate.parse(rule)], [e])
+    assert verdict.outcome == "unsure"
+    return verdict.reason
+
+
+def test_half_the_distance_needs_four_times_the_patients() -> None:
+    # Outside (0, 1) on the plain scale: low end 0.5 away, limit 0.25 away.
+    said = unsure("auroc.low >= 1.75", 2.0, 1.5, 2.5)
+    assert "about 1,600 patients in all (1,200 more)" in said
+    assert said.startswith("the interval 1.5 to 2.5 straddles 1.75; ")
+    # Mirrored.
+    assert "about 1,600 patients in all (1,200 more)" in unsure("auroc.high <= 2.25", 2.0, 1.5, 2.5)
+
+
+def test_shares_are_scaled_on_the_logit() -> None:
+    # logit 0.8 = 1.3863, logit 0.7 = 0.8473, logit 0.75 = 1.0986: (0.5390 / 0.2877)² = 3.510 times 400 = 1404.
+    assert patients_needed(0.8, 0.7, 0.75, 400) == 1410
+
+
+def test_a_share_at_that_n_does_reach_the_limit() -> None:
+    low, _ = wilson(0.8, 400)
+    needed = patients_needed(0.8, low, 0.78, 400)
+    assert needed is not None
+    assert wilson(0.8, needed).low == pytest.approx(0.78, abs=0.0005)
+
+
+def test_a_value_on_the_wrong_side_will_more_likely_fail() -> None:
+    said = unsure("auroc.low >= 2.25", 2.0, 1.5, 2.5)
+    assert "more likely settle it as a fail, at about 1,600 patients in all (1,200 more)" in said
+
+
+def test_a_value_at_the_limit_is_settled_by_no_number() -> None:
+    assert "no number of patients" in unsure("auroc.low >= 0.8", 0.8, 0.7, 0.9)
+
+
+def test_numbers_beyond_all_plans_are_not_spelt_out() -> None:
+    assert "more than 10,000,000 patients" in unsure("auroc.low >= 0.7999999", 0.8, 0.7, 0.9)
+
+
+def test_the_number_is_of_the_slice_judged() -> None:
+    assert "patients of this slice in all" in unsure("auroc{sex=F}.low >= 0.75", 0.8, 0.7, 0.9, sex="F")
+
+
+def test_at_least_one_more_patient_is_asked_for() -> None:
+    assert "(1 more)" in unsure("auroc.low > 0.7", 0.8, 0.7, 0.9)
+
+
+def test_primary_values_follow_the_record() -> None:
+    assert primary_values({"task": "risk", "thresholds": [], "cost_ratio": None, "primary": {}}) == {}
+    assert primary_values({"task": "risk", "thresholds": [0.3, 0.2], "cost_ratio": 4.0, "primary": {}}) == {
+        "threshold": 0.3
+    }
+    assert primary_values({"task": "risk", "thresholds": [], "cost_ratio": 4.0}) == {"threshold": 0.2}
+    assert primary_values({"task": "risk", "thresholds": [0.3], "primary": {"threshold": 0.5}}) == {"threshold": 0.5}
+    assert primary_values({"task": "spans", "policies": ["strict", "b"]}) == {
+        "mode": "full_mask",
+        "level": "phi",
+        "policy": "strict",
+    }
+    assert primary_values({"task": "conversation"}) == {"set": "critical", "arm": "live"}
+
+
+def test_a_threshold_and_its_record_of_twelve_digits_are_one() -> None:
+    assert same_slice({"threshold": 0.333333333333}, {"threshold": 1 / 3})
+    assert not same_slice({"threshold": 0.3333}, {"threshold": 1 / 3})
+    assert not same_slice({"sex": "F"}, {"sex": "F", "site": "1"})
+
+
+def test_a_threshold_implied_by_a_cost_ratio_is_found_again_in_the_record(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    risk = rng.random(300)
+    table = {"died": (rng.random(300) < risk).astype(int), "p": risk}
+    study = workup.Study.of(
+        {"name": "s", "task": "risk", "columns": {"outcome": "died", "risk": "p"}, "cost_ratio": 2.0}
+        | {"bootstrap": {"replicates": 200}}
+    )
+    file = tmp_path / "report.json"
+    file.write_text(workup.validate(study, table=table).to_json(), encoding="utf-8")
+    done = call("gate", file, "--rule", "sensitivity.low >= 0.1")
+    assert (done.code, done.out[:4]) == (0, "pass")
+    relative = call("gate", file, "--rule", "sensitivity.value >= baseline", "--baseline", file)
+    assert relative.code == 0
+
+
+# gate
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [
+        (["auroc.low >= 0.60"], 0),
+        (["auroc.low >= 0.99"], 1),
+        (["auroc.low >= 0.70"], 3),
+        (["auroc{sex=F}.low >= 0.5"], 3),
+        (["auroc.low >= 0.60", "auroc.low >= 0.70"], 3),
+        (["auroc.low >= 0.70", "auroc.low >= 0.99"], 1),
+    ],
+)
+def test_exit_codes(rules: list[str], code: int) -> None:
+    words = [word for rule in rules for word in ("--rule", rule)]
+    done = call("gate", FIXTURE, *words)
+    assert done.code == code, done.err
+    assert len(done.out.splitlines()) == len(rules)
+    assert call("gate", FIXTURE, *words, "--allow-unsure").code == (0 if code == 3 else code)
+
+
+def test_a_line_holds_outcome_rule_figure_and_reason() -> None:
+    done = call("gate", FIXTURE, "--rule", "auroc.low >= 0.60")
+    assert done.out == (
+        "pass         auroc.low >= 0.60  0.740 (0.660 to 0.806), 300 patients  (low 0.6601 meets >= 0.6)\n"
+    )
+
+
+def test_without_rules_those_of_the_study_are_judged_again() -> None:
+    done = call("gate", FIXTURE, "--json", "-")
+    report = Report.read(FIXTURE)
+    found = json.loads(done.out)
+    assert [(v["rule"], v["outcome"]) for v in found["verdicts"]] == [(v.rule, v.outcome) for v in report.verdicts]
+    assert (done.code, found["exit_code"], found["report"]) == (1, 1, report.sha256)
+    assert "auroc.low >= 0.60" in done.err
+
+
+def _ruleless(folder: Path) -> Path:
+    table = {"died": [0, 1, 0, 1] * 20, "p": [0.1, 0.8, 0.4, 0.3] * 20}
+    file = folder / "report.json"
+    file.write_text(workup.score_risk(table, outcome="died", risk="p", replicates=200).to_json(), encoding="utf-8")
+    return file
+
+
+def test_no_rule_at_all_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    done = call("gate", _ruleless(tmp_path))
+    assert (done.code, done.out) == (2, "")
+    assert "--rule" in done.err and "gates:" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--rule", "aurok.low >= 0.7"], "did you mean 'auroc'"),
+        (["--rule", "auroc >= 0.7"], "cannot read the gate"),
+        (["--rule", "auroc{mode=published:x}.low >= 0.7"], "published"),
+        (["--baseline", "nowhere"], "there is no report here"),
+        (["--junit", "nowhere/out.xml"], "can be written"),
+    ],
+)
+def test_bad_words_are_one_message(words: list[str], said: str, monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = call("gate", FIXTURE, *words)
+    assert done.code == 2
+    assert said in done.err
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_baseline_is_compared_with() -> None:
+    done = call("gate", FIXTURE, "--rule", "auroc.value >= baseline", "--baseline", FIXTURE)
+    assert (done.code, done.out[:4]) == (0, "pass")
+    assert call("gate", FIXTURE, "--rule", "auroc.value > baseline", "--baseline", FIXTURE).code == 1
+    assert "none was given" in call("gate", FIXTURE, "--rule", "auroc.value >= baseline").out
+
+
+@pytest.mark.parametrize("allow", [False, True])
+def test_junit_is_red_exactly_where_the_exit_code_is(allow: bool, tmp_path: Path) -> None:
+    out = tmp_path / "out.xml"
+    words = ["gate", FIXTURE, "--rule", "auroc.low >= 0.70", "--junit", out, *(["--allow-unsure"] if allow else [])]
+    done = call(*words)
+    suite = ElementTree.parse(out).getroot()[0]
+    assert (suite.get("failures"), done.code) == (("0", 0) if allow else ("1", 3))
+    assert suite.get("name") == "readmission: recorded"
+
+
+# compare
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two systems of one study: the second adds noise to the first."""
+    folder = tmp_path_factory.mktemp("compare")
+    rng = np.random.default_rng(5)
+    risk = rng.random(300)
+    noisy = np.clip(0.4 * risk + 0.6 * rng.random(300), 0, 1)
+    died = (rng.random(300) < risk).astype(int)
+    rows = [f"{d},{p:.4f},{q:.4f},{'FM'[i % 2]}" for i, (d, p, q) in enumerate(zip(died, risk, noisy, strict=True))]
+    (folder / "cohort.csv").write_text("\n".join(["died,p,q,sex", *rows]) + "\n")
+    study = {
+        "name": "two",
+        "task": "risk",
+        "corpus": {"path": "cohort.csv"},
+        "columns": {"outcome": "died", "groups": ["sex"]},
+        "systems": [
+            {"name": "sharp", "use": "recorded", "with": {"column": "p"}},
+            {"name": "blunt", "use": "recorded", "with": {"column": "q"}},
+        ],
+        "thresholds": [0.4],
+        "lenses": {"internal": {}, "subgroups": {}},
+        "bootstrap": {"replicates": 200},
+        "report": {"formats": []},
+    }
+    (folder / "study.yaml").write_text(yaml.safe_dump(study))
+    assert call("run", folder / "study.yaml", "-o", folder / "runs").code == 0
+    return folder / "runs"
+
+
+def test_two_runs_of_one_corpus_are_paired(runs: Path, tmp_path: Path) -> None:
+    done = call("compare", runs / "sharp", runs / "blunt", "-o", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert done.out.startswith("B blunt against A sharp\n  paired: ")
+    [found] = json.loads((tmp_path / "out" / "comparison.json").read_text(encoding="utf-8"))["comparisons"]
+    assert found["pairing"] == "paired"
+    [auroc] = [row for row in found["rows"] if row["metric"] == "auroc" and not row["slice"]]
+    first, second = (Report.read(runs / name).estimate("auroc") for name in ("sharp", "blunt"))
+    assert auroc["value"] == pytest.approx((second.value or 0) - (first.value or 0))
+    assert auroc["first"] == {"value": first.value, "low": first.low, "high": first.high}
+    assert (auroc["direction"], auroc["method"]) == ("worse", "DeLong, paired")
+    assert {row["slice"].get("sex") for row in found["rows"]} == {None, "F", "M"}
+
+
+def test_a_folder_of_runs_is_compared_in_the_order_of_the_study(runs: Path) -> None:
+    one, other = call("compare", runs), call("compare", runs / "sharp", runs / "blunt")
+    assert (one.code, one.out) == (0, other.out)
+
+
+def test_records_alone_are_joined_and_that_is_said(runs: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "moved.json"
+    moved.write_bytes((runs / "blunt" / "report.json").read_bytes())
+    done = call("compare", runs / "sharp", moved, "--json", "-")
+    [found] = json.loads(done.out)["comparisons"]
+    assert found["pairing"] == "unpaired_same_corpus"
+    assert any("unpaired, conservative" in note for note in found["notes"])
+    assert not any(str(tmp_path) in note for note in found["notes"])
+    assert "not paired" in done.err
+    [loose] = [row for row in found["rows"] if row["metric"] == "brier" and not row["slice"]]
+    [pair] = json.loads(call("compare", runs / "sharp", runs / "blunt", "--json", "-").out)["comparisons"]
+    [tight] = [row for row in pair["rows"] if row["metric"] == "brier" and not row["slice"]]
+    assert loose["value"] == pytest.approx(tight["value"])
+    assert loose["high"] - loose["low"] > tight["high"] - tight["low"]
+
+
+def test_another_corpus_is_independent(runs: Path) -> None:
+    [found] = json.loads(call("compare", runs / "sharp", FIXTURE, "--json", "-").out)["comparisons"]
+    assert found["pairing"] == "independent"
+
+
+def test_a_system_against_itself(runs: Path) -> None:
+    done = call("compare", runs / "sharp", runs / "sharp", "--margin", "0.01")
+    assert done.code == 0
+    assert "within (margin 0.01) auroc" in done.out
+    assert "Regressed" not in done.out
+
+
+@pytest.mark.parametrize(("margin", "code"), [("0.01", 1), ("0.9", 0)])
+def test_a_margin_decides_the_exit_code(runs: Path, margin: str, code: int) -> None:
+    words = ("compare", runs / "sharp", runs / "blunt", "--margin", margin, "--metric", "auroc")
+    assert call(*words).code == code
+
+
+def test_an_undecided_margin_is_3_unless_allowed(runs: Path) -> None:
+    [found] = json.loads(call("compare", runs / "sharp", runs / "blunt", "--json", "-").out)["comparisons"]
+    [auroc] = [row for row in found["rows"] if row["metric"] == "auroc" and not row["slice"]]
+    words = ("compare", runs / "sharp", runs / "blunt", "--metric", "auroc", "--margin", str(-auroc["value"]))
+    assert call(*words).code == 3
+    assert call(*words, "--allow-unsure").code == 0
+
+
+def test_what_cannot_be_compared_ends_with_2(runs: Path, tmp_path: Path) -> None:
+    assert "two reports or more" in call("compare", runs / "sharp").err
+    assert call("compare", runs / "sharp").code == 2
+    assert call("compare", runs / "sharp", tmp_path).code == 2
+    taken = tmp_path / "file"
+    taken.write_text("")
+    done = call("compare", runs / "sharp", runs / "blunt", "-o", taken)
+    assert (done.code, done.out) == (2, "")
+
+
+def test_the_flat_form_is_a_form_of_report() -> None:
+    found = json.loads(call("report", FIXTURE, "-f", "json-flat").out)
+    assert found["auc_roc"] == Report.read(FIXTURE).estimate("auroc").value
