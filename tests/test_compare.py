@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from cohorts import draw_cohort
 from oracles import Case, cases
-
 from workup.compare import HIGHER, LOWER, TARGETS, compare, compare_reports, compare_scores, gain
 from workup.errors import InputError
 from workup.estimate import Draws, Estimate

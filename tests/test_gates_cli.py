@@ -135,6 +135,14 @@ def test_a_threshold_implied_by_a_cost_ratio_is_found_again_in_the_record(tmp_pa
     assert relative.code == 0
 
 
+def test_a_run_and_its_record_are_judged_alike() -> None:
+    # 0.1 + 0.2 is not 0.3 in binary, but the record says 0.3 of both.
+    e = Estimate("auroc", {}, 0.1 + 0.2, 0.1, 0.5, 0.95, "by hand", None, 400, 400)
+    held = Estimate("auroc", {}, 0.3, 0.1, 0.5, 0.95, "by hand", None, 400, 400)
+    for rule in ("auroc.value > 0.3", "auroc.value <= 0.3"):
+        assert judge([Gate.parse(rule)], [e]) == judge([Gate.parse(rule)], [held])
+
+
 # gate
 
 

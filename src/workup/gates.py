@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workup.errors import GateError, near
@@ -150,7 +150,7 @@ def _judge_one(
         )
         return [Verdict(gate.rule, "not_assessed", None, why)]
     wild = any(value == "*" for value in gate.slice.values())
-    return [_verdict(gate, row, _threshold(gate, row, baseline), named=wild) for row in found]
+    return [_verdict(gate, _recorded(row), _threshold(gate, row, baseline), named=wild) for row in found]
 
 
 def _matching(rows: Sequence[Estimate], keys: Mapping[str, str], primary: Mapping[str, Any]) -> list[Estimate]:
@@ -191,7 +191,17 @@ def _threshold(gate: Gate, row: Estimate, baseline: Report | None) -> float | st
     same = [e for e in baseline.estimates(row.metric) if same_slice(e.slice, row.slice) and e.level == 0.95]
     if not same or same[0].value is None or same[0].status != "ok":
         return "the baseline report has no sound value for this metric and slice"
-    return same[0].value + gate.shift
+    return _digits(_digits(same[0].value) + gate.shift)
+
+
+def _recorded(row: Estimate) -> Estimate:
+    """An estimate as the record writes it: the verdict of a run and that on its record are then one."""
+    value, low, high = (None if x is None else _digits(x) for x in (row.value, row.low, row.high))
+    return replace(row, value=value, low=low, high=high)
+
+
+def _digits(x: float) -> float:
+    return float(f"{x:.{_DIGITS}g}")
 
 
 def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) -> Verdict:

@@ -62,7 +62,13 @@ def _identity(system: Any) -> Iterator[str]:
     for attribute in ("name", "version"):
         value = getattr(system, attribute, None)
         if not isinstance(value, str) or not value:
-            got = "nothing" if value is None else "an empty text" if value == "" else f"a {type(value).__name__}"
+            got = (
+                "nothing"
+                if value is None
+                else "an empty text"
+                if value == ""
+                else f"one of type {type(value).__name__}"
+            )
             yield f"'{attribute}' must be a text that is not empty; got {got}"
 
 
@@ -152,7 +158,7 @@ def _problem(answer: Any) -> str:
     if answer is None:
         return ""
     if isinstance(answer, (bool, np.bool_)) or not isinstance(answer, numbers.Real):
-        return f"a {type(answer).__name__}"
+        return f"one of type {type(answer).__name__}"
     risk = float(answer)
     if math.isnan(risk):
         return "NaN"

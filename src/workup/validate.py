@@ -13,7 +13,7 @@ import workup
 from workup import plugins
 from workup.errors import StudyError, near
 from workup.estimate import Draws
-from workup.gates import Gate, judge, levels
+from workup.gates import Gate, judge, levels, primary_values
 from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
@@ -39,14 +39,14 @@ def validate(
     gates = [Gate.parse(rule, known=task.metric_names) for rule in study.gates]
     baseline = Report.read(study.base / study.baseline) if study.baseline else None
     engine = plugins.make("engines", study.engine, {}, where="engine", context={"workers": study.workers})
-    opener = _Opener(study, system)
+    opener = Opener(study, system)
 
     corpus = task.read(study, table)
-    outputs = task.run(opener, corpus, engine, _log(run, opener, corpus), watch)
+    outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch)
     scores = task.scores(corpus, outputs)
     metrics = task.metrics(scores, study)
 
-    draws = Draws(study.seed, study.bootstrap.replicates, _strata(study, scores))
+    draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
     fitting = _refit(task, corpus, scores, study, refit)
     results: dict[str, LensResult] = {}
     for lens, settings in study.lenses.items():
@@ -60,7 +60,10 @@ def validate(
     results = _introduce(results, notes, task.tables(scores, study))
 
     verdicts = judge(
-        gates, [e for r in results.values() for e in r.estimates], primary=_primary(study), baseline=baseline
+        gates,
+        [e for r in results.values() for e in r.estimates],
+        primary=primary_values(study.record()),
+        baseline=baseline,
     )
     if run is not None:
         run.details(task.details(scores, study))
@@ -119,7 +122,7 @@ def score_risk(
     return validate(study, table=None if path else table, watch=watch)
 
 
-class _Opener:
+class Opener:
     """Opens the system under test: once here, and once in each worker process it is sent to."""
 
     def __init__(self, study: Study, system: Any) -> None:
@@ -182,13 +185,15 @@ def _chosen(study: Study, name: str | None) -> SystemPart:
     return SystemPart.model_validate({"name": "recorded", "use": "recorded", "with": {"column": column}})
 
 
-def _log(run: RunDirectory | None, opener: _Opener, corpus: Corpus) -> OutputLog:
+def output_log(run: RunDirectory | None, opener: Opener, corpus: Corpus) -> OutputLog:
+    """Where the answers of this system to this corpus are kept."""
     if run is None:
         return Unrecorded()
     return run.outputs(content_key(opener.key(), corpus.sha256, corpus.task), opener.identity()["name"])
 
 
-def _strata(study: Study, scores: Scores) -> Levels | None:
+def strata(study: Study, scores: Scores) -> Levels | None:
+    """The group column that the design fixed, when the study names one."""
     name = study.bootstrap.strata
     if name is None:
         return None
@@ -215,10 +220,3 @@ def _introduce(
     result = results[first]
     introduced = LensResult(**{**vars(result), "notes": (*notes, *result.notes), "tables": {**tables, **result.tables}})
     return {**results, first: introduced}
-
-
-def _primary(study: Study) -> Mapping[str, Any]:
-    """Slice values that gates take when they name none."""
-    thresholds = study.all_thresholds()
-    defaults = {"threshold": thresholds[0]} if thresholds else {}
-    return {**defaults, **study.primary}

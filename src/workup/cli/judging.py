@@ -211,7 +211,7 @@ def _scored(place: Path, held: Report) -> tuple[Study, Scores, list[Metric], Dra
     from workup.cli.running import load
     from workup.estimate import Draws
     from workup.runs import RunDirectory, Unrecorded
-    from workup.validate import _log, _Opener, _strata
+    from workup.validate import Opener, output_log, strata
 
     place = place if place.is_dir() else place.parent
     try:
@@ -220,7 +220,7 @@ def _scored(place: Path, held: Report) -> tuple[Study, Scores, list[Metric], Dra
         raise RunError(f"{place}: a report alone holds no rows, and it is not said which study made it.") from None
     study = load(place / study_file)
     task = plugins.find("tasks", study.task)()
-    opener = _Opener(study, str(held.system["name"]) if study.systems else None)
+    opener = Opener(study, str(held.system["name"]) if study.systems else None)
     corpus = task.read(study)
     if corpus.sha256 != held.corpus["sha256"] or opener.identity() != dict(held.system):
         raise RunError(f"{place}: the table or the system is no longer the one of the report.")
@@ -230,9 +230,9 @@ def _scored(place: Path, held: Report) -> tuple[Study, Scores, list[Metric], Dra
         raise RunError(f"{place}: its outputs were removed.")
     else:
         with RunDirectory.open(place) as run:
-            outputs = task.run(opener, corpus, _Replay(place), _log(run, opener, corpus), _silent)
+            outputs = task.run(opener, corpus, _Replay(place), output_log(run, opener, corpus), _silent)
     scores = task.scores(corpus, outputs)
-    draws = Draws(study.seed, study.bootstrap.replicates, _strata(study, scores))
+    draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
     return study, scores, task.metrics(scores, study), draws
 
 

@@ -142,7 +142,6 @@ class _Sides:
     def __init__(
         self, scores: Scores, metrics: Sequence[Metric], slices: Sequence[Slice], pairs: Sequence[_Pair], draws: Draws
     ) -> None:
-        self._scores, self._metrics = scores, list(metrics)
         masks = [np.ones(len(scores), dtype=bool) if s.rows is None else s.rows for s in (EVERYTHING, *slices)]
         masks += [pair.other for pair in pairs]
         self._place: dict[bytes, int] = {}
@@ -152,16 +151,21 @@ class _Sides:
                 self._place[mask.tobytes()] = len(kept)
                 kept.append(Slice({}, mask))
         self._parts = [scores.take(np.flatnonzero(one.rows)) for one in kept if one.rows is not None]
-        self._values = replicate(scores, self._metrics, kept, draws=draws)
+        overlap = any(np.intersect1d(scores.patient[p.rows], scores.patient[p.other]).size for p in pairs)
+        # Slices without common patients are compared by their own intervals; only a largest gap needs resamples then.
+        drawn = [m for m, one in enumerate(metrics) if overlap or one.interval is None or one.scale == "logit"]
+        self._drawn = {m: i for i, m in enumerate(drawn)}
+        self._values = replicate(scores, [metrics[m] for m in drawn], kept, draws=draws)
 
     def of(self, rows: Bools, metric: int) -> Side:
         """A slice ready to be compared on the metric at a place in the list."""
-        place = self._place[rows.tobytes()]
-        return Side(self._parts[place], self._values[place, metric])
+        return Side(self._parts[self._place[rows.tobytes()]], self.replicates(rows, metric))
 
-    def replicates(self, rows: Bools, metric: int) -> Floats:
-        """Shared replicates of one metric on one slice."""
-        return np.asarray(self._values[self._place[rows.tobytes()], metric])
+    def replicates(self, rows: Bools, metric: int) -> Floats | None:
+        """Shared replicates of one metric on one slice, where they were made."""
+        if metric not in self._drawn:
+            return None
+        return np.asarray(self._values[self._place[rows.tobytes()], self._drawn[metric]])
 
 
 def _comparisons(
@@ -246,10 +250,11 @@ def _largest_gaps(metrics: Sequence[Metric], groups: Mapping[str, Levels], sides
         masks = [rows for _, rows in levels.masks() if rows.any()]
         joint: dict[tuple[str, str], list[tuple[Floats, Floats]]] = {}
         for m, metric in enumerate(metrics):
+            if metric.scale != "logit" or metric.interval is None:
+                continue
             values = np.array([metric.value(sides.of(rows, m).scores) for rows in masks])
             drawn = np.array([sides.replicates(rows, m) for rows in masks])
-            if metric.scale == "logit" and metric.interval is not None:
-                yield _gap_row(metric.name, {"column": name, **metric.at}, _spread(values[:, None])[0], _spread(drawn))
+            yield _gap_row(metric.name, {"column": name, **metric.at}, _spread(values[:, None])[0], _spread(drawn))
             if metric.joint_gap:
                 key = (metric.joint_gap, str(sorted(metric.at.items())))
                 joint.setdefault(key, []).append((_spread(values[:, None]), _spread(drawn)))

@@ -91,8 +91,8 @@ def _layers(metric: str, name: str, rows: Sequence[Estimate], overall: Estimate 
     scale: Spec = {"domain": [low, high], "type": "log" if metric == "oe_ratio" else "linear", "nice": False}
     axis: Spec = {"tickCount": 3, "orient": "bottom"}
     if metric == "oe_ratio":
-        marks = (0.25, 0.5, 1, 2, 4) if high / low > 2.5 else (0.5, 0.67, 0.8, 1, 1.25, 1.5, 2)
-        axis |= {"values": [tick for tick in marks if low <= tick <= high], "format": "~g"}
+        marks = (0.25, 0.5, 1, 2, 4) if high / low > 2.5 else (0.5, 0.7, 1, 1.4, 2)
+        axis |= {"values": [tick for tick in marks if low <= tick <= high], "format": "~g", "labelOverlap": False}
     x = {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
     y = {
         "field": "row",

@@ -70,8 +70,14 @@ def _margin_words(rows: list[Row]) -> str:
     return (
         "The metric in a group less the metric in those it is held against. Disparity: the gap exceeds the margin, "
         "allowing for the number of comparisons. Within: the whole interval lies inside the margin. Inconclusive: "
-        f"these data cannot tell. Intervals are simultaneous ({', '.join(levels)} each)."
+        f"these data cannot tell. Intervals are simultaneous ({', '.join(levels)} each).{_one_margin(rows)}"
     )
+
+
+def _one_margin(rows: list[Row]) -> str:
+    """The margin in words where it is the same in every row."""
+    margins = {row["margin"] for row in rows}
+    return f" The margin is {min(margins):g}." if len(margins) == 1 else ""
 
 
 def _who(row: Row) -> tuple[str, str, str]:
@@ -86,11 +92,20 @@ def _gap(row: Row) -> tuple[str, str]:
 
 
 def _judged(rows: list[Row]) -> Table:
+    each = not _one_margin(rows)
     body = tuple(
-        (*_who(row), *_gap(row), number(row["margin"]), p_value(row["p_adjusted"]), row["verdict"], str(row["reason"]))
+        (
+            *_who(row),
+            *_gap(row),
+            *((number(row["margin"]),) if each else ()),
+            p_value(row["p_adjusted"]),
+            str(row["verdict"]),
+            str(row["reason"]),
+        )
         for row in rows
     )
-    heads = ("group", "against", "metric", "gap", "interval", "margin", "adjusted p", "verdict", "reason")
+    margin = ("margin",) if each else ()
+    heads = ("group", "against", "metric", "gap", "interval", *margin, "adjusted p", "verdict", "reason")
     return Table(heads, body, "Gaps judged against the declared margin")
 
 
@@ -126,8 +141,14 @@ def _largest(result: LensResult) -> Iterator[Section]:
     rows = [row for row in result.comparisons if row["kind"] == "max_gap"]
     if not rows:
         return
+    # The bias is said once above the table; only another reason, such as an undefined group, is worth a cell.
     body = tuple(
-        (str(row["slice"].get("column", "")), at_threshold(row["metric"], row["slice"]), *_gap(row), str(row["reason"]))
+        (
+            str(row["slice"].get("column", "")),
+            at_threshold(row["metric"], row["slice"]),
+            *_gap(row),
+            "" if str(row["reason"]).startswith("a largest gap is biased") else str(row["reason"]),
+        )
         for row in rows
         if row["metric"] in (*BY_GROUP, "equalised_odds", "alert_rate")
     )
@@ -136,9 +157,6 @@ def _largest(result: LensResult) -> Iterator[Section]:
         "with the number of groups, so it is described and not judged."
     )
     table = Table(("grouping", "metric", "largest gap", "95% interval", "reason"), body, "Largest gaps")
-    # The bias is said once above; only another reason, such as an undefined group, is worth a column.
-    if all(row[-1].startswith("a largest gap is biased upwards") for row in body):
-        table = Table(table.heads[:-1], tuple(row[:-1] for row in body), table.caption)
     yield Section("Largest gaps", (said,), (table,), key="largest-gaps")
 
 

@@ -24,7 +24,7 @@ from workup.reports.forests import forests
 from workup.reports.layout import Section, Table
 from workup.reports.sections import sections
 from workup.reports.text import visible
-from workup.reports.wording import at_threshold, interval, number
+from workup.reports.wording import at_threshold, interval, number, rule_words
 
 NO_CHARTS = (
     "Charts are left out because the library vl-convert-python is not installed (extra 'report'); "
@@ -125,17 +125,18 @@ def render(report: Report, *, interactive: bool = True) -> str:
     about = report.results["internal"].tables.get("summary") if "internal" in report.results else None
     events = f", {number(about['events'])} events" if about else ""
     tally = Counter(verdict.outcome.replace("_", " ") for verdict in report.verdicts)
+    study = _shown(str(report.study.get("name", "")))
     system, corpus = (_shown(str(part.get("name", ""))) for part in (report.system, report.corpus))
     return environment.get_template("report.html").render(
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
-        title=f"{system} on {corpus}: validation report",
-        study=_shown(str(report.study.get("name", ""))),
+        title=f"{study}: validation report",
+        study=study,
         system=system,
         corpus=corpus,
-        facts=f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} predictions{events}"
-        + f" · as of {_shown(report.as_of or 'a date not given')}",
+        facts=f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} rows{events}"
+        + (f" · as of {_shown(report.as_of)}" if report.as_of else ""),
         alarms=header.sentences,
         tally=[(VERDICTS[word], tally[word]) for word in VERDICTS if tally[word]],
         cards=_cards(report),
@@ -177,10 +178,20 @@ def _part(id: str, section: Section, charts: Sequence[Figure], names: _Names, dr
         _shown(section.title),
         sentences=tuple(map(_shown, section.sentences)),
         points=tuple(map(_shown, section.points)),
-        grids=tuple(_grid(table, names) for table in section.tables),
+        grids=tuple(_grid(_in_words(table), names) for table in section.tables),
         figures=tuple(_figure(f"{id}-{j}", chart, names, drawable) for j, chart in enumerate(charts)),
         folded=folded.get(section.key.partition(":")[0], ""),
     )
+
+
+def _in_words(table: Table) -> Table:
+    """Gates with what they ask in words beside the rule, the worst first."""
+    if table.heads != ("outcome", "rule", "reason"):
+        return table
+    worst = ("fail", "unsure", "not assessed", "pass")
+    rows = sorted(table.rows, key=lambda row: worst.index(row[0]) if row[0] in worst else 0)
+    asked = tuple((outcome, rule_words(rule), reason, rule) for outcome, rule, reason in rows)
+    return Table(("outcome", "what was asked", "reason", "rule"), asked, table.caption)
 
 
 def _figure(id: str, chart: Figure, names: _Names, drawable: bool) -> Drawn:
@@ -203,8 +214,10 @@ def _kind(head: str, cells: Sequence[str]) -> str:
         return "verdict"
     if all(_FIGURE.match(cell) for cell in cells) or all(_PAIR.match(cell) for cell in cells):
         return "num"
-    long = " long" if any(_LONG_WORD.search(cell) for cell in (head, *cells)) else ""
-    return ("reason" if head in ("how", "reason", "status") else "words") + long
+    kind = "reason" if head in ("how", "reason", "status") else "words"
+    if any(_LONG_WORD.search(cell) for cell in (head, *cells)):
+        return f"{kind} long"
+    return f"{kind} short" if all(len(cell) <= 26 for cell in cells) else kind
 
 
 def _cards(report: Report) -> list[Card]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -111,6 +112,29 @@ def p_value(p: float | None) -> str:
     ('<0.001', '0.041', '–', '1.000')
     """
     return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+_RULE = re.compile(
+    r"(?P<metric>\w+)(?P<at>\{.*\})?\s*\.\s*(?P<part>value|low|high|n)\s*(?P<op>>=|<=|>|<)\s*(?P<limit>.+)", re.DOTALL
+)
+_PARTS = {"value": "the value", "low": "the low end of the interval", "high": "the high end of the interval"}
+_OPS = {">=": "at least", ">": "above", "<=": "at most", "<": "below"}
+
+
+def rule_words(rule: str) -> str:
+    """What a gate asks, in words; the rule itself where it cannot be read.
+
+    >>> rule_words("auroc{sex=*}.low >= 0.70 [sex=F]")
+    'AUROC, sex=F: the low end of the interval must be at least 0.70'
+    """
+    found = _RULE.fullmatch(rule)
+    if found is None:
+        return rule
+    limit, _, level = found["limit"].partition(" [")
+    at = level.rstrip("]") or (found["at"] or "").strip("{}")
+    part = _PARTS.get(found["part"], "the number of patients")
+    metric = METRIC_TITLES.get(found["metric"], found["metric"].replace("_", " "))
+    return f"{metric}{', ' if at else ''}{at}: {part} must be {_OPS[found['op']]} {limit.strip()}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -27,7 +27,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds; also the most that a Retry-Af
 _BODY, _BODY_PER_ROW = 65_536, 1_024  # bytes; an answer is an id and a number for each row
 _SHAPE = '{"risks": [{"id": "1", "risk": 0.2}, …]}'
 
-_sleep = time.sleep  # by a name of its own, so that tests can see the waits without waiting
+_sleep, _now = time.sleep, time.monotonic  # by names of their own, so that waits can be tested without waiting
 
 
 class Http:
@@ -74,11 +74,12 @@ class Http:
         self.notes: tuple[str, ...] = ("rows went to the system unencrypted (http)",) if open_line else ()
         self.timings: dict[str, float] = {"calls": 0, "retries": 0, "waited_seconds": 0.0}
         self._free_at = 0.0
+        _library()
         self._tls(where=where)  # a file that is no certificate is better found now than at the first row
 
     def predict(self, table: Table) -> list[float | None]:
         """One risk per row, None where the system refuses it."""
-        httpx = library("httpx", package="httpx", extra="http", purpose="asking a system over HTTP")
+        httpx = _library()
         risks: list[float | None] = []
         with (
             quiet("httpx", "httpcore"),  # the latter logs headers
@@ -146,7 +147,7 @@ class Http:
     def _keep_rate(self) -> None:
         if self.rate is None:
             return
-        now, pause = time.monotonic(), 1.0 / self.rate
+        now, pause = _now(), 1.0 / self.rate
         wait = min(pause, self._free_at - now)  # another process has another clock, so never more than one pause
         if wait > 0:
             self._wait(wait)
@@ -174,6 +175,10 @@ class Http:
         return risks
 
 
+def _library() -> Any:
+    return library("httpx", package="httpx", extra="http", purpose="asking a system over HTTP")
+
+
 @dataclass(frozen=True)
 class _Fault:
     """Why a try gave no answer, whether it may pass, and how long the service asked to wait."""
@@ -186,7 +191,7 @@ class _Fault:
 def _attempt(
     httpx: Any, client: Any, url: str, body: bytes, headers: dict[str, str], *, timeout: float, limit: int
 ) -> bytes | _Fault:
-    ends = time.monotonic() + timeout
+    ends = _now() + timeout
     try:
         with client.stream("POST", url, content=body, headers=headers) as response:
             if not 200 <= response.status_code < 300:
@@ -196,7 +201,7 @@ def _attempt(
                 received += piece
                 if len(received) > limit:
                     return _Fault(f"the answer is longer than {limit} bytes, which no list of risks needs", False)
-                if time.monotonic() > ends:  # httpx allows this long for each piece
+                if _now() > ends:  # httpx allows this long for each piece
                     return _Fault(f"no whole answer within {timeout:g} s", True)
             return bytes(received)
     except httpx.TimeoutException:
@@ -219,11 +224,14 @@ def _refusal(status: int, retry_after: str) -> _Fault:
         404: "check the address",
         413: "lower 'batch'",
     }
-    remedy = (
-        "give the address that it ends at" if 300 <= status < 400 else remedies.get(status, "see the service's log")
+    if 300 <= status < 400:
+        what = (
+            f"it answered with a redirect ({status}), which is not followed. To fix: give the address that it ends at"
+        )
+        return _Fault(what, False)
+    return _Fault(
+        f"it answered with status {status}. To fix: {remedies.get(status, 'see the log of the service')}", False
     )
-    moved = " (a redirect, which is not followed)" if 300 <= status < 400 else ""
-    return _Fault(f"it answered with status {status}{moved}. To fix: {remedy}", False)
 
 
 def _seconds(retry_after: str) -> float | None:

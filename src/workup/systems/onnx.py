@@ -117,7 +117,8 @@ class OnnxModel:
 
     def _risks(self, columns: list[Column]) -> Floats:
         rows = len(columns[0])
-        fed = self._fed(columns)
+        # A single row is multiplied by another routine, which rounds otherwise; a second one keeps it to the first.
+        fed = self._fed([np.repeat(column, 2) for column in columns] if rows == 1 else columns)
         try:
             (answer,) = self._session.run([self._output.name], fed)
         except Exception as error:
@@ -126,7 +127,8 @@ class OnnxModel:
                 "hold patient values and is not repeated. To fix: check that 'features' are the columns that the model "
                 "was made for, in its order, and that its first axis may have any length."
             ) from None
-        chosen, width = self._chosen(answer, rows)
+        chosen, width = self._chosen(answer, max(2, rows))
+        chosen = chosen[:rows]
         refuse_labels(chosen, columns=width, system=self.name, remedy=_GIVE_PROBABILITIES)
         return check_risks(
             chosen,
