@@ -202,7 +202,7 @@ def _benefit(result: LensResult) -> Figure | None:
     if named:
         ruled = {"values": [{"threshold": t} for t in named]}
         layer.append({"data": ruled, "mark": rules, "encoding": {"x": x}})
-    shown = [row for row in curve if round(row["threshold"] * 100) % 5 == 0 and row["threshold"] <= end]
+    shown = [row for row in curve if round(row["threshold"] * 100) % 5 == 0 and row["threshold"] <= max(end, 0.5)]
     table = Table(
         ("threshold", "model", "treat all", "treat none", "interventions avoided per 100"),
         tuple(

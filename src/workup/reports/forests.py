@@ -68,14 +68,17 @@ def _forest(
         f"{title} by {name}",
     )
     spec = {**base(width=170, height=_ROW * len(shown)), "layer": _layers(metric, name, shown, overall)}
-    says = tuple(_words(rows, shown, overall))
+    says = tuple(_words(metric, rows, shown, overall))
     return Figure(f"forest-{metric}", title, spec, says, table)
 
 
-def _words(rows: Sequence[Estimate], shown: Sequence[Estimate], overall: Estimate | None) -> Iterator[str]:
+def _words(metric: str, rows: Sequence[Estimate], shown: Sequence[Estimate], overall: Estimate | None) -> Iterator[str]:
     if overall is not None and overall.value is not None:
         ends = f"{overall.level:.0%} interval {interval(overall)}"
         yield f"Dashed: all patients together, {number(overall.value)} ({ends})."
+    least, most = _LIMITS.get(metric, (float("-inf"), float("inf")))
+    if any(e.low is not None and e.high is not None and (e.low < least or e.high > most) for e in shown):
+        yield "A line that meets the edge goes on beyond it."
     few = sum(e.status != "ok" for e in rows)
     if few:
         yield f"{plural(few, 'group')} without an interval: the table says why."
@@ -92,7 +95,13 @@ def _layers(metric: str, name: str, rows: Sequence[Estimate], overall: Estimate 
     axis: Spec = {"tickCount": 3, "orient": "bottom"}
     if metric == "oe_ratio":
         marks = (0.25, 0.5, 1, 2, 4) if high / low > 2.5 else (0.5, 0.7, 1, 1.4, 2)
-        axis |= {"values": [tick for tick in marks if low <= tick <= high], "format": "~g", "labelOverlap": False}
+        # Vega leaves out most labels of a short log axis unless it is told of many ticks.
+        axis |= {
+            "tickCount": 100,
+            "values": [tick for tick in marks if low <= tick <= high],
+            "format": "~g",
+            "labelOverlap": False,
+        }
     x = {"field": "value", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
     y = {
         "field": "row",
@@ -155,4 +164,5 @@ def _domain(metric: str, rows: Sequence[Mapping[str, Any]], reference: float | N
         return 0.0, 1.0
     room = 0.04 * (max(seen) - min(seen)) or 0.05
     low, high = min(seen) - room, max(seen) + room
-    return (max(0.0, low), min(1.0, high)) if min(seen) >= 0 and max(seen) <= 1 else (low, high)
+    share = min(seen) >= 0 and max(seen) <= 1  # a little room, so that a point at 0 or 1 is seen whole
+    return (max(-0.03, low), min(1.03, high)) if share else (low, high)

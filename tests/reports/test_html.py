@@ -1,0 +1,236 @@
+"""The page says what the record says, fetches nothing, and shows hostile names as words; the PDF holds the same."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hostile import NAMES, hostile, with_comparisons
+from workup.errors import MissingExtra
+from workup.report import Report
+from workup.reports import drawing, html, markdown, pdf, text
+from workup.reports.text import visible
+
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
+
+
+class Page(HTMLParser):
+    """Elements, attributes and words of a page; scripts and styles apart."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.raw: dict[str, list[str]] = {"script": [], "style": []}
+        self._inside = ""
+        self.feed(source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        self._inside = tag
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        self.raw.get(self._inside, self.words).append(data)
+
+    @property
+    def tags(self) -> set[str]:
+        return {tag for tag, _ in self.found}
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return with_comparisons(Report.read(FIXTURE))
+
+
+@pytest.fixture(scope="module")
+def page(report: Report) -> Page:
+    return Page(html.render(report))
+
+
+@pytest.fixture
+def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "available", lambda: False)
+
+
+def test_the_same_record_gives_the_same_page(report: Report) -> None:
+    assert html.render(report) == html.render(Report.from_dict(report.as_dict()))
+
+
+def test_summary_comes_first_then_gates_then_the_panels(page: Page) -> None:
+    places = [
+        page.text.rindex(words) for words in ("In plain words", "Gates and their verdicts", "Discrimination: ROC")
+    ]
+    assert places == sorted(places)
+    assert [attrs["id"] for tag, attrs in page.found if tag == "h2"][-1] == "part-record"
+
+
+def test_every_verdict_stands_as_a_word_with_its_reason(page: Page, report: Report) -> None:
+    for verdict in report.verdicts:
+        assert verdict.rule in page.text
+        assert verdict.reason in page.text
+    badges = [attrs["class"] for tag, attrs in page.found if tag == "span" and "badge" in (attrs.get("class") or "")]
+    assert {"badge good", "badge bad", "badge unsure"} <= set(badges)
+    for word in ("pass", "fail", "unsure", "disparity", "within", "inconclusive"):
+        assert re.search(rf"[✓✗?–] (\d )?{word}\b", page.text), word
+
+
+def test_failed_gates_come_before_those_that_passed(report: Report) -> None:
+    table = html._in_words(next(s for s in html.sections(report) if s.key == "gates").tables[0])
+    outcomes = [row[0] for row in table.rows]
+    assert outcomes == sorted(outcomes, key=["fail", "unsure", "not assessed", "pass"].index)
+    assert table.rows[0][1].split(":")[1].strip().startswith("the ")
+
+
+@pytest.mark.parametrize("render", [html.render, text.render, markdown.render], ids=["html", "text", "markdown"])
+def test_gaps_stand_with_verdict_reason_test_and_smallest_gap(render: Any, report: Report) -> None:
+    drawn = render(report)
+    shown = Page(drawn).text if render is html.render else " ".join(drawn.replace("\\", "").split())
+    for words in (
+        "ethnicity Black",
+        "-0.120",
+        "-0.200 to -0.060",
+        "disparity",
+        "the interval lies within",
+        "may be smaller",
+        "insufficient in one of them: 4 patients",
+        "equalised odds",
+        "Cochran's Q",
+        "<0.001",
+        "0.123",
+        "The margin is 0.05.",
+        "1 beyond it, 1 within it, 1 that these data cannot settle",
+        "Sensitivity at 0.2 is lower for ethnicity Black than for the rest by 0.120",
+    ):
+        assert words in shown, words
+
+
+def test_every_figure_of_the_markdown_is_on_the_page(page: Page, report: Report) -> None:
+    cells = {
+        re.sub(r"\\(.)", r"\1", cell).strip()
+        for line in markdown.render(report).splitlines()
+        if line.startswith("| ")
+        for cell in re.split(r"(?<!\\)\|", line)[1:-1]
+    }
+    shown = page.text.replace("not assessed", "not_assessed")
+    missing = {
+        cell for cell in cells if set(cell) - {"-"} and cell.replace("not assessed", "not_assessed") not in shown
+    }
+    assert len(cells) > 100
+    assert not missing
+
+
+def test_nothing_is_fetched_and_only_its_own_script_may_run(page: Page) -> None:
+    for tag, attrs in page.found:
+        assert tag not in ("link", "iframe", "object", "embed", "img", "form", "base")
+        assert not {key for key in attrs if key.startswith("on") or key in ("src", "style", "action")}
+        assert (attrs.get("href") or "#").startswith("#")
+    [policy] = [str(attrs["content"]) for tag, attrs in page.found if "Content-Security-Policy" in str(attrs)]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    for kind in ("script", "style"):
+        [held] = page.raw[kind]
+        assert "'sha256-" + base64.b64encode(hashlib.sha256(held.encode()).digest()).decode() + "'" in policy
+
+
+def test_ids_are_unique_and_every_reference_has_its_target(page: Page) -> None:
+    ids = [attrs["id"] for _, attrs in page.found if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for _, attrs in page.found:
+        for key in ("aria-labelledby", "aria-describedby"):
+            assert attrs.get(key) is None or attrs[key] in ids
+        if (attrs.get("href") or "").startswith("#"):
+            assert str(attrs["href"])[1:] in ids
+
+
+def test_tables_have_captions_scopes_and_labelled_regions(page: Page) -> None:
+    tags = [tag for tag, _ in page.found]
+    assert tags.count("table") == tags.count("caption") == tags.count("thead")
+    assert all(attrs.get("scope") in ("row", "col") for tag, attrs in page.found if tag == "th")
+    labels = [attrs["aria-label"] for _, attrs in page.found if attrs.get("role") == "region"]
+    assert len(labels) == len(set(labels)) == tags.count("table")
+
+
+@pytest.mark.skipif(not drawing.available(), reason="vl-convert-python is not installed (extra 'report')")
+def test_charts_are_drawn_each_with_words_and_figures(page: Page) -> None:
+    tags = [tag for tag, _ in page.found]
+    assert tags.count("svg") == tags.count("figure") == tags.count("figcaption") >= 8
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_without_the_library_tables_stand_in_for_charts_and_the_extra_is_named(report: Report) -> None:
+    page = Page(html.render(report))
+    assert "svg" not in page.tags
+    assert "extra 'report'" in page.text
+    folded = [attrs for tag, attrs in page.found if tag == "details" and attrs.get("class") == "chart-table"]
+    assert folded and all("open" in attrs for attrs in folded)
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
+@pytest.mark.usefixtures("without_charts")
+def test_a_hostile_name_adds_no_element_and_is_shown(name: str, report: Report) -> None:
+    plain, page = Page(html.render(report)), Page(html.render(hostile(report, name)))
+    assert page.tags <= plain.tags
+    assert {key for _, attrs in page.found for key in attrs} <= {key for _, attrs in plain.found for key in attrs}
+    assert all(c.isprintable() or c in "\n\t" for c in "".join(page.words))
+    assert " ".join(visible(name)[:200].split()) in page.text
+    assert "49" not in page.text or "49" in plain.text
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_a_long_name_makes_no_endless_page(report: Report) -> None:
+    assert len(html.render(hostile(report, NAMES["long"]))) < 1_000_000
+
+
+def test_a_page_stays_small(report: Report) -> None:
+    assert len(html.render(report)) < 1_000_000
+
+
+def test_a_report_with_patient_text_says_so_at_the_top(report: Report) -> None:
+    page = Page(html.render(replace(report, contains_phi=True)))
+    assert "THIS REPORT HOLDS PATIENT TEXT." in page.text
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_a_record_with_no_lens_still_makes_a_page(report: Report) -> None:
+    page = Page(html.render(replace(report, results={}, verdicts=())))
+    assert "No gate was set" in page.text
+
+
+# PDF
+
+
+def test_without_the_library_a_pdf_names_the_extra(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "weasyprint", None)
+    with pytest.raises(MissingExtra, match=r"weasyprint.*\[pdf\]"):
+        pdf.render(report)
+
+
+def test_the_pdf_holds_the_report_on_several_pages_with_no_row_cut(report: Report) -> None:
+    pytest.importorskip(
+        "weasyprint", exc_type=(ImportError, OSError), reason="weasyprint is not installed (extra 'pdf')"
+    )
+    pypdf = pytest.importorskip("pypdf")
+    made = pdf.render(report)
+    assert made.startswith(b"%PDF-")
+    pages = [" ".join(page.extract_text().split()) for page in pypdf.PdfReader(io.BytesIO(made)).pages]
+    assert 3 <= len(pages) <= 12
+    whole = " ".join(pages)
+    for words in ("In plain words", "Gaps between groups", "Limits", "the interval lies within"):
+        assert words in whole, words
+    assert report.sha256 in whole.replace(" ", "")
+    assert "Figures behind this chart" not in whole
