@@ -14,7 +14,7 @@ $(BIN)/python:
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Workup (a minute or so the first time)"
-	$(PIP) install --constraint constraints.txt --editable .
+	$(PIP) install --constraint constraints.txt --editable '.[report]'
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.core
@@ -30,6 +30,7 @@ demo: $(VENV)/.core
 	$(BIN)/workup demo
 
 test: $(VENV)/.test
+	-sh scripts/debian-packages.sh
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.test

@@ -1,19 +1,23 @@
 #!/bin/sh
-# Installs what the browser tests need from Debian: chromium. Does nothing where it is there already.
+# Installs what the tests need from Debian: chromium for the browser tests, Pango for PDF. Does nothing where they are.
 set -eu
 
-if command -v chromium >/dev/null 2>&1; then
-    exit 0
+missing=""
+command -v chromium >/dev/null 2>&1 || missing="chromium fonts-liberation"
+if command -v ldconfig >/dev/null 2>&1; then
+    ldconfig -p | grep -q libpangoft2 || missing="$missing libpango-1.0-0 libpangoft2-1.0-0"
 fi
+[ -n "$missing" ] || exit 0
 if ! command -v apt-get >/dev/null 2>&1; then
-    echo "debian-packages: chromium is missing and this system has no apt-get. Install chromium by its own means." >&2
+    echo "debian-packages: missing: $missing; this system has no apt-get. Install them by its own means." >&2
     exit 1
 fi
 if [ "$(id -u)" -ne 0 ]; then
-    echo "debian-packages: chromium is missing. As root, run: apt-get update && apt-get install -y chromium" >&2
+    echo "debian-packages: missing. As root, run: apt-get update && apt-get install -y $missing" >&2
     exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null
+# shellcheck disable=SC2086
+apt-get install -y -qq --no-install-recommends $missing >/dev/null
 command -v chromium >/dev/null 2>&1 || { echo "debian-packages: apt-get installed no chromium." >&2; exit 1; }

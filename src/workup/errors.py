@@ -74,6 +74,15 @@ class ReportError(WorkupError):
     """A record that cannot be read."""
 
 
+def visible(text: str) -> str:
+    """Names come from users' files: a control or bidirectional character must not steer a terminal.
+
+    >>> visible("a\\x1b[31m")
+    'a\\\\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def near(name: str, known: Iterable[str]) -> str:
     """Say which names are known, nearest first, so that a typing error is mended at a glance.
 

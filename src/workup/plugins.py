@@ -51,6 +51,11 @@ def _load(noun: str, path: str) -> Any:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise PluginError(f"cannot import '{module_name}' for {noun} '{path}': {error}.") from error
+    except Exception as error:  # code of others, which raises what it pleases when it is imported
+        raise PluginError(
+            f"cannot import '{module_name}' for {noun} '{path}': it raised {type(error).__name__}. "
+            "To fix: import it by itself to see where."
+        ) from error
     try:
         return getattr(module, attribute)
     except AttributeError:

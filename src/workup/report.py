@@ -7,10 +7,11 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
-from workup.errors import ReportError
+from workup.errors import ReportError, visible
 from workup.estimate import Estimate
 
 __all__ = ["Estimate", "LensResult", "Report", "Verdict", "canonical", "digest"]
@@ -119,19 +120,25 @@ class Report:
                 f"{where}: the record does not match its own sha256, so it was changed after it was written. "
                 "To fix: make the report again from the study."
             )
-        return cls(
-            study=record["study"],
-            corpus=record["corpus"],
-            system=record["system"],
-            seed=record["seed"],
-            results={name: LensResult.from_dict(name, data) for name, data in record["results"].items()},
-            verdicts=tuple(Verdict(**row) for row in record["verdicts"]),
-            environment=record["environment"],
-            as_of=record["as_of"],
-            contains_phi=record["contains_phi"],
-            workup=record["workup"],
-            schema_version=version,
-        )
+        try:
+            return cls(
+                study=record["study"],
+                corpus=record["corpus"],
+                system=record["system"],
+                seed=record["seed"],
+                results={name: LensResult.from_dict(name, data) for name, data in record["results"].items()},
+                verdicts=tuple(Verdict(**row) for row in record["verdicts"]),
+                environment=record["environment"],
+                as_of=record["as_of"],
+                contains_phi=record["contains_phi"],
+                workup=record["workup"],
+                schema_version=version,
+            )
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ReportError(
+                f"{where}: the record is not whole or not in the form of schema {version} "
+                f"({type(error).__name__}: {str(error)[:80]}). To fix: make the report again from the study."
+            ) from None
 
     @classmethod
     def read(cls, path: str | Path) -> Report:
@@ -176,13 +183,26 @@ class Report:
             ends = "" if e.low is None or e.high is None else f" ({e.low:.4g} to {e.high:.4g})"
             at = "".join(f" [{key}={value}]" for key, value in e.slice.items())
             lines.append(f"  {e.metric}{at}: {value}{ends}")
-        return "\n".join(lines)
+        return "\n".join(visible(line) for line in lines)
+
+    def _repr_html_(self) -> str:
+        """A short table for notebooks; `workup.reports.html.render` makes the whole page."""
+        heads = "".join(f'<th scope="col">{head}</th>' for head in ("metric", "value", "interval", "patients"))
+        body = []
+        for e in self.results["internal"].estimates if "internal" in self.results else ():
+            at = "".join(f" [{key}={value}]" for key, value in e.slice.items())
+            value = "undefined" if e.value is None else f"{e.value:.4g}"
+            ends = "" if e.low is None or e.high is None else f"{e.low:.4g} to {e.high:.4g} ({e.level:.0%})"
+            cells = (f"{e.metric}{at}", value, ends, f"{e.n_patients:,}")
+            body.append("<tr>" + "".join(f"<td>{escape(visible(cell))}</td>" for cell in cells) + "</tr>")
+        title = escape(visible(f"{self.system.get('name')} on {self.corpus.get('name')}"))
+        return f"<table><caption>{title}</caption><thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
 def digest(record: Mapping[str, Any]) -> str:
     """sha256 of the canonical JSON of a record without its own hash."""
     body = {key: value for key, value in record.items() if key != "sha256"}
-    return hashlib.sha256(canonical(body).encode()).hexdigest()
+    return hashlib.sha256(canonical(body).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def canonical(data: Any) -> str:

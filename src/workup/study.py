@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -77,6 +78,12 @@ class ReportPart(Part):
 
     formats: tuple[str, ...] = Field(("md", "text"), description="Forms written beside report.json")
     as_of: str | None = Field(None, description="Date the report speaks of; given, never read from a clock")
+
+    @field_validator("as_of", mode="before")
+    @classmethod
+    def _date(cls, value: Any) -> Any:
+        # YAML reads 2024-05-01 without quotes as a date.
+        return value.isoformat() if isinstance(value, datetime.date) else value
 
 
 def _internal_only() -> dict[str, dict[str, Any]]:
@@ -181,34 +188,38 @@ def _read_yaml(file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
             raise StudyError(f"{file}: YAML aliases (*name) are not allowed. To fix: write the value out.")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-        return yaml.safe_load(text), dict(_lines(node, ())) if node else {}
+        return yaml.safe_load(text), dict(_lines(node, (), file)) if node else {}
     except FileNotFoundError:
         raise StudyError(f"{file}: there is no such study file. To fix: 'workup new risk' makes one.") from None
     except IsADirectoryError:
         raise StudyError(f"{file}: this is a folder. To fix: name the study file in it.") from None
     except UnicodeDecodeError:
         raise StudyError(f"{file}: the study file must be UTF-8 text.") from None
+    except RecursionError:
+        raise StudyError(f"{file}: not valid YAML for a study: nested too deeply.") from None
+    except ValueError as error:  # a date or number that YAML takes for one and Python cannot make
+        raise StudyError(f"{file}: not valid YAML: {error}. To fix: put the value in quotes.") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         raise StudyError(f"{file}{line}: not valid YAML: {getattr(error, 'problem', None) or 'unreadable'}.") from None
 
 
-def _lines(node: yaml.Node, path: tuple[str, ...]) -> Any:
+def _lines(node: yaml.Node, path: tuple[str, ...], file: Path) -> Any:
     """(path, line) of every field, and an error for a key written twice, which YAML would silently overwrite."""
     if isinstance(node, yaml.MappingNode):
         seen = set()
         for key, value in node.value:
             name = str(key.value)
             if name in seen:
-                raise StudyError(f"line {key.start_mark.line + 1}: the field '{name}' is written twice.")
+                raise StudyError(f"{file}, line {key.start_mark.line + 1}: the field '{name}' is written twice.")
             seen.add(name)
             yield (*path, name), key.start_mark.line + 1
-            yield from _lines(value, (*path, name))
+            yield from _lines(value, (*path, name), file)
     elif isinstance(node, yaml.SequenceNode):
         for i, value in enumerate(node.value):
             yield (*path, str(i)), value.start_mark.line + 1
-            yield from _lines(value, (*path, str(i)))
+            yield from _lines(value, (*path, str(i)), file)
 
 
 def _teach(error: ValidationError, model: type[BaseModel], where: str, lines: Mapping[tuple[str, ...], int]) -> str:

@@ -39,6 +39,7 @@ class Corpus:
     task: str
     cases: Sequence[Case]
     sha256: str
+    shown_sha256: str = ""  # of what the system sees; outputs are kept under it, so another group asks nothing again
     source: str = ""
     seed: int | None = None
     n_patients: int | None = None

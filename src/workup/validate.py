@@ -189,7 +189,9 @@ def output_log(run: RunDirectory | None, opener: Opener, corpus: Corpus) -> Outp
     """Where the answers of this system to this corpus are kept."""
     if run is None:
         return Unrecorded()
-    return run.outputs(content_key(opener.key(), corpus.sha256, corpus.task), opener.identity()["name"])
+    return run.outputs(
+        content_key(opener.key(), corpus.shown_sha256 or corpus.sha256, corpus.task), opener.identity()["name"]
+    )
 
 
 def strata(study: Study, scores: Scores) -> Levels | None:

@@ -7,6 +7,7 @@ import hashlib
 import io
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,9 @@ from typing import Any
 import pytest
 
 from hostile import NAMES, hostile, with_comparisons
-from workup.errors import MissingExtra
+from workup.errors import MissingExtra, visible
 from workup.report import Report
 from workup.reports import drawing, html, markdown, pdf, text
-from workup.reports.text import visible
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 
@@ -99,7 +99,7 @@ def test_failed_gates_come_before_those_that_passed(report: Report) -> None:
 @pytest.mark.parametrize("render", [html.render, text.render, markdown.render], ids=["html", "text", "markdown"])
 def test_gaps_stand_with_verdict_reason_test_and_smallest_gap(render: Any, report: Report) -> None:
     drawn = render(report)
-    shown = Page(drawn).text if render is html.render else " ".join(drawn.replace("\\", "").split())
+    shown = Page(drawn).text if render is html.render else " ".join(unescape(drawn).replace("\\", "").split())
     for words in (
         "ethnicity Black",
         "-0.120",
@@ -122,7 +122,7 @@ def test_gaps_stand_with_verdict_reason_test_and_smallest_gap(render: Any, repor
 def test_every_figure_of_the_markdown_is_on_the_page(page: Page, report: Report) -> None:
     cells = {
         re.sub(r"\\(.)", r"\1", cell).strip()
-        for line in markdown.render(report).splitlines()
+        for line in unescape(markdown.render(report)).splitlines()
         if line.startswith("| ")
         for cell in re.split(r"(?<!\\)\|", line)[1:-1]
     }

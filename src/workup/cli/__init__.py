@@ -8,18 +8,18 @@ import sys
 def main() -> None:
     """Entry point of `workup`: an error of ours is one message and exit code 2, never a traceback (unless --debug)."""
     from workup.cli.app import app
-    from workup.errors import WorkupError
+    from workup.errors import WorkupError, visible
 
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a character shows its number and not a traceback
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        app(prog_name="workup")
     except WorkupError as error:
         if "--debug" in sys.argv:
             raise
-        sys.stderr.write(f"workup: {error}\n")
+        sys.stderr.write("\n".join(map(visible, f"workup: {error}".split("\n"))) + "\n")
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        sys.stderr.write("workup: stopped. What was answered so far is kept; the same command goes on from there.\n")
-        raise SystemExit(130) from None
     except BrokenPipeError:
         raise SystemExit(0) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
@@ -52,7 +53,13 @@ def command(app: typer.Typer, *, name: str, example: str) -> Callable[[Callable[
         def wrapped(**given: Any) -> None:
             VOICE.quiet, VOICE.verbose = given.pop("quiet"), given.pop("verbose")
             given.pop("debug")
-            function(**given)
+            try:
+                function(**given)
+            except KeyboardInterrupt:  # here, because typer would end silently
+                sys.stderr.write(
+                    "workup: stopped. What was answered so far is kept; the same command goes on from there.\n"
+                )
+                raise typer.Exit(130) from None
 
         parameters = [p.replace(annotation=hints.get(p.name, p.annotation)) for p in own.parameters.values()]
         wrapped.__signature__ = own.replace(parameters=[*parameters, *extra])  # type: ignore[attr-defined]
@@ -75,21 +82,31 @@ def detail(message: str) -> None:
         sys.stderr.write(message + "\n")
 
 
-def emit(text: str, target: str | None) -> None:
-    """Write a result: to standard output for None or "-", else to a file, whole or not at all."""
+def emit(text: str | bytes, target: str | None) -> None:
+    """Write a result: text to standard output for None, UTF-8 data for "-", else a file, whole or not at all."""
+    if target == "-" and hasattr(sys.stdout, "buffer"):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(_bytes(text))
+        return
     if target in (None, "-"):
-        sys.stdout.write(text)
+        sys.stdout.write(text if isinstance(text, str) else text.decode(errors="replace"))
         return
     assert target is not None
     path = Path(target)
+    part = path.with_name(path.name + ".part")
     try:
-        part = path.with_name(path.name + ".part")
-        part.write_text(text, encoding="utf-8")
+        part.write_bytes(_bytes(text))
         part.replace(path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
         raise InputError(
             "the output must be a place that can be written", where=target, got=error.strerror or ""
         ) from None
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
 
 
 class Progress:

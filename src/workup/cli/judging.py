@@ -84,7 +84,7 @@ def judged(report: Report, rules: Sequence[str], baseline: Report | None) -> tup
 
 
 def _verdict_line(verdict: Verdict) -> str:
-    from workup.reports.text import visible
+    from workup.errors import visible
 
     seen = verdict.observed or {}
     figure = f"  {_figure(seen)}, {seen['n']:,} patients" if seen.get("value") is not None else ""
@@ -208,7 +208,7 @@ def _paired(first: Path, old: Report, second: Path, new: Report, notes: list[str
 def _scored(place: Path, held: Report) -> tuple[Study, Scores, list[Metric], Draws]:
     """The rows of a run read again from its table and its recorded outputs; no system is asked."""
     from workup import plugins
-    from workup.cli.running import load
+    from workup.cli.running import Unasked, load
     from workup.estimate import Draws
     from workup.runs import RunDirectory, Unrecorded
     from workup.validate import Opener, output_log, strata
@@ -225,28 +225,15 @@ def _scored(place: Path, held: Report) -> tuple[Study, Scores, list[Metric], Dra
     if corpus.sha256 != held.corpus["sha256"] or opener.identity() != dict(held.system):
         raise RunError(f"{place}: the table or the system is no longer the one of the report.")
     if getattr(opener(), "recorded", False):
-        outputs = task.run(opener, corpus, _Replay(place), Unrecorded(), _silent)
+        outputs = task.run(opener, corpus, Unasked(), Unrecorded(), _silent)
     elif not any((place / "outputs").glob("*.jsonl")):
         raise RunError(f"{place}: its outputs were removed.")
     else:
         with RunDirectory.open(place) as run:
-            outputs = task.run(opener, corpus, _Replay(place), output_log(run, opener, corpus), _silent)
+            outputs = task.run(opener, corpus, Unasked(), output_log(run, opener, corpus), _silent)
     scores = task.scores(corpus, outputs)
     draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
     return study, scores, task.metrics(scores, study), draws
-
-
-class _Replay:
-    """An engine for runs that are complete: it is asked for nothing, and refuses when it is."""
-
-    def __init__(self, place: Path) -> None:
-        self._place = place
-
-    def map(self, setup: Callable[[], Callable[[Any], Any]], items: Sequence[Any]) -> Iterator[Any]:
-        """Nothing, from nothing."""
-        if items:
-            raise RunError(f"{self._place}: its recorded outputs are not complete.")
-        return iter(())
 
 
 def _silent(what: str, done: int, total: int) -> None:
@@ -256,7 +243,7 @@ def _silent(what: str, done: int, total: int) -> None:
 def lines(comparison: Comparison) -> Iterator[str]:
     """A comparison for reading: the headline, then what else improved or regressed, largest first."""
     from workup.compare import gain
-    from workup.reports.text import visible
+    from workup.errors import visible
 
     names = [str(side["system"].get("name")) for side in (comparison.first, comparison.second)]
     yield visible(f"B {names[1]} against A {names[0]}")

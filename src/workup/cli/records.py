@@ -19,16 +19,18 @@ def add_to(app: typer.Typer) -> None:
     command(app, name="clean", example="workup clean runs/demo")(clean)
 
 
-def render(record: Any, form: str) -> str:
+def render(record: Any, form: str) -> str | bytes:
     """A report in one of the known forms."""
     from workup.errors import InputError, near
-    from workup.reports import flat, markdown, text
+    from workup.reports import flat, html, markdown, pdf, text
 
-    forms: dict[str, Callable[[Any], str]] = {
+    forms: dict[str, Callable[[Any], str | bytes]] = {
         "text": text.render,
         "md": markdown.render,
-        "json-flat": flat.render,
+        "html": html.render,
+        "pdf": pdf.render,
         "json": lambda found: str(found.to_json()),
+        "json-flat": flat.render,
     }
     if form not in forms:
         raise InputError("the form of a report must be a known one", got=f"'{form}'", remedy=near(form, forms))
@@ -37,13 +39,14 @@ def render(record: Any, form: str) -> str:
 
 def report(
     record: Annotated[Path, typer.Argument(help="report.json, or a run directory")],
-    form: Annotated[str, typer.Option("-f", "--format", help="text, md, json or json-flat")] = "text",
+    form: Annotated[str, typer.Option("-f", "--format", help="text, md, html, pdf, json or json-flat")] = "text",
     out: Annotated[str | None, typer.Option("-o", "--out", help="File to write; standard output when absent")] = None,
 ) -> None:
     """Redraw a report from its record."""
     from workup.report import Report
 
-    emit(render(Report.read(record), form), out)
+    found = render(Report.read(record), form)
+    emit(found, "-" if out is None and isinstance(found, bytes) else out)
 
 
 def verify(

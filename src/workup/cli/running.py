@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from workup.study import Study
 
 
+FILES = {"text": "report.txt", "json": "report-copy.json", "json-flat": "report-flat.json"}
+
+
 def add_to(app: typer.Typer) -> None:
     """Hang the command on the tree."""
     command(app, name="run", example="workup run study.yaml -o runs/first --engine processes --workers 2")(run)
@@ -81,7 +84,7 @@ def run_system(study: Study, file: Path, name: str | None, place: Path, *, fresh
         directory.log(f"study {study.name}, system {name or 'recorded'}, engine {study.engine}")
         report = validate(study, system=name, run=directory, watch=progress)
         for form in study.report.formats:
-            directory.write(f"report.{'txt' if form == 'text' else form}", render(report, form))
+            directory.write(FILES.get(form, f"report.{form}"), render(report, form))
         measured = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - cpu}
         directory.timings({**measured, **_host(study), "study_file": os.path.relpath(file.resolve(), place.resolve())})
         directory.write("report.json", report.to_json())
@@ -121,17 +124,42 @@ def again(directory: Path, held: Report, study: Path | None) -> Report:
             study = directory / facts["study_file"]
         except (OSError, ValueError, KeyError):
             raise RunError(f"{directory}: it is not said which study made this run. To fix: give --study.") from None
-    plan = load(study)
+    plan = load(study).model_copy(update={"engine": "workup.cli.running:Unasked"})
     name = str(held.system["name"]) if plan.systems else None
     with RunDirectory.open(directory) as opened, Progress() as progress:
         return validate(plan, system=name, run=opened, watch=progress)
 
 
+class Unasked:
+    """The engine of `verify`, which has recorded outputs to score and asks no system."""
+
+    def map(self, setup: Any, items: Any) -> Any:
+        """Nothing, or an error where outputs are missing."""
+        if items:
+            raise RunError(
+                f"outputs of {len(items)} batches are not recorded (any more), and verify asks no system. "
+                "To fix: run the study again."
+            )
+        return iter(())
+
+
 def _describe(study: Study, directory: Path) -> None:
     """What a run would do, after reading and checking everything it needs."""
     from workup import plugins
+    from workup.gates import Gate
+    from workup.report import Report
 
-    corpus = plugins.find("tasks", study.task)().read(study)
+    task = plugins.find("tasks", study.task)()
+    for rule in study.gates:
+        Gate.parse(rule, known=task.metric_names)
+    for lens in study.lenses:
+        plugins.find("lenses", lens)
+    for part in study.systems:
+        plugins.find("systems", part.use)
+    plugins.make("engines", study.engine, {}, where="engine", context={"workers": study.workers})
+    if study.baseline:
+        Report.read(study.base / study.baseline)
+    corpus = task.read(study)
     systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
     typer.echo(f"study     {study.name} ({study.task})")
     typer.echo(f"corpus    {corpus.name}: {len(corpus.cases):,} cases, {corpus.n_patients:,} patients")

@@ -86,6 +86,6 @@ def _index(reports: dict[str, Report]) -> str:
     items = []
     for task, report in reports.items():
         title = html.escape(f"{report.study['name']}: {report.system['name']} on {report.corpus['name']}")
-        links = " · ".join(f'<a href="{task}/run/report.{form}">{form}</a>' for form in ("md", "txt", "json"))
+        links = " · ".join(f'<a href="{task}/run/report.{form}">{form}</a>' for form in ("html", "md", "txt", "json"))
         items.append(f"<li><strong>{html.escape(task)}</strong> {title}: {links}</li>")
     return _PAGE.format(items="".join(items))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from workup.errors import visible
 from workup.report import Estimate, LensResult, Report
 from workup.reports.charts import FIRST, INK, MUTED, Figure, Spec, base, find, thresholds
 from workup.reports.layout import Table
-from workup.reports.text import visible
 from workup.reports.wording import at_threshold, interval, number, plural
 
 METRICS = ("auroc", "calibration_slope", "oe_ratio", "sensitivity", "specificity")

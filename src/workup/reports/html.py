@@ -17,13 +17,13 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from workup.errors import visible
 from workup.report import Estimate, Report
 from workup.reports import drawing
 from workup.reports.charts import Figure, find, panels, thresholds
 from workup.reports.forests import forests
 from workup.reports.layout import Section, Table
 from workup.reports.sections import sections
-from workup.reports.text import visible
 from workup.reports.wording import at_threshold, interval, number, rule_words
 
 NO_CHARTS = (

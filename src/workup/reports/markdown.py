@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from workup.errors import visible
 from workup.report import Report
 from workup.reports.sections import Section, Table, sections
-from workup.reports.text import visible
 
 
 def render(report: Report) -> str:
@@ -32,5 +32,6 @@ def _table(table: Table) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Backslashes before all that Markdown or HTML would read as markup."""
-    return re.sub(r"([\\`*_\[\]<>|#{}])", r"\\\1", visible(text))
+    """Nothing that Markdown or HTML would read as markup; "<" as an entity, since not every dialect knows "\\<"."""
+    entities = visible(text).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*_\[\]>|#{}])", r"\\\1", entities)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from workup.errors import visible
 from workup.report import Report
 from workup.reports.sections import Section, Table, sections
 
@@ -16,7 +17,8 @@ def render(report: Report) -> str:
 
 
 def _section(section: Section) -> str:
-    lines = [section.title, "=" * len(section.title)]
+    title = visible(section.title)
+    lines = [title, "=" * len(title)]
     lines += [line for sentence in section.sentences for line in _wrapped(sentence)]
     for table in section.tables:
         lines += ["", *_table(table)] if section.sentences else _table(table)
@@ -47,12 +49,3 @@ def _with_legend(table: Table) -> tuple[Table, list[str]]:
     rows = tuple((*row[:-1], f"({words.index(row[-1]) + 1})") for row in table.rows)
     legend = [line for i, word in enumerate(words) for line in _wrapped(word, f"({i + 1}) ")]
     return Table(table.heads, rows), legend
-
-
-def visible(text: str) -> str:
-    """Names come from users' files: a control or bidirectional character must not steer the terminal.
-
-    >>> visible("a\\x1b[31m")
-    'a\\\\x1b[31m'
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

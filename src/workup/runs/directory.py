@@ -89,7 +89,7 @@ class RunDirectory:
         self._logs.append(log)
         return log
 
-    def write(self, name: str, text: str) -> None:
+    def write(self, name: str, text: str | bytes) -> None:
         """Write a whole file or nothing: whoever reads it meanwhile sees the old one or the new one."""
         if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
             raise RunError(f"{self.path}: a file in a run directory must have a plain name; got {name[:40]!r}.")

@@ -58,13 +58,13 @@ def write_all(descriptor: int, content: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def replace_whole(path: Path, texts: Iterable[str]) -> int:
+def replace_whole(path: Path, texts: Iterable[str | bytes]) -> int:
     """Put a file in place whole, by way of a temporary one in the same folder; answers its size in bytes."""
     temporary = path.with_name(f".{path.name.lstrip('.')}.tmp")
     try:
         with private(temporary, os.O_WRONLY | os.O_TRUNC) as descriptor:
             with open(descriptor, "wb", closefd=False) as file:
-                file.writelines(text.encode() for text in texts)
+                file.writelines(text if isinstance(text, bytes) else text.encode() for text in texts)
             os.fsync(descriptor)
             size = os.fstat(descriptor).st_size
         temporary.replace(path)

@@ -131,6 +131,15 @@ class Cohort:
                 digest.update(content(column))
         return digest.hexdigest()
 
+    @cached_property
+    def shown_sha256(self) -> str:
+        """Hash of the columns a model may see, row by row: what its answers depend on."""
+        digest = hashlib.sha256(b"workup inputs 1")
+        for name, column in sorted(self.predictors.items()):
+            label = name.encode()
+            digest.update(len(label).to_bytes(4, "little") + label + content(column))
+        return digest.hexdigest()
+
 
 class _Cases(Sequence[Case]):
     def __init__(self, cohort: Cohort) -> None:
@@ -225,13 +234,14 @@ def _checked_table(table: Table, columns: Columns, *, where: str) -> dict[str, n
                 where=where,
                 **_names_found(name, list(arrays)),
             )
-    if columns.risk == columns.outcome:
-        raise InputError(
-            "outcome and risk must be two columns",
-            where=where,
-            got=f"'{columns.outcome}' for both",
-            remedy="name the column that holds the predicted risk",
-        )
+    for part, other in (("risk", columns.risk), ("patient", columns.patient), ("weight", columns.weight)):
+        if other == columns.outcome:
+            raise InputError(
+                f"outcome and {part} must be two columns",
+                where=where,
+                got=f"'{columns.outcome}' for both",
+                remedy=f"name the column that holds the outcome and the one that holds the {part}",
+            )
     return arrays
 
 
@@ -245,7 +255,7 @@ def _as_column(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _names_found(name: str, names: list[str]) -> dict[str, str]:
     # A file without a header has data where names should be, and data are not shown.
     like_data = [bool(re.fullmatch(r"[-+0-9.,:/\s]*", known)) for known in names]
-    if 2 * sum(like_data) > len(names):
+    if any(like_data):
         return {
             "got": "a first line that looks like data rather than column names",
             "remedy": "put a line with the names of the columns above the data",

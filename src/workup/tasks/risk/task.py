@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from workup import plugins
-from workup.errors import InputError, StudyError, SystemFailure
+from workup.errors import InputError, StudyError, SystemFailure, WorkupError
 from workup.metric import Metric
 from workup.scores import Floats, Scores
 from workup.stats import calibration
@@ -49,6 +51,7 @@ class RiskTask:
             task=self.name,
             cases=cohort.cases,
             sha256=cohort.sha256,
+            shown_sha256=cohort.shown_sha256,
             source=study.corpus.path or "",
             seed=seed,
             n_patients=_distinct(cohort),
@@ -175,8 +178,9 @@ class RiskTask:
         everyone = {name: column[rows] for name, column in table.items()}
 
         def refitted(chosen: npt.NDArray[np.intp]) -> Scores:
-            model = fit({name: column[rows[chosen]] for name, column in table.items()})
-            risks = _checked(model.predict(everyone), len(rows), 0)
+            chosen_rows = {name: column[rows[chosen]] for name, column in table.items()}
+            model = _guarded("the refit function", fit, chosen_rows)
+            risks = _checked(_guarded("a refitted model", model.predict, everyone), len(rows), 0)
             if not np.isfinite(risks).all():
                 raise SystemFailure("a refitted model must give every row a risk; it refused some.")
             return replace(scores, values={**scores.values, "risk": risks})
@@ -191,9 +195,24 @@ def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table
     def answer(item: tuple[int, Table]) -> Floats:
         start, table = item
         n = len(next(iter(table.values())))
-        return _checked(system.predict(table), n, start)
+        return _checked(_guarded(f"system '{system.name}'", system.predict, table), n, start)
 
     return answer
+
+
+def _guarded(who: str, call: Callable[[Table], Any], table: Table) -> Any:
+    """Call code of others; what it raises may hold patient values, so its kind and place are told, not its message."""
+    try:
+        return call(table)
+    except WorkupError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f"{type(error).__name__} at {Path(frames[-1].filename).name}:{frames[-1].lineno}"
+        raise SystemFailure(
+            f"{who} failed on {len(next(iter(table.values())))} rows ({place}). Its message may hold patient values "
+            "and is not repeated. To fix: call it by itself on these rows, or see all with --debug."
+        ) from error
 
 
 def _checked(answers: Sequence[float | None] | Mapping[str, Any], n: int, start: int) -> Floats:
