@@ -45,10 +45,10 @@ def cells(size: Size) -> list[Cell]:
             settings = {"rows": rows, "margin": margin, "gap": 0.0, "prevalence": 0.3}
             name = f"identical groups, {rows} rows, margin {margin}"
             found.append(Cell(name, settings, size, band=(0.95, 1.0), refusal="answer"))
-    planted = {"positives": 500, "margin": 0.05, "gap": 0.15, "prevalence": 0.3}
-    found.append(
-        Cell("gap of 0.15 in sensitivity, 500 positives a group, margin 0.05", planted, size, band=(0.90, 1.0))
-    )
+    for margin, words in ((0.05, "for four parities"), ({"sensitivity": 0.05}, "for sensitivity alone")):
+        settings = {"positives": 500, "margin": margin, "gap": 0.15, "prevalence": 0.3}
+        name = f"gap of 0.15 in sensitivity, 500 positives a group, margin 0.05 declared {words}"
+        found.append(Cell(name, settings, size, band=(0.90, 1.0)))
     return found
 
 

@@ -51,6 +51,7 @@ def fit(
     separates have no finite maximum: such a fit is NaN, not a large number.
     """
     offset = np.zeros(len(design)) if offset is None else offset
+    weights = np.ascontiguousarray(weights)  # replicates may come as a turned view, which every step would pay for
     if start is None:
         return _newton(design, outcome, weights, offset, np.zeros((len(weights), design.shape[1])), _CAREFUL)
     # From a good start full steps all but always lead home; the few that get lost set out again, carefully.
@@ -71,6 +72,7 @@ def _newton(design: Floats, outcome: Floats, weights: Floats, offset: Floats, be
     products = design[:, upper[0]] * design[:, upper[1]]
     information = np.empty((size, k, k))
     active = np.arange(size)
+    reach = np.abs(design).max(axis=0)
     for _ in range(pace.most):
         w = weights if active.size == size else weights[active]
         y = outcome if outcome.ndim == 1 or active.size == size else outcome[active]
@@ -81,7 +83,7 @@ def _newton(design: Floats, outcome: Floats, weights: Floats, offset: Floats, be
         hessian[:, upper[0], upper[1]] = packed
         hessian[:, upper[1], upper[0]] = packed
         information[active] = hessian
-        step = _solve(hessian, gradient)
+        step = _longest(_solve(hessian, gradient), reach)
         # The decrement is in units of the log likelihood, so neither rule depends on the scale of the columns.
         decrement = np.einsum("bi,bi->b", gradient, step)
         far = ~(np.abs(decrement) < pace.checked_above)
@@ -132,11 +134,22 @@ def _share_of_step(beta: Floats, step: Floats, design: Floats, outcome: Floats, 
     return share
 
 
+def _longest(step: Floats, reach: Floats) -> Floats:
+    """A step cut so that no row's log odds move by more than 200: beyond, exponentials say nothing and may overflow."""
+    move = np.abs(step) @ reach
+    return np.asarray(step * np.minimum(1.0, 200.0 / np.maximum(move, 1e-300))[:, None])
+
+
 def _solve(hessian: Floats, gradient: Floats) -> Floats:
+    """Newton steps; where the information is singular, within the directions that it does inform."""
     try:
         return np.asarray(np.linalg.solve(hessian, gradient[..., None])[..., 0], dtype=np.float64)
     except np.linalg.LinAlgError:
-        return np.asarray(np.einsum("bij,bj->bi", np.linalg.pinv(hessian), gradient))
+        values, vectors = np.linalg.eigh(hessian)
+        informed = values > 1e-14 * np.maximum(values[:, -1:], 1e-300)
+        inverse = np.divide(1.0, values, out=np.zeros_like(values), where=informed)
+        along = np.einsum("bij,bi->bj", vectors, gradient)
+        return np.asarray(np.einsum("bij,bj->bi", vectors, inverse * along))
 
 
 def _inverse(matrix: Floats) -> Floats:
