@@ -49,7 +49,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
             file.write("hal")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(InputError, match=r"out.json.*No space left on device"):
         emit("second\n", str(target))
     assert target.read_text() == "first\n"

@@ -56,7 +56,7 @@ def _header(report: Report) -> Section:
     corpus, system = report.corpus, report.system
     rows = [
         ("Study", str(report.study.get("name", ""))),
-        ("System", " ".join(filter(None, (str(system["name"]), str(system["version"]))))),
+        ("System", " ".join(filter(None, dict.fromkeys((str(system["name"]), str(system["version"])))))),
         ("Corpus", " ".join(filter(None, (str(corpus["name"]), str(corpus["version"]))))),
         ("Cases, patients", f"{number(corpus['n_cases'])}, {number(corpus['n_patients'])}"),
         ("Corpus sha256", str(corpus["sha256"])),
