@@ -134,12 +134,12 @@ def compare(
         raise InputError("a comparison needs two reports or more", got=str(len(places)))
     if out is not None:
         _make(out)
-    found = [_compared(places[0], other, margin=margin, metrics=metric or ()) for other in places[1:]]
+    found = compared(places, margin=margin, metrics=metric or ())
     tell: Callable[[str], object] = say if json == "-" else typer.echo
     for comparison in found:
         for line in lines(comparison):
             tell(line)
-    record = _json({"schema_version": 1, "comparisons": [comparison.as_dict() for comparison in found]})
+    record = comparison_record(found)
     if json is not None:
         emit(record, json)
     if out is not None:
@@ -147,6 +147,16 @@ def compare(
         say(str(out / "comparison.json"))
     outcomes = [_CODES.get(row["verdict"], "pass") for one in found for row in one.rows if row["margin"] is not None]
     raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
+
+
+def compared(places: Sequence[Path], *, margin: float | None = None, metrics: Sequence[str] = ()) -> list[Comparison]:
+    """Every run held against the first."""
+    return [_compared(places[0], other, margin=margin, metrics=metrics) for other in places[1:]]
+
+
+def comparison_record(found: Sequence[Comparison]) -> str:
+    """The text of comparison.json."""
+    return _json({"schema_version": 1, "comparisons": [comparison.as_dict() for comparison in found]})
 
 
 def _make(folder: Path) -> None:

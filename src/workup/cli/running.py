@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workup.cli.common import Progress, command, detail, say, verdict_code
+from workup.cli.common import Progress, command, detail, emit, say, verdict_code
 from workup.errors import RunError
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ def run(
         for verdict in report.verdicts:
             typer.echo(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})")
         outcomes += [verdict.outcome for verdict in report.verdicts]
+    if len(names) > 1:
+        _compare(directory, [directory / safe_name(str(name)) for name in names])
     raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
 
 
@@ -96,6 +98,16 @@ def run_system(study: Study, file: Path, name: str | None, place: Path, *, fresh
         directory.log(f"report {report.sha256}")
     detail(f"{time.monotonic() - started:.1f} s")
     return report
+
+
+def _compare(directory: Path, places: list[Path]) -> None:
+    """Every system against the first, paired by row, beside their runs."""
+    from workup.cli.judging import compared, comparison_record
+
+    file = directory / "comparison.json"
+    emit(comparison_record(compared(places)), str(file))
+    file.chmod(0o600)
+    say(str(file))
 
 
 def _host(study: Study) -> dict[str, Any]:
