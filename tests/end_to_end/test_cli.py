@@ -387,9 +387,10 @@ def test_several_systems_have_a_folder_each(tmp_path: Path) -> None:
     systems = [{"name": name, "use": "recorded", "with": {"column": "p"}} for name in ("first", "second one")]
     done = call("run", study(tmp_path, systems=systems), "-o", tmp_path / "run")
     assert done.code == 0, done.err
-    names = {Report.read(folder).system["name"] for folder in (tmp_path / "run").iterdir()}
-    assert names == {"first", "second one"}
-    for folder in (tmp_path / "run").iterdir():
+    folders = [place for place in (tmp_path / "run").iterdir() if place.is_dir()]
+    assert {Report.read(folder).system["name"] for folder in folders} == {"first", "second one"}
+    assert (tmp_path / "run" / "comparison.json").exists()
+    for folder in folders:
         assert call("verify", folder).code == 0
 
 
