@@ -67,6 +67,7 @@ def validate(
     )
     if run is not None:
         run.details(task.details(scores, study))
+        run.timings({"system": dict(getattr(opener(), "timings", {}))})  # calls and retries, where it counts them
     return Report(
         study=study.record(),
         corpus=corpus.as_dict(),
