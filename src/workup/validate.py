@@ -67,7 +67,9 @@ def validate(
     )
     if run is not None:
         run.details(task.details(scores, study))
-        run.timings({"system": dict(getattr(opener(), "timings", {}))})  # calls and retries, where it counts them
+        counted = dict(getattr(opener(), "timings", {}))  # calls and retries, where a system counts them
+        if any(counted.values()):
+            run.timings({"system": counted})
     return Report(
         study=study.record(),
         corpus=corpus.as_dict(),
