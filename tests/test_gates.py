@@ -264,7 +264,7 @@ SEXES = (
     row(at={"sex": "M"}, ends=(0.60, 0.70), value=0.65),
     row(at={"sex": "X"}, ends=(0.50, 0.90)),
     replace(NULL, slice={"sex": "missing"}),
-    row(at={"site": "12"}, ends=(0.90, 0.95)),
+    row(at={"site": "12"}, ends=(0.90, 0.95), value=0.92),
 )
 
 
@@ -362,3 +362,12 @@ def test_verdicts_come_in_the_order_of_the_rules() -> None:
     rules = ["auroc.low >= 0.9", "auroc.low >= 0.1", "brier.high <= 1"]
     found = judge([Gate.parse(rule) for rule in rules], [row()])
     assert [(v.rule, v.outcome) for v in found] == list(zip(rules, ["fail", "pass", "not_assessed"], strict=True))
+
+
+@pytest.mark.parametrize("rule", ["e50.high <= 0.009", "e50.low >= 0.001", "e50.high >= 0.008"])
+def test_an_end_that_the_value_belies_decides_nothing(rule: str) -> None:
+    """Loess shows 0.0099 and the spline's interval ends at 0.0082: its end alone would pass."""
+    row = Estimate("e50", {}, 0.0099, 0.0014, 0.0082, 0.95, "BCa bootstrap", 0.001, 500, 500)
+    [verdict] = judge([Gate.parse(rule)], [row])
+    assert verdict.outcome == "not_assessed"
+    assert "outside its own interval" in verdict.reason

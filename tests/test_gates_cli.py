@@ -3,12 +3,9 @@ patients that would settle an unsure verdict."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,34 +13,13 @@ import pytest
 import yaml
 
 import workup
-from workup.cli import main
+from shell import call
 from workup.estimate import Estimate
 from workup.gates import Gate, judge, patients_needed, primary_values, same_slice
 from workup.report import Report
 from workup.stats.intervals import wilson
 
 FIXTURE = Path(__file__).parent / "fixtures" / "reports" / "schema_1.json"
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-def call(*words: str | Path) -> Done:
-    """`workup` with these words, in this process."""
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["workup", *map(str, words)])
-        patch.setattr(sys, "path", list(sys.path))
-        code: Any = 0
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                main()
-            except SystemExit as ended:
-                code = ended.code
-    return Done(int(code or 0), out.getvalue(), err.getvalue())
 
 
 # How many patients would settle it

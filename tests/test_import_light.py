@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 
@@ -60,7 +59,6 @@ except SystemExit as ended:
 """
 
 
-@pytest.mark.skipif(importlib.util.find_spec("workup.cli") is None, reason="this build has no command line")
 def test_help_loads_nothing_heavy() -> None:
     loaded = _loaded_by(HELP)
     assert "workup.cli" in loaded

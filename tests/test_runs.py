@@ -323,7 +323,9 @@ def test_a_folder_of_someone_else_is_left_alone(tmp_path: Path) -> None:
 
 def test_an_empty_folder_will_do(tmp_path: Path) -> None:
     RunDirectory.open(tmp_path).close()
-    RunDirectory.open(tmp_path).close()
+    with RunDirectory.open(tmp_path) as again:
+        again.write("report.json", "{}")
+    assert (tmp_path / "report.json").read_text() == "{}"
 
 
 def test_fresh_removes_what_runs_wrote_and_nothing_else(tmp_path: Path) -> None:

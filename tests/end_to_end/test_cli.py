@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 import yaml
-from shell import COMMAND, SECRET, Done, call, cohort, differing, risk_words, spawn, write
 
 import workup
+from shell import COMMAND, SECRET, Done, call, cohort, differing, risk_words, spawn, write
 from workup.cli import starting
 from workup.report import Report, digest
 from workup.runs import RunDirectory

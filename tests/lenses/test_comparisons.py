@@ -159,7 +159,8 @@ def test_comparators() -> None:
     named = rows(looked_at(scores, comparator={"g": "B"}), "auroc")
     assert [(row["slice"]["g"], row["against"]) for row in named] == [("A", "B"), ("C", "B")]
     best = rows(looked_at(scores, comparator="best"), "auroc")
-    assert {row["against"] for row in best} == {"B"} or {row["against"] for row in best} == {"A"}
+    # A and B do equally well and better than C; of equals the later name is taken.
+    assert {row["against"] for row in best} == {"B"}
     assert len(rows(looked_at(scores, comparator="largest"), "auroc")) == 2
     with pytest.raises(StudyError, match="neither rest, largest, best, overall nor a level"):
         looked_at(scores, comparator="D")
