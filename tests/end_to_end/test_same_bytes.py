@@ -135,7 +135,7 @@ def _killed(study: Path, *words: str, by: signal.Signals, seconds: str = "0.15")
         process.send_signal(by)
     _, err = process.communicate(timeout=60)
     if by is signal.SIGINT:
-        assert process.returncode == 130
+        assert process.returncode == 130, err.decode(errors="replace")[-600:]
         assert b"Traceback" not in err
         assert b"the same command goes on from there" in err
     time.sleep(2 * float(seconds))  # programs in flight write their line before they notice that nobody listens

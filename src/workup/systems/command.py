@@ -87,8 +87,9 @@ class Command:
             return answers.risks
         finally:
             _end(process)
-            sender.join(1.0)
-            reader.join(1.0)
+            for thread in (sender, reader):
+                if thread.ident is not None:  # Ctrl-C may come before it was started, and must stay a Ctrl-C
+                    thread.join(1.0)
             if not reader.is_alive() and process.stdout is not None:  # closing under a blocked reader would block too
                 process.stdout.close()
 
