@@ -10,6 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+
 from shell import call
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+
 from shell import COMMAND, Done, call, cohort, differing, shuffled, spawn, write
 
 BATCH = 20
