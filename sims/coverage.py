@@ -25,6 +25,9 @@ TESTED = [
     "stats/logistic.py",
     "stats/random.py",
     "stats/rank.py",
+    "tasks/risk/calibration_metrics.py",
+    "tasks/risk/decisions.py",
+    "tasks/risk/discrimination.py",
     "tasks/risk/metrics.py",
 ]
 MADE_BY = ["cohorts.py", "coverage.py", "repetitions.py"]

@@ -25,6 +25,9 @@ TESTED = [
     "scores.py",
     "stats/intervals.py",
     "stats/random.py",
+    "tasks/risk/calibration_metrics.py",
+    "tasks/risk/decisions.py",
+    "tasks/risk/discrimination.py",
     "tasks/risk/metrics.py",
 ]
 MADE_BY = ["cohorts.py", "proportions.py", "repetitions.py"]

@@ -28,6 +28,9 @@ TESTED = [
     "stats/logistic.py",
     "stats/random.py",
     "stats/rank.py",
+    "tasks/risk/calibration_metrics.py",
+    "tasks/risk/decisions.py",
+    "tasks/risk/discrimination.py",
     "tasks/risk/metrics.py",
 ]
 MADE_BY = ["cohorts.py", "repetitions.py", "small_samples.py"]

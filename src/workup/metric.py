@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,14 @@ class Family:
     compute: Callable[[Scores, Floats], Mapping[str, Floats]]
 
 
+class Concern(NamedTuple):
+    """How large a change over time is of medium and of high concern, and in a single group, by custom."""
+
+    medium: float
+    high: float
+    in_group: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """A named statistic: `compute(scores, weights[B, n])` answers one value per weight vector, NaN where undefined.
@@ -82,6 +90,8 @@ class Metric:
     parity: bool = False  # a margin given for no metric in particular is meant for this one too
     joint_gap: str = ""  # metrics that share this name at the same `at` are also judged by their largest gap
     omnibus: Callable[[Scores, Levels], intervals.Test] | None = None
+    whole_study: bool = False  # rests on knots or bins of the whole study, so sites cannot be pooled on it
+    concern: Concern | None = None  # changes over time that matter, by custom
 
     def value(self, scores: Scores) -> float:
         """The point value under the design weights, NaN where undefined."""

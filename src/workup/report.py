@@ -18,6 +18,7 @@ __all__ = ["Estimate", "LensResult", "Report", "Verdict", "canonical", "digest"]
 
 SCHEMA_VERSION = 1
 _OLDEST_READ = 1
+_OF_ONE_LENS = ("pooled", "alerts", "charts_state")  # rows that a single lens adds; absent from the others' results
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,15 @@ class LensResult:
     tables: Mapping[str, Any] = field(default_factory=dict)
     charts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    pooled: tuple[Mapping[str, Any], ...] = ()
+    alerts: tuple[Mapping[str, Any], ...] = ()
+    charts_state: tuple[Mapping[str, Any], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as the record holds it."""
         found = asdict(self)
         del found["lens"]
-        return found
+        return {name: part for name, part in found.items() if part or name not in _OF_ONE_LENS}
 
     @classmethod
     def from_dict(cls, lens: str, data: Mapping[str, Any]) -> LensResult:
@@ -49,6 +53,7 @@ class LensResult:
             tables=data.get("tables", {}),
             charts=data.get("charts", {}),
             notes=tuple(data.get("notes", ())),
+            **{name: tuple(data.get(name, ())) for name in _OF_ONE_LENS},
         )
 
 

@@ -79,7 +79,10 @@ class Scores:
     """Rows of numbers with their design: which patient, site, time and groups each row belongs to.
 
     `patient` holds counters 0, 1, … and not the ids themselves. `weight` is a design weight (sampling or censoring),
-    1 where absent; every metric sees it multiplied into the weights a lens chose.
+    1 where absent; every metric sees it multiplied into the weights a lens chose. `inputs` are what the system was
+    shown (numbers with NaN, or levels), for completeness and drift; `waiting` are rows whose answer is not known yet.
+    Two columns of `values` mean the same in every task: `label_delay` (days until the answer was known, NaN where
+    unknown) and `acted` (1 where someone acted on the output).
     """
 
     values: Mapping[str, Floats]
@@ -88,6 +91,8 @@ class Scores:
     time: npt.NDArray[np.datetime64] | None = None
     groups: Mapping[str, Levels] = field(default_factory=dict)
     weight: Floats | None = None
+    inputs: Mapping[str, Floats | Levels] = field(default_factory=dict)
+    waiting: Scores | None = None
 
     @classmethod
     def of(
@@ -99,6 +104,8 @@ class Scores:
         time: npt.NDArray[np.datetime64] | None = None,
         groups: Mapping[str, Sequence[Any] | npt.NDArray[Any]] | None = None,
         weight: Any = None,
+        inputs: Mapping[str, npt.NDArray[Any]] | None = None,
+        waiting: Scores | None = None,
     ) -> Scores:
         """Build from plain columns. Without `patient` every row is a patient of its own.
 
@@ -117,12 +124,15 @@ class Scores:
             time=time,
             groups={name: Levels.of(column) for name, column in (groups or {}).items()},
             weight=None if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
+            inputs={name: _input(column) for name, column in (inputs or {}).items()},
+            waiting=waiting,
         )
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self.values.items()}
         lengths["patient"] = len(self.patient)
         lengths |= {name: len(levels) for name, levels in self.groups.items()}
+        lengths |= {f"input {name}": len(column) for name, column in self.inputs.items()}
         for name, column in (("site", self.site), ("time", self.time), ("weight", self.weight)):
             if column is not None:
                 lengths[name] = len(column)
@@ -163,7 +173,10 @@ class Scores:
         return cast(Kept, self._kept[name])
 
     def take(self, rows: npt.NDArray[Any]) -> Scores:
-        """A choice of rows (a mask or positions), patient counters unchanged so that replicates stay shared."""
+        """A choice of rows (a mask or positions), patient counters unchanged so that replicates stay shared.
+
+        Rows that wait for their answer are not among the rows to choose from and are left behind.
+        """
         return replace(
             self,
             values={name: column[rows] for name, column in self.values.items()},
@@ -172,7 +185,16 @@ class Scores:
             time=None if self.time is None else self.time[rows],
             groups={name: levels.take(rows) for name, levels in self.groups.items()},
             weight=None if self.weight is None else self.weight[rows],
+            inputs={name: c.take(rows) if isinstance(c, Levels) else c[rows] for name, c in self.inputs.items()},
+            waiting=None,
         )
+
+
+def _input(column: npt.NDArray[Any]) -> Floats | Levels:
+    array = np.asarray(column)
+    if array.dtype.kind in "biuf":
+        return np.ascontiguousarray(array, dtype=np.float64)
+    return Levels.of(array)
 
 
 def patient_codes(ids: Sequence[Any] | npt.NDArray[Any]) -> Ints:

@@ -55,6 +55,9 @@ class ColumnsPart(Part):
     time: str | None = Field(None, description="When the prediction was made")
     weight: str | None = Field(None, description="Design weight (sampling or censoring)")
     groups: tuple[str, ...] = Field((), description="Columns whose levels are compared")
+    inputs: tuple[str, ...] = Field((), description="Inputs whose completeness and drift are shown")
+    outcome_time: str | None = Field(None, description="When the outcome was known; shows the delay of labels")
+    acted: str | None = Field(None, description="1 where someone acted on the risk, else 0")
 
 
 class SystemPart(Part):
@@ -109,6 +112,9 @@ class Study(Part):
         None, gt=0, description="Harm of a missed event over that of a false alarm; adds the threshold 1 / (1 + ratio)"
     )
     ece: bool = Field(False, description="Also show the expected calibration error, a biased measure")
+    sites: str | None = Field(None, description="CSV of site characteristics: site, name, type, region, volume, …")
+    intended_settings: tuple[str, ...] = Field((), description="Kinds of place where the system will be used")
+    split: str | None = Field(None, description="split.json that made this corpus, shown in the report")
     primary: dict[str, Any] = Field(default_factory=dict, description="Slice keys that gates take when they name none")
     baseline: str | None = Field(None, description="report.json that relative gates compare with")
     gates: tuple[str, ...] = Field((), description='Rules such as "auroc.low >= 0.75"')

@@ -11,7 +11,7 @@ import pytest
 import workup.metric
 from workup.scores import Floats, Scores
 from workup.stats import bootstrap, calibration, rank
-from workup.tasks.risk import metrics, selftest
+from workup.tasks.risk import calibration_metrics, discrimination, metrics, selftest
 
 # The checks that need no cohort of thousands: enough to see most faults, and quick.
 QUICK = ("ranking", "constant risk", "swapped", "one class", "by hand", "row order", "integer weight")
@@ -69,12 +69,12 @@ def _joint_intercept(scores: Scores, weights: Floats) -> Floats:
 
 
 def test_a_penalised_slope_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "_slope_replicates", _penalised)
+    monkeypatch.setattr(calibration_metrics, "_slope_replicates", _penalised)
     assert "by hand: slope" in failures(monkeypatch, "by hand")
 
 
 def test_a_joint_intercept_in_place_of_in_the_large_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "_in_the_large_replicates", _joint_intercept)
+    monkeypatch.setattr(calibration_metrics, "_in_the_large_replicates", _joint_intercept)
     assert failures(monkeypatch, "constant risk") & {"constant risk", "constant risk: in-the-large"}
 
 
@@ -109,8 +109,8 @@ def test_undefined_shown_as_zero_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_undefined_slope_shown_as_zero_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = metrics._slope_replicates
-    monkeypatch.setattr(metrics, "_slope_replicates", lambda scores, w: np.nan_to_num(exact(scores, w)))
+    exact = calibration_metrics._slope_replicates
+    monkeypatch.setattr(calibration_metrics, "_slope_replicates", lambda scores, w: np.nan_to_num(exact(scores, w)))
     assert failures(monkeypatch, "constant risk") & {"constant risk", "constant risk: slope at 99 risks"}
 
 
@@ -122,7 +122,7 @@ def test_an_auroc_without_half_credit_for_ties_fails(monkeypatch: pytest.MonkeyP
         ties = (score[events][:, None] == score[others][None, :]).sum() / 2 / max(1, events.size * others.size)
         return exact._replace(auroc=exact.auroc - ties)._asdict()
 
-    monkeypatch.setattr(metrics, "_ranks", strict)
+    monkeypatch.setattr(discrimination, "_ranks", strict)
     assert failures(monkeypatch, "constant risk", "ranking") == {"constant risk: AUROC"}
 
 
@@ -178,7 +178,7 @@ def test_a_scorer_that_depends_on_row_order_fails(monkeypatch: pytest.MonkeyPatc
         found = rank.rank_replicates(scores["outcome"][:-20], scores["risk"][:-20], weights[:, :-20])
         return found._asdict()
 
-    monkeypatch.setattr(metrics, "_ranks", first_rows)
+    monkeypatch.setattr(discrimination, "_ranks", first_rows)
     assert {"row order: auroc", "row order: auprc"} <= failures(monkeypatch, "row order")
 
 

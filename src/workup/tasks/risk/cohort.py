@@ -55,6 +55,9 @@ class Columns:
     time: str | None = None
     weight: str | None = None
     groups: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outcome_time: str | None = None
+    acted: str | None = None
     time_format: str | None = None
 
     def named(self) -> dict[str, str]:
@@ -66,9 +69,16 @@ class Columns:
             "site": self.site,
             "time": self.time,
             "weight": self.weight,
+            "outcome_time": self.outcome_time,
+            "acted": self.acted,
         }
         given = {part: name for part, name in parts.items() if name is not None}
-        return given | {f"groups[{place}]": name for place, name in enumerate(self.groups)}
+        given |= {f"groups[{place}]": name for place, name in enumerate(self.groups)}
+        return given | {f"inputs[{place}]": name for place, name in enumerate(self.inputs)}
+
+    def told_later(self) -> set[str | None]:
+        """Columns that no model may see: what is known only afterwards, and who the patient is."""
+        return {self.outcome, self.risk, self.weight, self.patient, self.outcome_time, self.acted}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +97,8 @@ class Cohort:
     site: Ids | None = None
     time: Times | None = None
     weight: Floats | None = None
+    label_delay: Floats | None = None
+    acted: Floats | None = None
     groups: Mapping[str, Ids] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -100,9 +112,15 @@ class Cohort:
 
     @property
     def predictors(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns a model may see: all but the outcome, a recorded risk, the design weight and the patient's id."""
-        hidden = {self.columns.outcome, self.columns.risk, self.columns.weight, self.columns.patient}
+        """The columns a model may see: all but what is known afterwards, the design weight and the patient's id."""
+        hidden = self.columns.told_later()
         return {name: column for name, column in self.table.items() if name not in hidden}
+
+    @property
+    def inputs(self) -> dict[str, npt.NDArray[Any]]:
+        """The inputs a study names: numbers as they are, anything else as text."""
+        columns = {name: self.table[name] for name in self.columns.inputs}
+        return {name: column if column.dtype.kind == "f" else identities(column) for name, column in columns.items()}
 
     @cached_property
     def sha256(self) -> str:
@@ -119,6 +137,8 @@ class Cohort:
             ("site", self.site),
             ("time", self.time),
             ("weight", self.weight),
+            ("label delay", self.label_delay),
+            ("acted", self.acted),
             *((f"group {name}", column) for name, column in sorted(self.groups.items())),
         ]
         roles = {self.columns.site, self.columns.time, *self.columns.groups}
@@ -212,9 +232,36 @@ def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
         site=None if columns.site is None else identities(table[columns.site]),
         time=time,
         weight=None if columns.weight is None else check_weight(table[columns.weight], where=at(columns.weight)),
+        label_delay=_label_delay(table, columns, time, where=where),
+        acted=None if columns.acted is None else check_outcome(table[columns.acted], where=at(columns.acted)),
         groups={name: identities(table[name]) for name in columns.groups},
         notes=(*_patient_notes(table, columns), *_missing_notes(outcome, time), *risk_notes),
     )
+
+
+def _label_delay(table: Table, columns: Columns, time: Times | None, *, where: str) -> Floats | None:
+    """Days from the prediction to the known outcome, NaN where either is missing."""
+    if columns.outcome_time is None:
+        return None
+    if time is None:
+        raise InputError(
+            "columns.outcome_time needs columns.time, or a delay cannot be counted",
+            where=where,
+            got="no time of the prediction",
+            remedy="name the column of the prediction's time as columns.time",
+        )
+    place = f"{where}, column '{columns.outcome_time}'"
+    known = check_time(table[columns.outcome_time], time_format=columns.time_format, where=place)
+    days = (known - time) / np.timedelta64(1, "D")
+    early = days < 0
+    if early.any():
+        raise InputError(
+            "an outcome cannot be known before its prediction",
+            where=place,
+            got=f"an earlier time in {rows_named(early)}",
+            remedy="check which column is which, or mend these rows",
+        )
+    return np.where(np.isnat(known) | np.isnat(time), np.nan, days)
 
 
 def _checked_table(table: Table, columns: Columns, *, where: str) -> dict[str, npt.NDArray[Any]]:
@@ -266,7 +313,7 @@ def _names_found(name: str, names: list[str]) -> dict[str, str]:
 
 def _refuse_doubtful_inputs(table: Table, columns: Columns, *, where: str) -> None:
     """A model must not be fed "12%" or "1,234" as if it were a category."""
-    of_design = {columns.patient, columns.site, columns.time, columns.outcome, columns.weight, *columns.groups}
+    of_design = {columns.site, columns.time, *columns.groups, *columns.told_later()}
     for name, column in table.items():
         if column.dtype.kind == "O" and name not in of_design:
             refuse_doubtful_numbers(column, where=f"{where}, column '{name}'")

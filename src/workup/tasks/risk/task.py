@@ -125,15 +125,11 @@ class RiskTask:
                 got=f"{len(cohort)} rows",
                 remedy="check the outcome column and the model's answers",
             )
-        scores = Scores.of(
-            {"outcome": cohort.outcome[usable], "risk": outputs[usable], "row": usable + 1.0},
-            patient=None if cohort.patient is None else cohort.patient[usable],
-            site=None if cohort.site is None else cohort.site[usable],
-            time=None if cohort.time is None else cohort.time[usable],
-            groups={name: column[usable] for name, column in cohort.groups.items()},
-            weight=None if cohort.weight is None else cohort.weight[usable],
-        )
-        return _in_order(scores, patients_known=cohort.patient is not None)
+        everything = _all_rows(cohort, outputs)
+        known = cohort.patient is not None
+        waiting = np.flatnonzero(~np.isfinite(cohort.outcome) & np.isfinite(outputs))
+        later = _in_order(everything.take(waiting), patients_known=known) if waiting.size else None
+        return replace(_in_order(everything.take(usable), patients_known=known), waiting=later)
 
     def metrics(self, scores: Scores, study: Study) -> list[Metric]:
         """Discrimination, calibration and, at every named threshold, decisions."""
@@ -242,6 +238,21 @@ def _cohort(corpus: Corpus) -> Cohort:
 
 def _distinct(cohort: Cohort) -> int:
     return len(cohort) if cohort.patient is None else len(set(cohort.patient.tolist()))
+
+
+def _all_rows(cohort: Cohort, risks: Floats) -> Scores:
+    """Every row of the cohort with what the model answered, in the order of the table."""
+    values = {"outcome": cohort.outcome, "risk": risks, "row": np.arange(1.0, len(cohort) + 1)}
+    optional = {"label_delay": cohort.label_delay, "acted": cohort.acted}
+    return Scores.of(
+        values | {name: column for name, column in optional.items() if column is not None},
+        patient=cohort.patient,
+        site=cohort.site,
+        time=cohort.time,
+        groups=cohort.groups,
+        weight=cohort.weight,
+        inputs=cohort.inputs,
+    )
 
 
 def _in_order(scores: Scores, *, patients_known: bool) -> Scores:

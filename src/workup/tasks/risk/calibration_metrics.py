@@ -1,0 +1,239 @@
+"""Do the risks mean what they say? Slope, in-the-large, O/E, Brier, and how far the smooth curve strays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from workup.metric import FEWEST_PATIENTS, Concern, Family, Interval, Metric, linear, mean, ratio
+from workup.scores import Floats, Scores
+from workup.stats import calibration, refits, smooth
+from workup.tasks.risk.discrimination import BOTH_CLASSES
+
+LOESS_BELOW = 5_000  # rows of the whole study; the choice is made once and serves every slice
+FEWEST_FOR_CURVE = 10  # events, and non-events: below that a curve with four bends separates them more often than not
+SEPARATED = "has no finite value: no events, only events, risks that separate them perfectly, or all risks equal"
+
+
+def _outcome(scores: Scores) -> Floats:
+    return scores["outcome"]
+
+
+def _ones(scores: Scores) -> Floats:
+    return np.ones(len(scores))
+
+
+@dataclass(frozen=True)
+class Smoother:
+    """Which curve the study draws (loess or spline) and where the splines' knots stand; fixed for all slices."""
+
+    kind: str
+    knots: Floats
+
+    @classmethod
+    def of(cls, scores: Scores) -> Smoother:
+        """Loess below 5,000 rows, else splines; knots from the full data either way."""
+        kind = "loess" if len(scores) < LOESS_BELOW else "spline"
+        return cls(kind, smooth.knots(calibration.logit(scores["risk"]), scores.base_weight))
+
+
+def _log_odds(scores: Scores) -> Floats:
+    return scores.kept("log odds", lambda: calibration.logit(scores["risk"]))
+
+
+def _slope_replicates(scores: Scores, weights: Floats) -> Floats:
+    ready = scores.kept("slope", lambda: refits.Refits.of_slope(scores["outcome"], _log_odds(scores)))
+    return ready.under(weights)
+
+
+def _in_the_large_replicates(scores: Scores, weights: Floats) -> Floats:
+    ready = scores.kept("in the large", lambda: refits.Refits.of_intercept(scores["outcome"], _log_odds(scores)))
+    return ready.under(weights)
+
+
+def _slope_interval(scores: Scores, level: float) -> Interval:
+    y, lp = scores["outcome"], _log_odds(scores)
+    if scores.independent:
+        fitted = calibration.slope(y, lp, scores.base_weight)
+        low, high = calibration.slope_profile(y, lp, fitted, level=level)
+        return Interval(low, high, fitted.se, "profile likelihood")
+    return _cr2_interval(scores, *calibration.slope_robust(y, lp, scores.base_weight, scores.patient, level=level))
+
+
+def _citl_interval(scores: Scores, level: float) -> Interval:
+    y, lp = scores["outcome"], _log_odds(scores)
+    if scores.independent:
+        fitted = calibration.in_the_large(y, lp, scores.base_weight)
+        low, high = calibration.in_the_large_profile(y, lp, fitted, level=level)
+        return Interval(low, high, fitted.se, "profile likelihood")
+    return _cr2_interval(
+        scores, *calibration.in_the_large_robust(y, lp, scores.base_weight, scores.patient, level=level)
+    )
+
+
+def _cr2_interval(scores: Scores, ends: tuple[float, float], se: float) -> Interval:
+    method = "cluster-robust (CR2, Satterthwaite)"
+    return _few_patients(scores, method) or Interval(ends[0], ends[1], se, method)
+
+
+def _few_patients(scores: Scores, method: str) -> Interval | None:
+    """Repeated rows need enough patients to see how they cluster. Asking for many events as well would keep only the
+    samples that happen to hold many, and bias what is shown."""
+    with_event = int(np.unique(scores.patient[scores["outcome"] > 0]).size)
+    if scores.n_patients >= FEWEST_PATIENTS and with_event >= 2:
+        return None
+    return Interval.refused(
+        f"rows repeat within {scores.n_patients} patients, {with_event} of them with the event; at least "
+        f"{FEWEST_PATIENTS} and 2 are needed",
+        method=method,
+    )
+
+
+def _oe_interval(scores: Scores, level: float) -> Interval:
+    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
+    if not np.any(y > 0):
+        return Interval.refused("no events, so the logarithm of O/E has no variance", method="log scale")
+    if scores.independent:
+        ends, log_se = calibration.oe_interval(float(y.sum()), float(p.sum()), len(scores), level=level)
+        method = "log scale"
+    else:
+        method = "log scale, patient totals"
+        refused = _few_patients(scores, method)
+        if refused is not None:
+            return refused
+        ends, log_se = calibration.oe_interval_clustered(y, p, w, scores.patient, level=level)
+    return Interval(ends.low, ends.high, float(w @ y / (w @ p)) * log_se, method)
+
+
+def _scaled_brier(sums: Floats) -> Floats:
+    error, events, n = sums[..., 0], sums[..., 1], sums[..., 2]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        prevalence = events / n
+        null = prevalence * (1 - prevalence)
+        return np.asarray(np.where(null > 0, 1 - error / n / null, np.nan))
+
+
+def calibration_metrics() -> list[Metric]:
+    """Slope, calibration-in-the-large, O/E, Brier and scaled Brier."""
+    return [
+        Metric(
+            name="calibration_slope",
+            compute=_slope_replicates,
+            describe="slope of the outcome on the log odds of the risk, unpenalised; below 1 risks are too extreme",
+            better="target",
+            target=1.0,
+            undefined=SEPARATED,
+            interval=_slope_interval,
+            events="outcome",
+            omnibus=lambda s, levels: calibration.slopes_differ(s["outcome"], _log_odds(s), levels.codes),
+            concern=Concern(medium=0.20, high=0.40, in_group=0.20),
+        ),
+        Metric(
+            name="calibration_in_the_large",
+            compute=_in_the_large_replicates,
+            describe="intercept with the log odds as offset; above 0 risks are too low",
+            better="target",
+            target=0.0,
+            undefined=SEPARATED,
+            interval=_citl_interval,
+            events="outcome",
+            omnibus=lambda s, levels: calibration.intercepts_differ(s["outcome"], _log_odds(s), levels.codes),
+        ),
+        ratio(
+            "oe_ratio",
+            _outcome,
+            lambda s: s["risk"],
+            share=False,
+            describe="events observed over events expected; above 1 risks are too low",
+            better="target",
+            target=1.0,
+            scale="log",
+            undefined="all risks are 0",
+            interval=_oe_interval,
+            events="outcome",
+        ),
+        mean(
+            "brier",
+            lambda s: (s["outcome"] - s["risk"]) ** 2,
+            describe="mean squared error of the risk",
+            better="lower",
+            events="outcome",
+        ),
+        linear(
+            "scaled_brier",
+            lambda s: np.column_stack([(s["outcome"] - s["risk"]) ** 2, s["outcome"], _ones(s)]),
+            _scaled_brier,
+            describe="share of the Brier score of the prevalence alone that the model removes; below 0 it is worse",
+            undefined=BOTH_CLASSES,
+            events="outcome",
+        ),
+    ]
+
+
+def calibration_distances(smoother: Smoother) -> list[Metric]:
+    """ICI, E50, E90 and Emax: how far the smooth curve lies from the diagonal."""
+
+    def replicates(scores: Scores, weights: Floats) -> Mapping[str, Floats]:
+        events = scores["outcome"].sum()
+        if min(events, len(scores) - events) < FEWEST_FOR_CURVE:
+            return {name: np.full(len(weights), np.nan) for name in smooth.Distances._fields}
+        found = smooth.spline_distance_replicates(
+            _log_odds(scores), scores["outcome"], scores["risk"], weights, at=smoother.knots
+        )
+        return found._asdict()
+
+    def by_loess(name: str) -> Callable[[Scores], float]:
+        def drawn(scores: Scores) -> float:
+            curve = smooth.loess(scores["risk"], scores["outcome"], scores["risk"], weight=scores.weight)
+            weights = None if scores.weight is None else scores.weight[None, :]
+            found = smooth.distances(curve[None, :], scores["risk"], weights)
+            return float(found._asdict()[name][0])
+
+        return drawn
+
+    family = Family(replicates)
+    what = {
+        "ici": "mean absolute distance between the calibration curve and the risk",
+        "e50": "median absolute distance between the calibration curve and the risk",
+        "e90": "90th percentile of the distance between the calibration curve and the risk",
+        "emax": "largest distance between the calibration curve and the risk",
+    }
+    return [
+        Metric(
+            name=name,
+            compute=lambda s, w, name=name: replicates(s, w)[name],  # type: ignore[misc]
+            describe=text,
+            better="lower",
+            undefined=f"a curve needs at least {FEWEST_FOR_CURVE} rows with and {FEWEST_FOR_CURVE} without the event",
+            events="outcome",
+            family=family,
+            drawn=by_loess(name) if smoother.kind == "loess" else None,
+            whole_study=True,
+        )
+        for name, text in what.items()
+    ]
+
+
+def expected_calibration_error(bins: int = 10) -> Metric:
+    """ECE over bins of equal width. On request only: it depends on the bins and grows as samples shrink."""
+
+    def columns(scores: Scores) -> Floats:
+        gap = scores["outcome"] - scores["risk"]
+        place = np.minimum((scores["risk"] * bins).astype(int), bins - 1)
+        return np.column_stack([np.where(place[:, None] == np.arange(bins), gap[:, None], 0.0), _ones(scores)])
+
+    def finish(sums: Floats) -> Floats:
+        total = sums[..., -1]
+        gaps = np.abs(sums[..., :-1]).sum(axis=-1)
+        return np.asarray(np.divide(gaps, total, out=np.full(np.shape(total), np.nan), where=total > 0))
+
+    return linear(
+        "ece",
+        columns,
+        finish,
+        describe=f"mean gap between observed and predicted over {bins} bins; biased upwards, shown on request",
+        better="lower",
+        events="outcome",
+    )
