@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
@@ -14,6 +15,7 @@ from workup import plugins
 from workup.errors import StudyError, near
 from workup.estimate import Draws
 from workup.gates import Gate, judge, levels, primary_values
+from workup.lenses.evidence import holdings
 from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
@@ -47,17 +49,23 @@ def validate(
     metrics = task.metrics(scores, study)
 
     draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
-    fitting = _refit(task, corpus, scores, study, refit)
+    own = {"internal": _refit(task, corpus, scores, study, refit), "sites": _beside_sites(study)}
     results: dict[str, LensResult] = {}
     for lens, settings in study.lenses.items():
         look = plugins.find("lenses", lens)
         progress = partial(watch, f"{lens} lens")
-        own = fitting if lens == "internal" else {}
         results[lens] = look(
-            scores, metrics, settings=settings, draws=draws, levels=levels(gates), progress=progress, **own
+            scores,
+            metrics,
+            settings=settings,
+            draws=draws,
+            levels=levels(gates),
+            progress=progress,
+            **own.get(lens, {}),
         )
     notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
-    results = _introduce(results, notes, task.tables(scores, study))
+    tables = {"holdings": holdings(scores), **_split(study), **task.tables(scores, study)}
+    results = _introduce(results, notes, tables)
 
     verdicts = judge(
         gates,
@@ -213,6 +221,27 @@ def _refit(task: Task, corpus: Corpus, scores: Scores, study: Study, fit: Callab
     if fit is None and named:
         fit = plugins.find("systems", str(named))
     return {} if fit is None else {"refit": task.refit(corpus, scores, fit)}
+
+
+def _beside_sites(study: Study) -> dict[str, Any]:
+    """What the sites lens needs beside the scores: characteristics, intended settings, and the internal reference."""
+    if "sites" not in study.lenses:
+        return {}
+    internal = study.lenses["sites"].get("internal")
+    reference = Report.read(study.base / str(internal)) if internal else None
+    places = None if study.sites is None else plugins.find("formats", "table")(study.base / study.sites)
+    return {"places": places, "intended": study.intended_settings, "reference": reference}
+
+
+def _split(study: Study) -> dict[str, Any]:
+    """How the corpus was split off, where the study names the record of the split."""
+    if study.split is None:
+        return {}
+    path = study.base / study.split
+    try:
+        return {"split": json.loads(path.read_text(encoding="utf-8"))}
+    except (OSError, ValueError):
+        raise StudyError(f"split: '{study.split}' must be the split.json that 'workup split' wrote.") from None
 
 
 def _introduce(

@@ -21,9 +21,9 @@ from workup.errors import visible
 from workup.report import Estimate, Report
 from workup.reports import drawing
 from workup.reports.charts import Figure, find, panels, thresholds
-from workup.reports.forests import forests
+from workup.reports.figures import figures
 from workup.reports.layout import Section, Table
-from workup.reports.sections import sections
+from workup.reports.sections import kind, sections
 from workup.reports.wording import at_threshold, interval, number, rule_words
 
 NO_CHARTS = (
@@ -131,7 +131,7 @@ def render(report: Report, *, interactive: bool = True) -> str:
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
-        title=f"{study}: validation report",
+        title=f"{study}: {kind(report).lower()}",
         study=study,
         system=system,
         corpus=corpus,
@@ -148,14 +148,11 @@ def render(report: Report, *, interactive: bool = True) -> str:
 
 def _parts(report: Report, header: Section, rest: Sequence[Section]) -> Iterator[Part]:
     names, drawable = _Names(), drawing.available()
-    by_group = forests(report)
+    beside = figures(report)
     for i, section in enumerate(rest):
         if section.key in _IN_CHARTS:
             continue
-        key, _, name = section.key.partition(":")
-        charts = by_group.get(name, []) if key == "by" else []
-        part = _part(f"part-{i}", section, charts, names, drawable)
-        yield part
+        yield _part(f"part-{i}", section, beside.get(section.key, []), names, drawable)
         if section.key == "gates":
             yield from _panels(report, names, drawable)
     record = tuple((name, _shown(value)) for name, value in header.tables[0].rows)

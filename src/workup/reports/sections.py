@@ -13,6 +13,7 @@ __all__ = ["Section", "Table", "sections"]
 
 Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
 
+TITLE = "Validation report"
 OVERALL = (
     "auroc",
     "auprc",
@@ -52,13 +53,27 @@ def sections(report: Report) -> list[Section]:
     return [section for section in found if section.sentences or section.tables or section.points]
 
 
+def kind(report: Report) -> str:
+    """What kind of report this is, by the questions it answers."""
+    asked = set(report.results)
+    if asked == {"power"}:
+        return "Sample-size report"
+    if "internal" not in asked and len(asked) == 1:
+        return {"sites": "External validation report", "drift": "Monitoring report"}.get(asked.pop(), TITLE)
+    return TITLE
+
+
 def _header(report: Report) -> Section:
     corpus, system = report.corpus, report.system
+    cases = f"{number(corpus['n_cases'])}, {number(corpus['n_patients'])}" if corpus["n_cases"] else ""
     rows = [
         ("Study", str(report.study.get("name", ""))),
         ("System", " ".join(filter(None, dict.fromkeys((str(system["name"]), str(system["version"])))))),
         ("Corpus", " ".join(filter(None, (str(corpus["name"]), str(corpus["version"]))))),
-        ("Cases, patients", f"{number(corpus['n_cases'])}, {number(corpus['n_patients'])}"),
+        (
+            "Cases, patients",
+            f"{number(corpus['n_cases'])}, {number(corpus['n_patients'])}" if corpus["n_cases"] else "",
+        ),
         ("Corpus sha256", str(corpus["sha256"])),
         ("Seed", str(report.seed)),
         ("As of", report.as_of or "not given"),
@@ -69,7 +84,8 @@ def _header(report: Report) -> Section:
         ("Record sha256", report.sha256),
     ]
     marked = ("THIS REPORT HOLDS PATIENT TEXT.",) if report.contains_phi else ()
-    return Section("Validation report", marked, (Table(("", ""), tuple(rows)),), key="record")
+    rows = [(name, value) for name, value in rows if value]
+    return Section(kind(report), marked, (Table(("", ""), tuple(rows)),), key="record")
 
 
 def _summary(report: Report) -> Section:

@@ -23,6 +23,9 @@ from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
 
+# The scale on which sites are pooled; neither a threshold nor a smoother changes it.
+_ANY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)))
+_SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
 
 
@@ -38,6 +41,7 @@ class RiskTask:
 
     name = "risk"
     metric_names = METRIC_NAMES
+    scales = _SCALES
 
     def read(self, study: Study, table: Any = None) -> RiskCorpus:
         """The cohort a study names, checked; `table` (a frame or columns) takes the place of the file."""

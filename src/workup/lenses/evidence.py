@@ -1,0 +1,91 @@
+"""SiteEvidence: what one site knows, as aggregates. Pooling sees nothing else, whether they come from rows, from a pack
+that a hospital sent, or from a publication."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from workup.estimate import Estimate
+from workup.report import LensResult
+from workup.scores import Levels, Scores
+
+Source = Literal["rows", "pack", "published"]
+
+
+@dataclass(frozen=True)
+class SiteEvidence:
+    """One site: its estimates (of everyone and of its groups), the gaps between its groups, and its circumstances.
+
+    `facts` are what `sites.csv` or the author says of the site (name, type, region, volume, …), `holdings` what its
+    data show (see `holdings()`), `withheld` the cells that were suppressed, each with its reason.
+    """
+
+    site: str
+    estimates: tuple[Estimate, ...]
+    gaps: tuple[Mapping[str, Any], ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    holdings: Mapping[str, Any] = field(default_factory=dict)
+    withheld: tuple[Mapping[str, Any], ...] = ()
+    source: Source = "rows"
+
+    @classmethod
+    def of_results(
+        cls,
+        site: str,
+        internal: LensResult,
+        subgroups: LensResult | None,
+        *,
+        holdings: Mapping[str, Any],
+        facts: Mapping[str, Any],
+        source: Source,
+    ) -> SiteEvidence:
+        """The evidence of one site from what the internal and the subgroups lens found on its rows alone."""
+        groups = () if subgroups is None else subgroups.estimates
+        gaps = () if subgroups is None else [row for row in subgroups.comparisons if row["kind"] == "difference"]
+        everyone = tuple(e for e in internal.estimates if "validation" not in e.slice)
+        return cls(site, (*everyone, *groups), tuple(gaps), facts, holdings, source=source)
+
+
+def holdings(scores: Scores) -> dict[str, Any]:
+    """What the data hold: patients and rows, by group too, the missing share of each input, and the delay of labels.
+
+    >>> held = holdings(Scores.of({"x": [1, 2, 3]}, patient=["a", "a", "b"], groups={"sex": ["F", "F", "M"]}))
+    >>> held["patients"], held["rows"], held["groups"]["sex"]["M"]
+    (2, 3, {'patients': 1, 'rows': 1})
+    """
+    groups = {
+        name: {level: _sizes(scores, rows) for level, rows in levels.masks()} for name, levels in scores.groups.items()
+    }
+    return {
+        **_sizes(scores, np.ones(len(scores), dtype=bool)),
+        "waiting": 0 if scores.waiting is None else len(scores.waiting),
+        "groups": groups,
+        "inputs": [_completeness(name, column) for name, column in scores.inputs.items()],
+        "label_delay_days": _delay(scores),
+    }
+
+
+def _sizes(scores: Scores, rows: Any) -> dict[str, int]:
+    return {"patients": int(np.unique(scores.patient[rows]).size), "rows": int(np.count_nonzero(rows))}
+
+
+def _completeness(name: str, column: Any) -> dict[str, Any]:
+    if isinstance(column, Levels):
+        missing = next((int(rows.sum()) for level, rows in column.masks() if level == "missing"), 0)
+    else:
+        missing = int(np.isnan(column).sum())
+    return {"input": name, "missing": missing, "rows": len(column), "share": missing / len(column)}
+
+
+def _delay(scores: Scores) -> dict[str, float] | None:
+    """Quartiles and the 90th percentile of the days until the answer was known; None where no time was given."""
+    delays = scores.values.get("label_delay")
+    if delays is None or not np.isfinite(delays).any():
+        return None
+    known = delays[np.isfinite(delays)]
+    names: Sequence[str] = ("p25", "median", "p75", "p90")
+    return dict(zip(names, np.quantile(known, [0.25, 0.5, 0.75, 0.9]).tolist(), strict=True))

@@ -1,0 +1,12 @@
+"""Which charts stand beside which section of a report, by the section's key."""
+
+from __future__ import annotations
+
+from workup.report import Report
+from workup.reports.charts import Figure
+from workup.reports.forests import forests
+
+
+def figures(report: Report) -> dict[str, list[Figure]]:
+    """Charts by the key of the section they belong to."""
+    return {f"by:{name}": charts for name, charts in forests(report).items()}
