@@ -70,10 +70,7 @@ def _header(report: Report) -> Section:
         ("Study", str(report.study.get("name", ""))),
         ("System", " ".join(filter(None, dict.fromkeys((str(system["name"]), str(system["version"])))))),
         ("Corpus", " ".join(filter(None, (str(corpus["name"]), str(corpus["version"]))))),
-        (
-            "Cases, patients",
-            f"{number(corpus['n_cases'])}, {number(corpus['n_patients'])}" if corpus["n_cases"] else "",
-        ),
+        ("Cases, patients", cases),
         ("Corpus sha256", str(corpus["sha256"])),
         ("Seed", str(report.seed)),
         ("As of", report.as_of or "not given"),
