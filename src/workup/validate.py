@@ -239,9 +239,12 @@ def _split(study: Study) -> dict[str, Any]:
         return {}
     path = study.base / study.split
     try:
-        return {"split": json.loads(path.read_text(encoding="utf-8"))}
+        record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise StudyError(f"split: '{study.split}' must be the split.json that 'workup split' wrote.") from None
+        record = None
+    if not isinstance(record, dict) or record.get("kind") != "split":
+        raise StudyError(f"split: '{study.split}' must be the split.json that 'workup split' wrote.")
+    return {"split": record}
 
 
 def _introduce(

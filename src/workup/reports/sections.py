@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
+from workup.reports import split
 from workup.reports.groups import BY_GROUP, by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section, Table
 from workup.reports.wording import METRIC_TITLES, at_threshold, count, headline, interval, number, slice_name
@@ -36,6 +37,7 @@ def sections(report: Report) -> list[Section]:
     found = [_header(report), _summary(report), _verdicts(report)]
     internal = report.results.get("internal")
     if internal is not None:
+        found += split.sections(internal.tables["split"]) if internal.tables.get("split") else []
         found += [
             _overall(internal),
             *_decisions(internal),

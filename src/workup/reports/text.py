@@ -13,10 +13,11 @@ WIDTH = 100
 
 def render(report: Report) -> str:
     """The whole report as text; control characters in names are shown, not obeyed."""
-    return "\n".join(_section(section) for section in sections(report)).rstrip() + "\n"
+    return "\n".join(section_text(section) for section in sections(report)).rstrip() + "\n"
 
 
-def _section(section: Section) -> str:
+def section_text(section: Section) -> str:
+    """One section as plain text, wrapped."""
     title = visible(section.title)
     lines = [title, "=" * len(title)]
     lines += [line for sentence in section.sentences for line in _wrapped(sentence)]

@@ -235,7 +235,7 @@ def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
         label_delay=_label_delay(table, columns, time, where=where),
         acted=None if columns.acted is None else check_outcome(table[columns.acted], where=at(columns.acted)),
         groups={name: identities(table[name]) for name in columns.groups},
-        notes=(*_patient_notes(table, columns), *_missing_notes(outcome, time), *risk_notes),
+        notes=(*patient_notes(table, columns), *_missing_notes(outcome, time), *risk_notes),
     )
 
 
@@ -340,7 +340,8 @@ def _patients(column: npt.NDArray[Any], *, where: str) -> Ids:
     return identities(column)
 
 
-def _patient_notes(table: Table, columns: Columns) -> list[str]:
+def patient_notes(table: Table, columns: Columns) -> list[str]:
+    """What must be said where no patient column was named: above all, that one seems to be there."""
     if columns.patient is not None:
         return []
     notes = [NO_PATIENT_COLUMN]

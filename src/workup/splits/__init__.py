@@ -1,0 +1,5 @@
+"""Equity-aware splits: a table into development and validation rows, whole patients on one side. Knows no model."""
+
+from workup.splits.splitting import Split, split
+
+__all__ = ["Split", "split"]
