@@ -11,7 +11,7 @@ from types import ModuleType
 
 from sims import evidence, repetitions
 
-NAMES = ("coverage", "proportions", "small_samples", "fairness")
+NAMES = ("coverage", "proportions", "small_samples", "fairness", "power", "meta_analysis", "run_lengths", "drift")
 FOLDER = evidence.ROOT / "evidence"
 
 
@@ -46,8 +46,9 @@ def _run(names: Sequence[str], workers: int) -> int:
     all_well = True
     for simulation in simulations(names):
         before = evidence.fingerprints(simulation)
-        results = repetitions.run(simulation, workers=workers, progress=lambda line: print(line, flush=True))
-        finding = evidence.record(simulation, repetitions.FULL, results)
+        size = getattr(simulation, "SIZE", repetitions.FULL)  # where a repetition is a whole year, fewer of them
+        results = repetitions.run(simulation, size=size, workers=workers, progress=lambda line: print(line, flush=True))
+        finding = evidence.record(simulation, size, results)
         if finding["tested"] != before:
             print(f"{simulation.NAME}: the tested code changed meanwhile; nothing kept, run it again", file=sys.stderr)
             all_well = False

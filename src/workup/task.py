@@ -102,6 +102,7 @@ class Task(Protocol):
     name: str
     metric_names: Collection[str]
     scales: Mapping[str, str]  # metrics that sites can be pooled on, each with its scale (identity, logit, log)
+    goals: Mapping[str, tuple[str, float | None]]  # which way each of them is good, and its target where it has one
 
     def read(self, study: Any, table: Any = None) -> Corpus:
         """The cases a study names, checked; `table` takes the place of the file when given."""

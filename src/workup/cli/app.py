@@ -7,7 +7,19 @@ from typing import Annotated
 import typer
 
 from workup import __version__
-from workup.cli import corpus, information, judging, records, running, scoring, selftests, starting
+from workup.cli import (
+    corpus,
+    information,
+    judging,
+    planning,
+    pooling,
+    records,
+    running,
+    scoring,
+    selftests,
+    splitting,
+    starting,
+)
 
 app = typer.Typer(
     name="workup",
@@ -36,5 +48,18 @@ def _root(
     pass
 
 
-for group in (starting, running, scoring, corpus, records, judging, selftests, information):
+GROUPS = (
+    starting,
+    running,
+    scoring,
+    corpus,
+    splitting,
+    planning,
+    pooling,
+    records,
+    judging,
+    selftests,
+    information,
+)
+for group in GROUPS:
     group.add_to(app)

@@ -3,7 +3,7 @@ that a hospital sent, or from a publication."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from workup.report import LensResult
 from workup.scores import Levels, Scores
 
 Source = Literal["rows", "pack", "published"]
+CROSS = " × "  # between the two columns of a crossed group, as Levels.crossed writes it
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,22 @@ class SiteEvidence:
         return cls(site, (*everyone, *groups), tuple(gaps), facts, holdings, source=source)
 
 
+def group_key(keys: Mapping[str, Any], groups: Collection[str]) -> str | None:
+    """Which key of a slice names a group of patients; the others, such as a threshold, belong to the metric.
+
+    A crossed group is named by both its columns. The order of keys says nothing: a record sorts them.
+
+    >>> group_key({"threshold": 0.2, "unit": "ICU"}, ["unit"]), group_key({"threshold": 0.2}, ["unit"])
+    ('unit', None)
+    """
+    return next((key for key in keys if all(part in groups for part in key.split(CROSS))), None)
+
+
+def group_columns(evidence: Sequence[SiteEvidence]) -> set[str]:
+    """The columns by which any of the sites groups its patients."""
+    return {name for one in evidence for name in one.holdings.get("groups") or ()}
+
+
 def holdings(scores: Scores) -> dict[str, Any]:
     """What the data hold: patients and rows, by group too, the missing share of each input, and the delay of labels.
 
@@ -78,7 +95,12 @@ def _completeness(name: str, column: Any) -> dict[str, Any]:
         missing = next((int(rows.sum()) for level, rows in column.masks() if level == "missing"), 0)
     else:
         missing = int(np.isnan(column).sum())
-    return {"input": name, "missing": missing, "rows": len(column), "share": missing / len(column)}
+    return {
+        "input": name,
+        "missing": missing,
+        "rows": len(column),
+        "share": missing / len(column) if len(column) else None,
+    }
 
 
 def _delay(scores: Scores) -> dict[str, float] | None:

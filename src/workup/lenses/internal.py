@@ -12,6 +12,8 @@ from pydantic import Field
 
 from workup.errors import StudyError
 from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate
+from workup.lenses.evidence import SiteEvidence
+from workup.lenses.pooling import Goal, PoolSettings, pool_sites, poolable
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Floats, Levels, Scores
@@ -46,6 +48,7 @@ def internal(
     chosen = Settings.checked(settings, where="lenses.internal")
     found = estimate(scores, metrics, (EVERYTHING,), draws=draws, levels=levels, progress=progress)
     notes: list[str] = []
+    pooled: tuple[Mapping[str, Any], ...] = ()
     if refit is None:
         if settings:
             raise StudyError(
@@ -62,13 +65,16 @@ def internal(
         if chosen.folds:
             found += _cross_validated(scores, metrics, refit, chosen.folds, draws, levels)
         if chosen.leave_one_site_out:
-            found += _leave_one_site_out(scores, metrics, refit, draws, levels)
+            left = _leave_one_site_out(scores, metrics, refit, draws, levels)
+            pooled, means = _pooled(left, metrics, levels)
+            found += [*left, *means]
             notes.append("Leave-one-site-out: each site is predicted by a model fitted on the other sites.")
     return LensResult(
         lens="internal",
         settings={"replicates": draws.replicates, "levels": list(levels), **(chosen.model_dump() if refit else {})},
         estimates=tuple(found),
         notes=tuple(notes),
+        pooled=pooled,
     )
 
 
@@ -148,3 +154,23 @@ def _leave_one_site_out(
     held = _held_out(scores, refit, scores.site)
     slices = [Slice({"validation": "leave-one-site-out", "site": name}, rows) for name, rows in scores.site.masks()]
     return estimate(held, metrics, slices, draws=draws, levels=levels)
+
+
+def _pooled(
+    left: Sequence[Estimate], metrics: Sequence[Metric], levels: Sequence[float]
+) -> tuple[tuple[Mapping[str, Any], ...], list[Estimate]]:
+    """The sites that were left out one by one, pooled as the sites lens pools: rows, and means that gates can judge."""
+    by_site: dict[str, list[Estimate]] = {}
+    for e in left:
+        keys = {key: value for key, value in e.slice.items() if key not in ("validation", "site")}
+        by_site.setdefault(str(e.slice["site"]), []).append(replace(e, slice=keys))
+    found = pool_sites(
+        [SiteEvidence(site, tuple(rows)) for site, rows in by_site.items()],
+        scales={metric.name: metric.scale for metric in poolable(metrics)},
+        goals={metric.name: Goal(metric.better, metric.target) for metric in metrics},
+        settings=PoolSettings(),
+        levels=levels,
+    )
+    mark = {"validation": "leave-one-site-out"}
+    rows = tuple({**row, "slice": {**mark, **row["slice"]}} for row in found.pooled)
+    return rows, [replace(e, slice={**mark, **e.slice}) for e in found.estimates if "pooled" in e.slice]

@@ -54,11 +54,30 @@ def render(report: Report) -> str:
         found |= _ends(name, _one(overall, metric, {}))
     for name, metric in _AT_THRESHOLD.items():
         found |= _ends(name, None if threshold is None else _one(overall, metric, {"threshold": threshold}))
+    found |= _pooled(report)
     if found["calibration_intercept_joint"] is None:
         found["calibration_intercept_joint_note"] = _JOINT
     # Twelve digits, as everywhere in the record, so that a number here is the number there.
     plain = {key: float(f"{value:.12g}") if isinstance(value, float) else value for key, value in found.items()}
     return json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _pooled(report: Report) -> dict[str, Any]:
+    """The first metric that was pooled over sites, where any was."""
+    rows = report.results["sites"].pooled if "sites" in report.results else ()
+    if not rows:
+        return {}
+    row = rows[0]
+    return {
+        "pooled_metric": row["metric"],
+        "pooled_estimate": row["value"],
+        "pooled_estimate_lower": row["low"],
+        "pooled_estimate_upper": row["high"],
+        "i_squared": row["i2"],
+        "tau_squared": None if row["tau"] is None else row["tau"] ** 2,
+        "prediction_interval_lower": row["pi_low"],
+        "prediction_interval_upper": row["pi_high"],
+    }
 
 
 def _threshold(report: Report, rows: list[Estimate]) -> float | None:

@@ -90,7 +90,7 @@ def _layers(metric: str, name: str, rows: Sequence[Estimate], overall: Estimate 
     data = [_row(i, name, e) for i, e in enumerate(rows)]
     sound = [row for row in data if row["low"] is not None]
     reference = None if overall is None else overall.value
-    low, high = _domain(metric, sound, reference)
+    low, high = domain(metric, sound, reference)
     scale: Spec = {"domain": [low, high], "type": "log" if metric == "oe_ratio" else "linear", "nice": False}
     axis: Spec = {"tickCount": 3, "orient": "bottom"}
     if metric == "oe_ratio":
@@ -123,13 +123,13 @@ def _layers(metric: str, name: str, rows: Sequence[Estimate], overall: Estimate 
     layers += [
         {"data": {"values": sound}, "mark": bar, "encoding": ends},
         {"data": {"values": sound}, "mark": dot, "encoding": {"x": x, "y": y}},
-        _text(data, {**text, "align": "right"}, -10, y, "label"),
-        _text(data, {**text, "align": "left"}, 180, y, "figure"),
+        text_layer(data, {**text, "align": "right"}, -10, y, "label"),
+        text_layer(data, {**text, "align": "left"}, 180, y, "figure"),
     ]
     return layers
 
 
-def _text(rows: list[dict[str, Any]], mark: Spec, x: float, y: Spec, field: str) -> Spec:
+def text_layer(rows: list[dict[str, Any]], mark: Spec, x: float, y: Spec, field: str) -> Spec:
     return {"data": {"values": rows}, "mark": mark, "encoding": {"x": {"value": x}, "y": y, "text": {"field": field}}}
 
 
@@ -137,7 +137,7 @@ def _row(place: int, name: str, e: Estimate) -> dict[str, Any]:
     level = visible(str(e.slice[name]))
     short = level if len(level) <= _LABEL else level[: _LABEL - 1] + "…"
     sound = e.value is not None and e.low is not None and e.high is not None
-    figure = f"{_brief(e.value)} ({_brief(e.low)} to {_brief(e.high)})" if sound else e.status
+    figure = f"{brief(e.value)} ({brief(e.low)} to {brief(e.high)})" if sound else e.status
     return {
         "row": place,
         "label": f"{short} ({number(e.n_patients)})",
@@ -148,11 +148,11 @@ def _row(place: int, name: str, e: Estimate) -> dict[str, Any]:
     }
 
 
-def _brief(value: float | None) -> str:
+def brief(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _domain(metric: str, rows: Sequence[Mapping[str, Any]], reference: float | None) -> tuple[float, float]:
+def domain(metric: str, rows: Sequence[Mapping[str, Any]], reference: float | None) -> tuple[float, float]:
     """Wide enough for every interval, but not so wide that one small group flattens the others."""
     seen = [row[key] for row in rows for key in ("low", "value", "high")]
     seen += [] if reference is None else [reference]

@@ -30,7 +30,7 @@ NO_CHARTS = (
     "Charts are left out because the library vl-convert-python is not installed (extra 'report'); "
     "the figures behind them stand in tables instead."
 )
-_IN_CHARTS = ("calibration", "decision-curve")  # sections whose table stands behind a chart
+_IN_CHARTS = ("calibration", "decision-curve", "power-curve")  # sections whose table stands behind a chart
 _LONG_WORD = re.compile(r"\S{26}")  # wider than a column should be: the only cells in which a word may be cut
 _FIGURE = re.compile(r"^[<+-]?[\d.,]+(e-?\d+)?( ?%)?$|^–$|^$")
 _PAIR = re.compile(r"^[+-]?[\d.,e-]+( to |/)[+-]?[\d.,e-]+$|^–$|^$")
@@ -54,6 +54,8 @@ VERDICTS = {
     "within": Verdict("within", "good", "✓"),
     "disparity": Verdict("disparity", "bad", "✗"),
     "inconclusive": Verdict("inconclusive", "unsure", "?"),
+    "adequate": Verdict("adequate", "good", "✓"),
+    "inadequate": Verdict("inadequate", "bad", "✗"),
 }
 
 
@@ -122,8 +124,6 @@ def render(report: Report, *, interactive: bool = True) -> str:
     environment = Environment(
         loader=PackageLoader("workup.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    about = report.results["internal"].tables.get("summary") if "internal" in report.results else None
-    events = f", {number(about['events'])} events" if about else ""
     tally = Counter(verdict.outcome.replace("_", " ") for verdict in report.verdicts)
     study = _shown(str(report.study.get("name", "")))
     system, corpus = (_shown(str(part.get("name", ""))) for part in (report.system, report.corpus))
@@ -135,8 +135,9 @@ def render(report: Report, *, interactive: bool = True) -> str:
         study=study,
         system=system,
         corpus=corpus,
-        facts=f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} rows{events}"
-        + (f" · as of {_shown(report.as_of)}" if report.as_of else ""),
+        kind=kind(report),
+        planned=report.study.get("task") == "plan",
+        facts=" · ".join(filter(None, (_size(report), f"as of {_shown(report.as_of)}" if report.as_of else ""))),
         alarms=header.sentences,
         tally=[(VERDICTS[word], tally[word]) for word in VERDICTS if tally[word]],
         cards=_cards(report),
@@ -144,6 +145,15 @@ def render(report: Report, *, interactive: bool = True) -> str:
         verdicts=VERDICTS,
         sha256=report.sha256,
     )
+
+
+def _size(report: Report) -> str:
+    """How much was tested; nothing for a plan."""
+    if not report.corpus["n_cases"]:
+        return ""
+    about = report.results["internal"].tables.get("summary") if "internal" in report.results else None
+    events = f", {number(about['events'])} events" if about else ""
+    return f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} rows{events}"
 
 
 def _parts(report: Report, header: Section, rest: Sequence[Section]) -> Iterator[Part]:

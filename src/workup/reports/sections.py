@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import split
+from workup.reports import power, sites, split
 from workup.reports.groups import BY_GROUP, by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section, Table
 from workup.reports.wording import METRIC_TITLES, at_threshold, count, headline, interval, number, slice_name
@@ -33,7 +33,10 @@ DECISIONS = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "f1", "aler
 
 
 def sections(report: Report) -> list[Section]:
-    """The internal validation report, in the order people know."""
+    """The report, in the order people know; a plan has no data, and so neither gates nor limits of them."""
+    if report.study.get("task") == "plan":
+        found = [_header(report), _summary(report), *power.sections(report)]
+        return [section for section in found if section.sentences or section.tables or section.points]
     found = [_header(report), _summary(report), _verdicts(report)]
     internal = report.results.get("internal")
     if internal is not None:
@@ -48,6 +51,7 @@ def sections(report: Report) -> list[Section]:
     if "subgroups" in report.results:
         groups = report.results["subgroups"]
         found += [*by_group(groups, _HEADS, _rows), *comparisons(groups)]
+    found += [*sites.sections(report), *power.sections(report)]
     found.append(_smallest(report))
     if "subgroups" in report.results and report.results["subgroups"].tables.get("smallest_difference"):
         found.append(smallest_gaps(report.results["subgroups"]))
@@ -204,6 +208,8 @@ def _smallest(report: Report) -> Section:
                 continue
             if e.metric in ("auroc", "sensitivity", "specificity", "calibration_slope"):
                 group = {k: v for k, v in e.slice.items() if k != "threshold"}
+                if name == "sites" and len(group) > 1:  # a group at one site: the section of the sites shows it
+                    continue
                 who = slice_name(group) if name != "internal" else "everyone"
                 rows.append((who, at_threshold(e.metric, e.slice), number(e.n_patients), number(Z_POWER * e.se)))
     said = (

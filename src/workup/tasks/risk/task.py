@@ -26,6 +26,7 @@ from workup.tasks.risk.panels import panels
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
 _ANY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)))
 _SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
+_GOALS = {metric.name: (metric.better, metric.target) for metric in _ANY if not metric.whole_study}
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
 
 
@@ -42,6 +43,7 @@ class RiskTask:
     name = "risk"
     metric_names = METRIC_NAMES
     scales = _SCALES
+    goals = _GOALS
 
     def read(self, study: Study, table: Any = None) -> RiskCorpus:
         """The cohort a study names, checked; `table` (a frame or columns) takes the place of the file."""

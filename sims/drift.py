@@ -1,0 +1,161 @@
+"""Does the monitor leave stable years in peace, and does it see a planted change soon? A year of twelve windows with
+four groups, five metrics and two inputs, against a frozen baseline of a year."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy import optimize, special
+
+from sims.cohorts import SPREAD, centre
+from sims.repetitions import Cell, Outcome, Result, Size
+from workup.lenses.charting import Family
+from workup.lenses.input_drift import InputLimits, InputReference
+from workup.lenses.series import Point, every_series
+from workup.lenses.watching import Watching
+from workup.lenses.windows import Minimum
+from workup.metric import Metric
+from workup.scores import Floats, Levels, Scores
+from workup.stats import rank
+from workup.stats.random import generator
+from workup.tasks.risk import metrics as risk
+
+NAME = "drift"
+QUESTION = (
+    "Do at most 5 % of stable years raise any alert, and is a planted change found within 3 windows in over 80 %?"
+)
+SEED = 20261115
+SIZE = Size(repetitions=1000)
+TESTED = [
+    "estimate.py",
+    "lenses/alerts.py",
+    "lenses/charting.py",
+    "lenses/input_drift.py",
+    "lenses/series.py",
+    "lenses/watching.py",
+    "lenses/windows.py",
+    "metric.py",
+    "scores.py",
+    "stats/baselines.py",
+    "stats/calibration.py",
+    "stats/control_charts.py",
+    "stats/distances.py",
+    "stats/family_limits.py",
+    "stats/intervals.py",
+    "stats/logistic.py",
+    "stats/multiplicity.py",
+    "stats/random.py",
+    "stats/rank.py",
+    "stats/reference.py",
+    "stats/run_lengths.py",
+    "stats/shares.py",
+    "tasks/risk/calibration_metrics.py",
+    "tasks/risk/decisions.py",
+    "tasks/risk/discrimination.py",
+    "tasks/risk/metrics.py",
+]
+MADE_BY = ["cohorts.py", "drift.py", "repetitions.py"]
+
+WINDOWS, GROUPS, PREVALENCE, THRESHOLD = 12, 4, 0.2, 0.3
+CHANGE_AT, WITHIN = 6, 3
+FOLLOWED = ("auroc", "calibration_slope", "calibration_in_the_large", "sensitivity", "specificity")
+CALIBRATION, AUROC, VARIANCE = "logit + 1", "AUROC of group A − 0.12", "variance of an input × 2"
+MINIMUM = Minimum()
+
+
+def cells(size: Size) -> list[Cell]:
+    """A stable year, three planted changes, and the same with a quarter of the events, which judges nothing."""
+    found = [_cell("stable", None, 125, size, (0.95, 1.0))]
+    for change in (CALIBRATION, AUROC, VARIANCE):
+        found.append(_cell(change, change, 125, size, (0.80, 1.0)))
+    return found + [_cell(f"{change}, 25 events", change, 25, size, None) for change in (CALIBRATION, AUROC, VARIANCE)]
+
+
+def _cell(name: str, change: str | None, events: int, size: Size, band: tuple[float, float] | None) -> Cell:
+    return Cell(name, {"change": change, "events_per_group_and_window": events, "windows": WINDOWS}, size, band)
+
+
+def repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
+    """One year: "covered" is the right answer, silence in a stable year or the planted change found in time."""
+    change = cell.settings["change"]
+    rows = round(cell.settings["events_per_group_and_window"] / PREVALENCE) * GROUPS
+    baseline = _window(rows * WINDOWS, None, rng)
+    watching, inputs = _started(baseline)
+    for window in range(WINDOWS if change is None else CHANGE_AT + WITHIN):
+        now = _window(rows, change if window >= CHANGE_AT else None, rng)
+        name = str(window + 1)
+        compared = inputs.compared(name, now, chance=0.05 / WINDOWS, latest=False)
+        watching = watching.after(name, now, more=[finding for _, finding in compared])
+    alerts = watching.alerts.listed()
+    if change is None:
+        return {"any alert": "above" if alerts else "covered"}
+    found = any(_is(change, alert) and int(alert.window) > CHANGE_AT for alert in alerts)
+    return {"found": "covered" if found else "below"}
+
+
+def _is(change: str, alert: Any) -> bool:
+    """Is it the alert that the planted change should raise, and no other?"""
+    if change == VARIANCE:
+        return bool(alert.type == "input" and alert.metric == "x")
+    if change == AUROC:
+        return bool(alert.type == "performance" and alert.metric == "auroc" and alert.slice == {"group": "A"})
+    return bool(alert.type == "performance" and alert.metric == "calibration_in_the_large" and alert.slice == {})
+
+
+def _started(baseline: Scores) -> tuple[Watching, InputReference]:
+    series = tuple(every_series(baseline, _followed(), ["group"]))
+    points = tuple(one.point(baseline, MINIMUM) for one in series)
+    # The baseline's own windows only say how much more it holds than one of them: a year of equal windows, twelve.
+    phase_one = tuple(tuple(replace(p, chart_se=p.chart_se * np.sqrt(WINDOWS)) for _ in range(2)) for p in points)
+    family = Family(series, points, phase_one, ("ewma",), WINDOWS, 0.05, False)
+    watching = Watching.start(family, minimum=MINIMUM, concerns={}, quiet_windows=3)
+    return watching, InputReference.of(baseline, limits=InputLimits(together="none"), seed=SEED)
+
+
+@cache
+def _followed() -> tuple[Metric, ...]:
+    every = risk.discrimination() + risk.calibration_metrics() + risk.at_threshold(THRESHOLD)
+    return tuple(metric for metric in every if metric.name in FOLLOWED)
+
+
+def _window(rows: int, change: str | None, rng: np.random.Generator) -> Scores:
+    """Rows of one window; the groups are alike but for a planted fall in the first."""
+    u, group = rng.standard_normal(rows), rng.integers(0, GROUPS, rows)
+    log_odds = centre(PREVALENCE) + SPREAD * u
+    share = np.where((group == 0) & (change == AUROC), _lower_share(), 1.0)
+    truth = centre(PREVALENCE) + SPREAD * (share * u + np.sqrt(1 - share**2) * rng.standard_normal(rows))
+    outcome = rng.random(rows) < special.expit(truth + (1.0 if change == CALIBRATION else 0.0))
+    spread = np.sqrt(2.0) if change == VARIANCE else 1.0
+    inputs: dict[str, Floats | Levels] = {"x": spread * rng.standard_normal(rows), "z": rng.standard_normal(rows)}
+    values = {"outcome": outcome.astype(np.float64), "risk": special.expit(log_odds)}
+    return Scores(
+        values, np.arange(rows), groups={"group": Levels(group.astype(np.int64), tuple("ABCD"))}, inputs=inputs
+    )
+
+
+@cache
+def _lower_share() -> float:
+    """How much of the truth the model may still see for its AUROC to lie 0.12 lower, on one large sample."""
+    rng = generator(SEED, NAME, "lower share")
+    u, e, luck = rng.standard_normal(200_000), rng.standard_normal(200_000), rng.random(200_000)
+
+    def area(share: float) -> float:
+        truth = centre(PREVALENCE) + SPREAD * (share * u + np.sqrt(1 - share**2) * e)
+        return rank.delong((luck < special.expit(truth)).astype(np.float64), u).auc
+
+    full = area(1.0)
+    return float(optimize.brentq(lambda share: area(share) - full + 0.12, 0.1, 1.0, xtol=1e-4))
+
+
+def summarise(results: Sequence[Result]) -> list[Result]:
+    """The share of stable years with an alert, and of planted changes that were found."""
+    false = [1 - one["rate"] for one in results if one["change"] is None and one["rate"] is not None]
+    found = [one["rate"] for one in results if one["change"] is not None and one["band"] is not None]
+    return [
+        {"cell": "stable years", "metric": "any alert", "highest": max(false, default=None), "ok": None},
+        {"cell": "planted changes", "metric": "found", "lowest": min(found, default=None), "ok": None},
+    ]

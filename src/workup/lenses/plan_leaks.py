@@ -1,0 +1,214 @@
+"""A plan for texts: golds and documents for a bound on the leak rate, or for a gap in recall between two groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from workup.errors import InputError
+from workup.lenses.plan_groups import curve, finite, one_of, taught
+from workup.report import LensResult
+from workup.stats import clustered_size
+from workup.stats.sample_size import Method, detectable_gap, two_proportions_power
+
+EVERYTHING = "all"
+
+
+def plan_leak(
+    *,
+    bound: float | None = None,
+    leak_rate: float = 0.0,
+    recall1: float | None = None,
+    recall2: float | None = None,
+    icc: float | None = None,
+    design_effect: float | None = None,
+    golds_per_document: float = 1.0,
+    assurance: float = 0.8,
+    level: float = 0.95,
+    sides: clustered_size.Sides = "two",
+    bound_method: clustered_size.Bound = "wilson",
+    alpha: float = 0.05,
+    power: float = 0.8,
+    method: Method = "pooled",
+    n: int | None = None,
+) -> LensResult:
+    """Golds and documents that show a leak rate under a bound, or a gap in recall between two groups.
+
+    Golds of one document are found or missed together: `design_effect` is that of a pilot, or follows from `icc`.
+
+    >>> plan = plan_leak(bound=0.01, sides="one", bound_method="clopper-pearson")
+    >>> plan.tables["requirement"][0]["golds"]
+    299
+    """
+    kind = "leak"
+    if (bound is None) == (recall1 is None) or (recall1 is None) != (recall2 is None):
+        raise InputError(
+            "give a bound for the leak rate, or two recalls to tell apart",
+            where="plan leak",
+            remedy="--bound, or --recall1 and --recall2",
+        )
+    if icc is not None and design_effect is not None:
+        raise InputError("give a design effect or an icc, not both", where="plan leak")
+    one_of("method", method, Method, kind=kind)
+    with taught(kind):
+        effect = design_effect or 1.0
+        if icc is not None:
+            effect = clustered_size.design_effect(icc=icc, size=golds_per_document)
+        settings: dict[str, Any] = {
+            "kind": kind,
+            "icc": icc,
+            "design_effect": effect,
+            "golds_per_document": golds_per_document,
+            "of": "golds",
+            "groups": [],
+            "n": n,
+        }
+        if bound is not None:
+            found = clustered_size.leak_size(
+                bound,
+                leak_rate=leak_rate,
+                assurance=assurance,
+                level=level,
+                sides=sides,
+                method=bound_method,
+                design_effect=effect,
+                golds_per_document=golds_per_document,
+            )
+            rule = {"level": level, "sides": sides, "bound_method": bound_method}
+            settings |= {"bound": bound, "leak_rate": leak_rate, "assurance": assurance, **rule}
+            return _bound_result(found, settings)
+        assert recall1 is not None
+        assert recall2 is not None
+        gap = clustered_size.recall_gap_size(
+            recall1,
+            recall2,
+            alpha=alpha,
+            power=power,
+            method=method,
+            design_effect=effect,
+            golds_per_document=golds_per_document,
+        )
+        settings |= {"recall1": recall1, "recall2": recall2, "alpha": alpha, "power": power, "method": method}
+        return _recall_result(gap, settings)
+
+
+def _bound_result(found: clustered_size.LeakSize, settings: Mapping[str, Any]) -> LensResult:
+    def reached(golds: float) -> float:
+        return float(
+            clustered_size.leak_power(
+                golds / settings["design_effect"],
+                found.bound,
+                leak_rate=found.leak_rate,
+                level=settings["level"],
+                sides=settings["sides"],
+                method=settings["bound_method"],
+            )
+        )
+
+    about = {"direction": "given", "first": found.leak_rate, "other": found.bound}
+    row = {
+        "group": EVERYTHING,
+        "needed": found.golds,
+        "golds": found.clustered.golds,
+        "documents": found.documents,
+        "allowed_misses": found.allowed_misses,
+        "steady_golds": found.steady_golds,
+    }
+    tables: dict[str, Any] = {
+        "requirement": [row],
+        "curve": curve(reached, needed=found.clustered.golds, about=about),
+    }
+    if settings["n"] is not None:
+        tables["reached"] = [{**about, "n_first": settings["n"], "power": reached(settings["n"])}]
+    return LensResult(
+        lens="power", settings=settings, tables=tables, notes=tuple(_bound_words(found, settings, tables))
+    )
+
+
+def _bound_words(
+    found: clustered_size.LeakSize, settings: Mapping[str, Any], tables: Mapping[str, Any]
+) -> Iterator[str]:
+    misses = "none may be missed" if found.allowed_misses == 0 else f"at most {found.allowed_misses:,} may be missed"
+    yield (
+        f"To show a leak rate under {found.bound:g}, {found.clustered.golds:,} golds in {found.documents:,} documents "
+        f"are needed: as much as {found.golds:,} independent golds, of which {misses}."
+    )
+    yield (
+        f"If the true leak rate is {found.leak_rate:g}, that succeeds with a probability of {found.assurance:.0%}: the "
+        f"upper end of the {'two' if settings['sides'] == 'two' else 'one'}-sided {settings['level']:.0%} interval "
+        f"({settings['bound_method']}) then lies at or under the bound."
+    )
+    if found.leak_rate == 0:
+        yield "A true leak rate of 0 is the best case: a system that leaks at all needs more golds. Plan for its rate."
+    if found.steady_golds > found.golds:
+        yield (
+            f"The chance of success saws with the number of golds; from {found.steady_golds:,} independent golds on it "
+            "never falls below the one wanted."
+        )
+    if found.allowed_misses == 0 and settings["golds_per_document"] > 1:
+        yield (
+            "When nothing is missed the data cannot show how golds cluster, so documents are counted in their place: "
+            "as many documents are needed as independent golds."
+        )
+    for row in tables.get("reached", ()):
+        yield f"With {row['n_first']:,} golds at hand the chance of success is {row['power']:.0%}."
+    yield _clustering(settings)
+
+
+def _clustering(settings: Mapping[str, Any]) -> str:
+    return (
+        f"The plan takes for granted a design effect of {settings['design_effect']:.3g} and "
+        f"{settings['golds_per_document']:g} gold{'' if settings['golds_per_document'] == 1 else 's'} in a document"
+        + (
+            "."
+            if settings["design_effect"] > 1
+            else ": golds of one document are taken as independent, which they seldom are."
+        )
+    )
+
+
+def _recall_result(found: clustered_size.RecallGapSize, settings: Mapping[str, Any]) -> LensResult:
+    effect, pair = settings["design_effect"], found.pair
+    rules = {"alpha": settings["alpha"], "method": settings["method"]}
+
+    def reached(golds: float) -> float:
+        return float(two_proportions_power(pair.p1, pair.p2, golds / effect, **rules))
+
+    rows: list[dict[str, Any]] = [
+        {"group": name, "needed": one.independent, "golds": one.golds, "documents": one.documents}
+        for name, one in (("group 1", found.first), ("group 2", found.second))
+    ]
+    total = {"group": "total", **{key: sum(row[key] for row in rows) for key in ("needed", "golds", "documents")}}
+    about = {"direction": "given", "first": pair.p1, "other": pair.p2}
+    tables: dict[str, Any] = {
+        "requirement": [*rows, total],
+        "curve": curve(reached, needed=found.first.golds, about=about),
+    }
+    said = [
+        f"To tell a recall of {pair.p1:g} in one group from one of {pair.p2:g} in another with {settings['power']:.0%} "
+        f"power, each group needs {found.first.golds:,} golds in {found.first.documents:,} documents.",
+    ]
+    n = settings["n"]
+    if n is not None:
+        tables |= _golds_at_hand(pair.p1, settings)
+        tables["reached"] = [{**about, "n_first": n, "n_other": n, "power": reached(n)}]
+        said.append(f"With {n:,} golds in each group at hand the power is {reached(n):.0%}.")
+    return LensResult(lens="power", settings=settings, tables=tables, notes=(*said, _clustering(settings)))
+
+
+def _golds_at_hand(recall: float, settings: Mapping[str, Any]) -> dict[str, Any]:
+    n, rules = settings["n"], {key: settings[key] for key in ("alpha", "power", "method")}
+    found = detectable_gap(recall, n / settings["design_effect"], **rules)
+    row = {
+        "n_first": n,
+        "n_other": n,
+        "first": recall,
+        "lower": finite(found.down),
+        "higher": finite(found.up),
+        "smallest_difference": finite(found.value),
+        "status": "ok" if np.isfinite(found.value) else "undefined",
+        "reason": "; ".join(found.reasons) or None,
+    }
+    return {"smallest_difference": [row]}

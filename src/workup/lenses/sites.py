@@ -1,0 +1,145 @@
+"""The sites lens: every site by itself, then pooled; what a new site may expect. Runs the internal and the subgroups
+lens on each site's rows alone, so a site's figures here are those of its own report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from workup.errors import StudyError, near
+from workup.estimate import Draws, Progress
+from workup.lenses.evidence import SiteEvidence, holdings
+from workup.lenses.internal import internal
+from workup.lenses.pooling import Goal, PoolSettings, pool_sites, poolable
+from workup.lenses.site_tables import read_places
+from workup.lenses.subgroups import subgroups
+from workup.metric import Metric
+from workup.report import LensResult, Report
+from workup.scores import MISSING, Bools, Levels, Scores
+
+
+class Settings(PoolSettings):
+    """How sites are pooled, which groups' gaps are followed from site to site, and what the model achieved at home."""
+
+    by: tuple[str, ...] = Field((), description="Groups whose gaps are compared between sites")
+    internal: str | None = Field(
+        None, description="report.json of the development data, relative to the study file: the internal reference"
+    )
+
+
+def sites(
+    scores: Scores,
+    metrics: Sequence[Metric],
+    *,
+    settings: Mapping[str, Any],
+    draws: Draws,
+    levels: Sequence[float] = (0.95,),
+    progress: Progress | None = None,
+    places: Mapping[str, npt.NDArray[Any]] | None = None,
+    intended: Sequence[str] = (),
+    reference: Report | None = None,
+) -> LensResult:
+    """Each site by itself and all of them pooled; `places` are their characteristics, one row per site."""
+    chosen = Settings.checked(settings, where="lenses.sites")
+    if scores.site is None:
+        raise StudyError("the sites lens needs to know the sites. To fix: name their column as columns.site.")
+    for name in chosen.by:
+        if name not in scores.groups:
+            raise StudyError(f"lenses.sites.by: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
+    facts = {} if places is None else read_places(places)
+    pooled = poolable(metrics)
+    evidence = [
+        _of_site(scores, scores.site, pooled, name, facts.get(name, {}), chosen, draws, levels, tell)
+        for name, tell in _told(scores.site, progress)
+    ]
+    found = pool_sites(
+        evidence,
+        scales={metric.name: metric.scale for metric in pooled},
+        settings=chosen,
+        goals={metric.name: Goal(metric.better, metric.target) for metric in pooled},
+        intended=intended,
+        reference=reference,
+        levels=levels,
+    )
+    said = (*_design_notes(scores, scores.site), *_places_notes(scores.site, None if places is None else facts))
+    left = list(dict.fromkeys(metric.name for metric in metrics if metric not in pooled))
+    if left:
+        said += (f"Not pooled, because they rest on the whole study or on a site's size: {', '.join(left)}.",)
+    return replace(found, settings={**found.settings, "levels": list(levels)}, notes=(*said, *found.notes))
+
+
+def _told(site: Levels, progress: Progress | None) -> Iterator[tuple[str, Progress | None]]:
+    """Each site with a way to tell how far it is, as a part of the whole."""
+
+    def tell(before: int, done: int, total: int) -> None:
+        assert progress is not None
+        progress(before * total + done, len(site.names) * total)
+
+    for i, name in enumerate(site.names):
+        yield name, None if progress is None else partial(tell, i)
+
+
+def _of_site(
+    scores: Scores,
+    site: Levels,
+    metrics: Sequence[Metric],
+    name: str,
+    facts: Mapping[str, Any],
+    chosen: Settings,
+    draws: Draws,
+    levels: Sequence[float],
+    progress: Progress | None,
+) -> SiteEvidence:
+    rows = np.flatnonzero(_rows_of(site, name))
+    part = replace(scores.take(rows), waiting=_waiting(scores, name))
+    held = holdings(part)
+    if not rows.size:
+        return SiteEvidence(name, (), facts=facts, holdings=held)
+    own = replace(draws, strata=None if draws.strata is None else draws.strata.take(rows))
+    everyone = internal(part, metrics, settings={}, draws=own, levels=levels, progress=progress)
+    groups = None
+    if chosen.by:
+        groups = subgroups(part, metrics, settings={"by": list(chosen.by)}, draws=own, levels=levels)
+    return SiteEvidence.of_results(name, everyone, groups, holdings=held, facts=facts, source="rows")
+
+
+def _rows_of(site: Levels, name: str) -> Bools:
+    return np.asarray(site.codes == site.names.index(name))
+
+
+def _waiting(scores: Scores, name: str) -> Scores | None:
+    """The site's own rows among those whose answer is not known yet."""
+    later = scores.waiting
+    if later is None or later.site is None or name not in later.site.names:
+        return None
+    rows = np.flatnonzero(_rows_of(later.site, name))
+    return later.take(rows) if rows.size else None
+
+
+def _design_notes(scores: Scores, site: Levels) -> Iterator[str]:
+    if MISSING in site.names:
+        nowhere = int(_rows_of(site, MISSING).sum())
+        who = "1 row names no site; it stands" if nowhere == 1 else f"{nowhere} rows name no site; they stand together"
+        yield f"{who} as the site '{MISSING}'."
+    pairs = np.unique(np.column_stack([scores.patient, site.codes]), axis=0)
+    shared = int(np.count_nonzero(np.unique(pairs[:, 0], return_counts=True)[1] > 1))
+    if shared:
+        who = "1 patient appears" if shared == 1 else f"{shared} patients appear"
+        yield f"{who} at more than one site; pooling takes sites as independent, which is then not quite so."
+
+
+def _places_notes(site: Levels, facts: Mapping[str, Any] | None) -> Iterator[str]:
+    if facts is None:
+        return
+    unknown = [name for name in site.names if name not in facts and name != MISSING]
+    if unknown:
+        yield f"In the data but not in the file of sites, so nothing is known of them: {', '.join(unknown)}."
+    absent = [name for name in facts if name not in site.names]
+    if absent:
+        yield f"In the file of sites but without data: {', '.join(absent)}."

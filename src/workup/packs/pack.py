@@ -1,0 +1,220 @@
+"""A site's own report becomes a pack: aggregates without rows, ids, paths or hashes of data, small counts kept back."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import workup
+from workup import plugins
+from workup.errors import InputError, visible
+from workup.estimate import Estimate
+from workup.lenses.evidence import SiteEvidence
+from workup.packs.audit import Who
+from workup.packs.cells import Cells, cells_of, sides_of, who_and_at
+from workup.packs.holdings import telling
+from workup.packs.signing import sign
+from workup.packs.suppression import Kept, withhold
+from workup.report import LensResult, Report, canonical, digest
+
+PACK_VERSION = 1
+LARGEST_K = 10_000
+LONGEST_NAME = 200
+_AUDITED = ("risk",)  # tasks whose figures are tied to counts in a way that the audit knows
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+# What a figure without an interval says of itself may hold counts ("3 patients; ..."), so it is said in these words.
+_WORDS = {
+    "undefined": "the data of this site do not define it",
+    "insufficient": "the data of this site are too few for an interval",
+}
+
+
+def make_pack(
+    report: Report, *, site: str, k: int = 11, facts: Mapping[str, Any] | None = None, key: bytes | None = None
+) -> dict[str, Any]:
+    """The pack of one site. Counts under `k`, and all that would give them away, are withheld; k of 0 or 1 keeps none.
+
+    >>> from workup.validate import score_risk
+    >>> table = {"died": [0, 1, 0, 0] * 30, "p": [0.1, 0.8, 0.4, 0.3] * 30}
+    >>> pack = make_pack(score_risk(table, outcome="died", risk="p", replicates=200), site="North")
+    >>> pack["site"], pack["k"], len(pack["withheld"]) < len(pack["estimates"])
+    ('North', 11, True)
+    """
+    _check(report, site, k)
+    scales = plugins.find("tasks", report.study["task"]).scales
+    settings, columns = _settings(report)
+    evidence = _evidence(report, site, scales)
+    crossings = [tuple(pair) for pair in settings["intersections"]]
+    cells = cells_of(evidence, columns, crossings, settings["thresholds"])
+    kept = withhold(cells, k=k)
+    reason = f"fewer than {k} people in a count it rests on, or in one that it would give away"
+    teller = _Teller(cells, kept, columns, reason)
+    estimates = [teller.estimate(e) for e in evidence.estimates if teller.listed(e.slice)]
+    gaps = [teller.gap(row) for row in evidence.gaps if teller.listed(row["slice"])]
+    holdings, held_back = telling(evidence.holdings, cells, kept, k=k, reason=reason)
+    unlisted = [_unlisted(name) for name in cells.unlisted]
+    pack = {
+        "pack_version": PACK_VERSION,
+        "workup": workup.__version__,
+        "task": report.study["task"],
+        "site": site,
+        "system": {"name": str(report.system["name"]), "version": str(report.system["version"])},
+        "as_of": report.as_of,
+        "settings": settings,
+        "k": k,
+        "columns": [name for name in columns if name not in cells.unlisted],
+        "estimates": estimates,
+        "gaps": gaps,
+        "holdings": holdings,
+        "facts": _facts(facts or {}),
+        "withheld": [*_once(teller.withheld), *held_back, *unlisted],
+    }
+    plain: dict[str, Any] = json.loads(canonical(pack))
+    plain["sha256"] = digest(plain)
+    if key is not None:
+        plain["signature"] = sign(plain, key)
+    return plain
+
+
+def _check(report: Report, site: str, k: int) -> None:
+    if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= LARGEST_K:
+        raise InputError(f"k must be a whole number from 0 to {LARGEST_K}", where="--k", got=repr(k)[:20])
+    if not site.strip() or len(site) > LONGEST_NAME:
+        raise InputError(f"the name of a site is 1 to {LONGEST_NAME} characters", where="--site", got=f"{len(site)}")
+    if report.contains_phi:
+        raise InputError("a report that holds patient text cannot become a pack", remedy="make it without --show-text")
+    if "internal" not in report.results:
+        raise InputError(
+            "a pack is made of the internal lens, and of the subgroups lens where there is one",
+            got=f"a report of {', '.join(sorted(report.results)) or 'no lens'}",
+            remedy="add  internal: {}  under lenses in the study and run it again",
+        )
+    task = report.study.get("task")
+    if k > 1 and task not in _AUDITED:
+        raise InputError(
+            f"small counts can be withheld from reports of the task {', '.join(_AUDITED)}",
+            got=f"a report of the task '{task}'",
+            remedy="give --k 0, if every count in the report may leave the site",
+        )
+
+
+def _settings(report: Report) -> tuple[dict[str, Any], list[str]]:
+    """What must be the same at every site, and the columns of the groups."""
+    study, groups = report.study, report.results.get("subgroups")
+    own: Mapping[str, Any] = {} if groups is None else groups.settings
+    thresholds = list(study.get("thresholds") or ())
+    if study.get("cost_ratio") is not None:
+        thresholds.append(1 / (1 + float(study["cost_ratio"])))
+    settings = {
+        "thresholds": list(dict.fromkeys(float(f"{at:.12g}") for at in thresholds)),
+        "levels": sorted({e.level for e in report.results["internal"].estimates}),
+        "replicates": (study.get("bootstrap") or {}).get("replicates"),
+        "comparator": own.get("comparator"),
+        "intersections": [list(pair) for pair in own.get("intersections") or ()],
+    }
+    return settings, [str(name) for name in own.get("by") or ()]
+
+
+def _evidence(report: Report, site: str, scales: Mapping[str, str]) -> SiteEvidence:
+    """The evidence of the report on the metrics that sites can be pooled on, with thresholds as a record holds them."""
+
+    def poolable(result: LensResult | None) -> LensResult | None:
+        if result is None:
+            return None
+        plain = LensResult.from_dict(result.lens, json.loads(canonical(result.as_dict())))
+        estimates = tuple(e for e in plain.estimates if e.metric in scales)
+        gaps = tuple(row for row in plain.comparisons if row["metric"] in scales)
+        return LensResult(**{**vars(plain), "estimates": estimates, "comparisons": gaps})
+
+    first = next(iter(report.results.values()))
+    held = json.loads(canonical(first.tables.get("holdings") or {}))
+    internal = poolable(report.results["internal"])
+    assert internal is not None
+    groups = poolable(report.results.get("subgroups"))
+    return SiteEvidence.of_results(site, internal, groups, holdings=held, facts={}, source="pack")
+
+
+class _Teller:
+    """Writes figures as a pack holds them, and remembers which it kept back."""
+
+    def __init__(self, cells: Cells, kept: Kept, columns: Sequence[str], reason: str) -> None:
+        self._cells, self._kept, self._columns, self._reason = cells, kept, columns, reason
+        self.withheld: list[dict[str, Any]] = []
+
+    def listed(self, keys: Mapping[str, Any]) -> bool:
+        """Does the slice speak of a column whose levels may be named?"""
+        who, _ = who_and_at(keys, self._columns)
+        return not who or who[0] not in self._cells.unlisted
+
+    def _tells(self, who: Who, metric: str, at: Mapping[str, Any]) -> bool:
+        cut = self._cells.thresholds.index(at["threshold"]) + 1 if "threshold" in at else 0
+        return self._kept.tells(who, sides_of(metric, at), cut)
+
+    def estimate(self, e: Estimate) -> dict[str, Any]:
+        """One figure, or the fact that it was kept back."""
+        who, at = who_and_at(e.slice, self._columns)
+        named = {"metric": e.metric, "slice": dict(e.slice), "level": e.level}
+        if not self._tells(who, e.metric, at):
+            self.withheld.append(
+                {"metric": e.metric, "slice": dict(e.slice), "what": "estimate", "reason": self._reason}
+            )
+            return {**named, "status": "withheld", "reason": self._reason}
+        figures = e.as_dict()
+        return {**figures, **named, "reason": _WORDS.get(e.status)}
+
+    def gap(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A gap is told where both sides are; the rest of a group is everyone less the group."""
+        who, at = who_and_at(row["slice"], self._columns)
+        against = str(row["against"])
+        others: list[Who] = [()] if against in ("rest", "overall") else []
+        if who and (who[0], against) in self._cells.sizes["rows"]:
+            others.append((who[0], against))
+        named = {key: row[key] for key in ("metric", "slice", "against", "kind", "level")}
+        if not others or not all(self._tells(one, row["metric"], at) for one in (who, *others)):
+            self.withheld.append(
+                {
+                    "metric": row["metric"],
+                    "slice": dict(row["slice"]),
+                    "what": f"gap against {against}",
+                    "reason": self._reason,
+                }
+            )
+            return {**named, "status": "withheld", "reason": self._reason}
+        figures = {key: row[key] for key in ("value", "low", "high", "se", "p", "method")}
+        status = "ok" if row["value"] is not None else "insufficient"
+        return {**named, **figures, "status": status, "reason": _WORDS.get(status)}
+
+
+def _once(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Each figure once, at whatever levels of confidence it stands."""
+    return list({canonical(row): dict(row) for row in rows}.values())
+
+
+def _unlisted(name: str) -> dict[str, Any]:
+    return {
+        "metric": None,
+        "slice": {"column": name},
+        "what": "column",
+        "reason": "its levels are too many, or not clear enough, to be named as groups",
+    }
+
+
+def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What the site says of itself: short words and numbers under plain names."""
+    found: dict[str, Any] = {}
+    for name, value in facts.items():
+        if not _WORD.fullmatch(name) or name == "site":
+            raise InputError(
+                "a fact is named by letters, digits and _, such as type or region",
+                where="--facts",
+                got=f"'{visible(name[:40])}'",
+            )
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise InputError("a fact is a word or a number", where=f"--facts {name}", got=type(value).__name__)
+        if isinstance(value, str) and not 0 < len(value) <= LONGEST_NAME:
+            raise InputError(f"a fact has 1 to {LONGEST_NAME} characters", where=f"--facts {name}", got=str(len(value)))
+        found[name] = value
+    return found
