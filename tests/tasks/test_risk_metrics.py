@@ -245,3 +245,14 @@ def test_the_smoother_is_chosen_by_the_whole_study() -> None:
     [part] = estimate(large.take(np.arange(100)), [ici], draws=DRAWS)
     assert part.reason is None  # the slice follows the study: its point is the spline's own
     assert part.value == pytest.approx(ici.value(large.take(np.arange(100))))
+
+
+def test_events_alone_do_not_make_an_observed_over_expected_certain() -> None:
+    oe = next(metric for metric in risk.calibration_metrics() if metric.name == "oe_ratio")
+    assert oe.interval is not None
+    alone = Scores.of({"outcome": [1] * 10, "risk": [0.4] * 10})
+    found = oe.interval(alone, 0.95)
+    assert (found.low, found.high) == pytest.approx((0.7224672 * 2.5, 2.5), abs=1e-6)  # Wilson's 10 of 10
+    assert found.se is not None and found.se > 0.1
+    repeated = Scores.of({"outcome": [1] * 10, "risk": [0.4] * 10}, patient=[0, 1] * 5)
+    assert oe.interval(repeated, 0.95).status == "insufficient"

@@ -10,6 +10,7 @@ import numpy as np
 from workup.metric import FEWEST_PATIENTS, Concern, Family, Interval, Metric, linear, mean, ratio
 from workup.scores import Floats, Scores
 from workup.stats import calibration, refits, smooth
+from workup.stats.intervals import wilson, z_critical
 from workup.tasks.risk.discrimination import BOTH_CLASSES
 
 LOESS_BELOW = 5_000  # rows of the whole study; the choice is made once and serves every slice
@@ -95,6 +96,8 @@ def _oe_interval(scores: Scores, level: float) -> Interval:
     y, p, w = scores["outcome"], scores["risk"], scores.base_weight
     if not np.any(y > 0):
         return Interval.refused("no events, so the logarithm of O/E has no variance", method="log scale")
+    if np.all(y > 0):
+        return _oe_of_events_alone(scores, level)
     if scores.independent:
         ends, log_se = calibration.oe_interval(float(y.sum()), float(p.sum()), len(scores), level=level)
         method = "log scale"
@@ -105,6 +108,22 @@ def _oe_interval(scores: Scores, level: float) -> Interval:
             return refused
         ends, log_se = calibration.oe_interval_clustered(y, p, w, scores.patient, level=level)
     return Interval(ends.low, ends.high, float(w @ y / (w @ p)) * log_se, method)
+
+
+def _oe_of_events_alone(scores: Scores, level: float) -> Interval:
+    """Where every row has the event the variance of log O is estimated as 0, which is not certainty: ten of ten are
+    compatible with far less. Wilson's ends of the share carry over, since E is taken as fixed."""
+    if not scores.independent:
+        return Interval.refused("every row has the event, so how patients cluster cannot be seen", method="log scale")
+    n, expected = len(scores), float(scores["risk"].sum())
+
+    def ends(at: float) -> tuple[float, float]:
+        low, high = wilson(1.0, n, level=at)
+        return low * n / expected, high * n / expected
+
+    low, high = ends(level)
+    error = (high - low) / (2 * z_critical(level))
+    return Interval(low, high, error, "Wilson", reason="every row has the event", ends=ends)
 
 
 def _scaled_brier(sums: Floats) -> Floats:
