@@ -371,3 +371,10 @@ def test_an_end_that_the_value_belies_decides_nothing(rule: str) -> None:
     [verdict] = judge([Gate.parse(rule)], [row])
     assert verdict.outcome == "not_assessed"
     assert "outside its own interval" in verdict.reason
+
+
+def test_a_pooled_figure_asks_for_more_sites_and_not_for_more_patients() -> None:
+    pooled = row(value=0.76, ends=(0.70, 0.82), at={"pooled": "sites"})
+    found = verdict("auroc{pooled=sites}.low >= 0.75", pooled)
+    assert found.outcome == "unsure"
+    assert "more sites, rather than more patients, would settle it" in found.reason

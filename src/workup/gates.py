@@ -242,6 +242,9 @@ def _settling(gate: Gate, row: Estimate, threshold: float) -> str:
     if row.value == threshold:
         return "the value is the limit itself, so no number of patients would settle it"
     right = (row.value > threshold) == (gate.op[0] == ">")
+    if "pooled" in row.slice:  # the spread is between sites: more patients at the same ones would not narrow it
+        more = "more sites, rather than more patients,"
+        return f"{more} would settle it" if right else f"the value is on the wrong side; {more} would settle it"
     end = row.low if row.value > threshold else row.high
     needed = patients_needed(row.value, end, threshold, row.n_patients)
     whose = " of this slice" if any(isinstance(row.slice.get(key), str) for key in gate.slice) else ""

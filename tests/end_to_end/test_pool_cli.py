@@ -68,11 +68,10 @@ def test_the_same_report_gives_the_same_bytes(hospitals: Path, tmp_path: Path) -
 
 
 def test_pooling_writes_a_record_that_any_order_of_files_gives(hospitals: Path, tmp_path: Path) -> None:
-    done = call("pool", *packs(hospitals), "-o", tmp_path / "one", "--limit", "auroc=0.6:", "--intended-setting", "rural",
-                "--intended-setting", "community")  # fmt: skip
+    words = ("--limit", "auroc=0.6", "--intended-setting", "rural", "--intended-setting", "community")
+    done = call("pool", *packs(hospitals), "-o", tmp_path / "one", *words)
     assert done.code == 0, done.err
-    again = call("pool", *packs(hospitals)[::-1], "-o", tmp_path / "two", "--limit", "auroc=0.6:",
-                 "--intended-setting", "rural", "--intended-setting", "community")  # fmt: skip
+    again = call("pool", *packs(hospitals)[::-1], "-o", tmp_path / "two", *words)
     assert again.out == done.out
     for name in ("report.json", "report.html", "report.md"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()

@@ -11,7 +11,7 @@ import pytest
 from attacker import Attacker, Cell, recovered, true_counts
 from hospitals import THRESHOLDS, hospital, report_of
 
-from workup.packs import cells, make_pack, pack, suppression
+from workup.packs import cells, make_pack, suppression, telling
 from workup.report import Report, digest
 
 PAIRS = [("sex", "unit")]
@@ -63,7 +63,7 @@ def test_withholding_one_figure_of_a_table_does_not_protect_its_cells(monkeypatc
     assert 0 < missed < 11, "the case needs few missed events"
     only = {"sensitivity": ("events",), "specificity": ("non-events",)}
     assert recovered(make_pack(report, site="A"), truth, 11) == []
-    monkeypatch.setattr(pack, "sides_of", lambda metric, at: only.get(metric, ()) if "threshold" in at else ())
+    monkeypatch.setattr(telling, "sides_of", lambda metric, at: only.get(metric, ()) if "threshold" in at else ())
     found = recovered(make_pack(report, site="A"), truth, 11)
     assert (Cell(((),), (1,), 0, 1), missed, missed) in found
 
@@ -98,6 +98,36 @@ def test_gaps_give_nothing_away(comparator: Any) -> None:
         group = tuple((key, value) for key, value in gap["slice"].items() if key != "threshold")
         if group in hidden:
             assert gap["status"] == "withheld" and "value" not in gap
+
+
+def test_the_order_of_rows_does_not_tell_which_group_is_larger() -> None:
+    """A report lists groups by size, so that a withheld one between two that are told would be known nearly."""
+    report = report_of(hospital(900, seed=3), lenses=CROSSED)
+    by_size = [e.slice["unit"] for e in report.estimates("auroc", lens="subgroups") if "unit" in e.slice]
+    assert by_size != sorted(by_size)
+    made = make_pack(report, site="A")
+    for rows in (made["estimates"], made["gaps"], made["withheld"]):
+        for column in ("sex", "unit"):
+            found = [row["slice"] for row in rows if row["metric"] == "auroc"]
+            names = [keys[column] for keys in found if set(keys) == {column}]
+            names = list(dict.fromkeys(names))
+            assert len(names) > 1 and names == sorted(names)
+
+
+@pytest.mark.parametrize("comparator", ["rest", "largest"])
+def test_which_of_two_withheld_groups_is_larger_is_not_told(comparator: str) -> None:
+    """The smaller of two is compared with the larger, so a single row would say which is which."""
+    table = dict(hospital(400, seed=1))
+    table["sex"] = np.array(["X" if sex == "X" else "F" for sex in table["sex"]], dtype=object)
+    columns = {"outcome": "outcome", "risk": "risk", "groups": ["sex"]}
+    lenses = {"internal": {}, "subgroups": {"comparator": comparator}}
+    report = report_of(table, columns=columns, lenses=lenses)
+    told = {row["slice"]["sex"] for row in report.results["subgroups"].comparisons if "sex" in row["slice"]}
+    assert told == {"X"}
+    made = make_pack(report, site="A")
+    gaps = [row for row in made["gaps"] if row["metric"] == "auroc"]
+    assert [row["slice"]["sex"] for row in gaps] == ["F", "X"] and {row["status"] for row in gaps} == {"withheld"}
+    assert {row["against"] for row in gaps} == {"rest" if comparator == "rest" else "a level that is withheld"}
 
 
 def test_what_is_told_is_what_the_report_says_and_small_counts_are_not_told(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,13 +43,11 @@ def site_pack(
 
 
 def _facts(given: Iterable[str]) -> dict[str, Any]:
-    """type=academic, volume=1200: numbers as numbers."""
+    """type=academic, volume=1200: what is written as a number is one."""
     found: dict[str, Any] = {}
     for name, value in pairs(given, "--facts", "type=academic").items():
-        try:
-            found[name] = int(value)
-        except ValueError:
-            found[name] = value
+        number = re.fullmatch(r"-?\d{1,15}(\.\d{1,15})?", value)
+        found[name] = value if number is None else float(value) if number[1] else int(value)
     return found
 
 

@@ -170,12 +170,11 @@ def _pooled(
     first = packs[0].record if packs else None
     chosen = plugins.find("tasks", task if first is None else str(first["task"]))
     levels = (0.95,) if first is None else tuple(first["settings"]["levels"])
-    goals = {metric: Goal(*goal) for metric, goal in getattr(chosen, "goals", {}).items()} or None
     result = pool_sites(
         evidence,
         scales=chosen.scales,
         settings=settings,
-        goals=goals,
+        goals={metric: Goal(*goal) for metric, goal in chosen.goals.items()},
         intended=intended,
         reference=reference,
         levels=levels,

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import workup
 from workup import plugins
 from workup.errors import InputError, visible
-from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence
-from workup.packs.audit import Who
-from workup.packs.cells import Cells, cells_of, sides_of, who_and_at
+from workup.packs.cells import cells_of
 from workup.packs.holdings import telling
 from workup.packs.signing import sign
-from workup.packs.suppression import Kept, withhold
+from workup.packs.suppression import withhold
+from workup.packs.telling import Teller
 from workup.report import LensResult, Report, canonical, digest
 
 PACK_VERSION = 1
@@ -24,12 +23,6 @@ LARGEST_K = 10_000
 LONGEST_NAME = 200
 _AUDITED = ("risk",)  # tasks whose figures are tied to counts in a way that the audit knows
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-# What a figure without an interval says of itself may hold counts ("3 patients; ..."), so it is said in these words.
-_WORDS = {
-    "undefined": "the data of this site do not define it",
-    "insufficient": "the data of this site are too few for an interval",
-}
 
 
 def make_pack(
@@ -49,13 +42,9 @@ def make_pack(
     evidence = _evidence(report, site, scales)
     crossings = [tuple(pair) for pair in settings["intersections"]]
     cells = cells_of(evidence, columns, crossings, settings["thresholds"])
-    kept = withhold(cells, k=k)
     reason = f"fewer than {k} people in a count it rests on, or in one that it would give away"
-    teller = _Teller(cells, kept, columns, reason)
-    estimates = [teller.estimate(e) for e in evidence.estimates if teller.listed(e.slice)]
-    gaps = [teller.gap(row) for row in evidence.gaps if teller.listed(row["slice"])]
-    holdings, held_back = telling(evidence.holdings, cells, kept, k=k, reason=reason)
-    unlisted = [_unlisted(name) for name in cells.unlisted]
+    teller = Teller(cells, withhold(cells, k=k), columns, settings["comparator"], reason)
+    holdings, held_back = telling(evidence.holdings, cells, teller.kept, k=k, reason=reason)
     pack = {
         "pack_version": PACK_VERSION,
         "workup": workup.__version__,
@@ -66,11 +55,11 @@ def make_pack(
         "settings": settings,
         "k": k,
         "columns": [name for name in columns if name not in cells.unlisted],
-        "estimates": estimates,
-        "gaps": gaps,
+        "estimates": teller.estimates(evidence.estimates),
+        "gaps": teller.gaps(evidence.gaps),
         "holdings": holdings,
         "facts": _facts(facts or {}),
-        "withheld": [*_once(teller.withheld), *held_back, *unlisted],
+        "withheld": [*teller.withheld, *held_back, *(_unlisted(name) for name in cells.unlisted)],
     }
     plain: dict[str, Any] = json.loads(canonical(pack))
     plain["sha256"] = digest(plain)
@@ -135,62 +124,6 @@ def _evidence(report: Report, site: str, scales: Mapping[str, str]) -> SiteEvide
     assert internal is not None
     groups = poolable(report.results.get("subgroups"))
     return SiteEvidence.of_results(site, internal, groups, holdings=held, facts={}, source="pack")
-
-
-class _Teller:
-    """Writes figures as a pack holds them, and remembers which it kept back."""
-
-    def __init__(self, cells: Cells, kept: Kept, columns: Sequence[str], reason: str) -> None:
-        self._cells, self._kept, self._columns, self._reason = cells, kept, columns, reason
-        self.withheld: list[dict[str, Any]] = []
-
-    def listed(self, keys: Mapping[str, Any]) -> bool:
-        """Does the slice speak of a column whose levels may be named?"""
-        who, _ = who_and_at(keys, self._columns)
-        return not who or who[0] not in self._cells.unlisted
-
-    def _tells(self, who: Who, metric: str, at: Mapping[str, Any]) -> bool:
-        cut = self._cells.thresholds.index(at["threshold"]) + 1 if "threshold" in at else 0
-        return self._kept.tells(who, sides_of(metric, at), cut)
-
-    def estimate(self, e: Estimate) -> dict[str, Any]:
-        """One figure, or the fact that it was kept back."""
-        who, at = who_and_at(e.slice, self._columns)
-        named = {"metric": e.metric, "slice": dict(e.slice), "level": e.level}
-        if not self._tells(who, e.metric, at):
-            self.withheld.append(
-                {"metric": e.metric, "slice": dict(e.slice), "what": "estimate", "reason": self._reason}
-            )
-            return {**named, "status": "withheld", "reason": self._reason}
-        figures = e.as_dict()
-        return {**figures, **named, "reason": _WORDS.get(e.status)}
-
-    def gap(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A gap is told where both sides are; the rest of a group is everyone less the group."""
-        who, at = who_and_at(row["slice"], self._columns)
-        against = str(row["against"])
-        others: list[Who] = [()] if against in ("rest", "overall") else []
-        if who and (who[0], against) in self._cells.sizes["rows"]:
-            others.append((who[0], against))
-        named = {key: row[key] for key in ("metric", "slice", "against", "kind", "level")}
-        if not others or not all(self._tells(one, row["metric"], at) for one in (who, *others)):
-            self.withheld.append(
-                {
-                    "metric": row["metric"],
-                    "slice": dict(row["slice"]),
-                    "what": f"gap against {against}",
-                    "reason": self._reason,
-                }
-            )
-            return {**named, "status": "withheld", "reason": self._reason}
-        figures = {key: row[key] for key in ("value", "low", "high", "se", "p", "method")}
-        status = "ok" if row["value"] is not None else "insufficient"
-        return {**named, **figures, "status": status, "reason": _WORDS.get(status)}
-
-
-def _once(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each figure once, at whatever levels of confidence it stands."""
-    return list({canonical(row): dict(row) for row in rows}.values())
 
 
 def _unlisted(name: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The monitoring report: what was watched, what changed since the baseline, which alerts stand, and what may be done."""
+"""The monitoring report: what was watched, what changed since the baseline, which alerts stand, what may be done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 from workup.report import Estimate, LensResult, Report
 from workup.reports.charts import Figure
-from workup.reports.drift_charts import control_charts, gap_charts, input_dots
+from workup.reports.drift_charts import control_charts
+from workup.reports.drift_dots import gap_charts, input_dots
 from workup.reports.drift_outlook import ahead, inputs, kinds, labels
 from workup.reports.drift_series import Row, counted, last_judged, series_words, span, watched
 from workup.reports.drift_signals import active, chart_state, fairness, loudest, resolved, standing
@@ -62,11 +63,13 @@ def headline(report: Report) -> Iterator[str]:
 
 def _period(result: LensResult) -> Section:
     rows = result.tables.get("windows", ())
-    before = [row for row in rows if row["period"] == "baseline"]
-    held = plural(sum(row["rows"] for row in before), "row")
-    if before and before[0]["events"] is not None:
-        held += f" with {plural(sum(row['events'] for row in before), 'event')}"
-    said = [standing(result), f"The baseline is {counted(result, len(before))}{span(before)}: {held}."]
+    before = [row for row in rows if row.get("period") == "baseline"]
+    said = [standing(result)]
+    if before:
+        held = plural(sum(row["rows"] for row in before), "row")
+        if before[0]["events"] is not None:
+            held += f" with {plural(sum(row['events'] for row in before), 'event')}"
+        said.append(f"The baseline is {counted(result, len(before))}{span(before)}: {held}.")
     for status, words in (
         ("insufficient", "Too little to judge by"),
         ("immature", "Too young, with outcomes that are not all known yet"),
@@ -84,7 +87,8 @@ def _window(result: LensResult, row: Row) -> tuple[str, ...]:
     merged = result.settings.get("small") == "merge" and " to " in str(row["window"])
     counts = (number(row[name]) for name in ("rows", "patients", "events", "waiting"))
     status = f"{row['status']}, merged" if merged else str(row["status"])
-    return (str(row["window"]), row["period"], row["start"], row["end"], *counts, status, str(row["reason"] or ""))
+    when = (str(row.get(name, fallback)) for name, fallback in (("period", "watched"), ("start", "–"), ("end", "–")))
+    return (str(row["window"]), *when, *counts, status, str(row["reason"] or ""))
 
 
 def _now(result: LensResult) -> Section:
@@ -93,10 +97,12 @@ def _now(result: LensResult) -> Section:
     said = "No window after the baseline could be judged, so there is nothing to hold against it."
     if last is not None:
         said = (
-            f"Latest is {last}, the last window that could be judged. A change is latest less baseline with a 95 % "
-            "interval by square and add of the two; alerts judge by standard errors, so that theirs may differ a little. "
-            "The smallest change is the least that one such comparison would find with 80 % power."
+            f"Latest is {last}, the last window that could be judged. A change is latest less baseline, and its 95 % "
+            "interval squares and adds the two; alerts judge by standard errors, so theirs may differ a little. The "
+            "smallest change is the least that one such comparison would find with 80 % power."
         )
+    if not result.estimates:  # a monitor that runs on keeps points, not rows to estimate from
+        said = "Baseline and last value of every series stand under Control charts; this record holds no more of them."
     pairs = _pairs(result, acted=False)
     by = set(result.settings.get("by") or ())
     tables = []
@@ -154,7 +160,7 @@ def _change(base: Estimate, now: Estimate | None) -> str:
 
 def _smallest(base: Estimate, now: Estimate | None) -> str:
     sound = now is not None and base.status == "ok" and now.status == "ok"
-    if not sound or now is None or base.se is None or now.se is None:
+    if not sound or now is None or not base.se or not now.se:  # a share of all or none has no error to go by
         return "–"
     return number(Z_POWER * hypot(base.se, now.se))
 
@@ -167,16 +173,18 @@ def _acted(report: Report) -> Section:
     note = [note for note in result.notes if note.startswith("Some rows were acted on")]
     if not (note or spared or back):
         said = (
-            "The data do not say which rows were acted on (columns.acted), so it cannot be told how far the system's own "
+            "The data do not say which rows were acted on (columns.acted), so no one can tell how far the system's own "
             "use changed what happened."
         )
         return Section(title, (said,), key=key)
-    said_back = f"{plural(len(back), 'alert')} held back, because rows that were not acted on do not bear the change out."
+    said_back = (
+        f"{plural(len(back), 'alert')} held back, because rows that were not acted on do not bear the change out."
+    )
     tables = [Table(("metric", "rows", *_HEADS[2:]), tuple(_beside(result, spared)), title)] if spared else []
     if back:
         body = tuple(
             (
-                series_words("performance", row["metric"], row["slice"]),
+                series_words(row.get("type", "performance"), row["metric"], row["slice"]),
                 str(row["window"]),
                 signed(row["effect"]),
                 str(row["reason"]),

@@ -1,22 +1,14 @@
-"""Why it changed and what comes next: inputs, kinds of drift, labels that are late, trends, and options by kind."""
+"""Why it changed and what comes next: inputs, kinds of drift, labels that are late, and trends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from workup.report import LensResult, Report
-from workup.reports.drift_series import Row, every_series, last_judged, series_words, watched
+from workup.reports.drift_options import flagged_now, options
+from workup.reports.drift_series import Row, every_series, series_words, watched
 from workup.reports.layout import Section, Table
 from workup.reports.wording import METRIC_TITLES, at_threshold, number, p_value, percent, plural, signed
-
-TOGETHER = "all inputs together"
-_MISSING = " (missing)"
-_FOREVER = 99  # years: a date further off than that is no forecast
-_RANKING = ("auroc", "auprc")
-_MEANING = (
-    *("calibration_slope", "calibration_in_the_large", "oe_ratio", "risk_adjusted_cusum"),
-    *("brier", "scaled_brier", "ici", "ece"),
-)
 
 
 def inputs(result: LensResult) -> Section:
@@ -31,11 +23,11 @@ def inputs(result: LensResult) -> Section:
     now = [row["input"] for row in latest if row["flagged"]]
     unknown = sum(row["flagged"] is None for row in latest)
     said = [
-        f"In {window}, the latest window, {len(now)} of {plural(len(latest), 'comparison')} with the baseline are flagged"
-        + (f": {', '.join(now)}." if now else ".")
+        f"Flagged in {window}, the latest window: {len(now)} of {plural(len(latest), 'comparison')} with the baseline"
+        + (f" ({', '.join(now)})." if now else ".")
         + (f" {plural(unknown, 'input')} could not be compared." if unknown else ""),
-        "An input is flagged when its change is significant among all inputs of the window (Benjamini and Hochberg) and as "
-        "large as its limit. Rows that wait for their outcome count here too.",
+        "An input is flagged when its change is significant among all inputs of the window (Benjamini and Hochberg) "
+        "and as large as its limit. Rows that wait for their outcome count here too.",
     ]
     heads = ("input", "test", "statistic", "adjusted p", "change", "limit", "flagged", "more", "reason")
     tables = [Table(heads, tuple(_input(row) for row in latest), f"Inputs in {window}")]
@@ -73,30 +65,51 @@ def _more(row: Row) -> str:
     if row.get("psi") is not None:
         said.append(f"PSI {number(row['psi'])} (chance alone: up to {number(row.get('psi_null'))})")
     if row.get("unseen_levels"):
-        said.append(f"{plural(row['unseen_levels'], 'value')} of levels never seen before")
+        said.append(f"{plural(row['unseen_levels'], 'level')} never seen before")
     if row.get("mmd_p") is not None:
         said.append(f"MMD p {p_value(row['mmd_p'])}")
     return "; ".join(said)
 
 
 def kinds(result: LensResult) -> Section:
-    """Covariate, prior and concept drift, named apart."""
+    """Covariate, prior and concept drift, told apart."""
+    title, key = "Kinds of drift", "drift-kinds"
     rows = result.tables.get("kinds", ())
+    if not rows:
+        said = (
+            "Kinds of drift are not told apart here: that takes a window that could be judged, its outcomes, and its "
+            "rows, which a monitor that runs on does not keep."
+        )
+        return Section(title, (said,), points=(f"Covariate drift, who comes: {_covariate(result)}",), key=key)
+    told = result.tables.get("drift_kind", ())
     points = (
-        f"Covariate drift, who comes: {_covariate_words(result)}",
-        f"Prior drift, how often it happens: {_prior_words(result)}",
-        f"Concept drift, what a risk means: {_concept_words(result)}",
-    )
-    said = (
-        "The last window that could be judged, against the baseline. A kind is named when its p is at most the study's "
-        f"chance of a false alarm ({percent(result.settings['chance'])}) shared among all tests of that kind so far.",
+        f"Covariate drift, who comes: {_covariate(result)}",
+        f"Prior drift, how often it happens: {_prior(rows)}",
+        f"Concept drift, what a risk means: {_concept(rows)}",
     )
     heads = ("window", "kind", "of", "baseline", "now", "change", "p", "remark")
-    tables = (Table(heads, tuple(map(_kind, rows)), "Tests of prior and concept drift by window"),) if rows else ()
-    return Section("Kinds of drift", said, tables, points, key="drift-kinds")
+    tables = [Table(heads, tuple(map(_test, rows)), "Tests of prior and concept drift by window, each p by itself")]
+    if told:
+        body = tuple((str(row["window"]), _named(row), str(row["reason"]), str(row["options"])) for row in told)
+        tables.insert(0, Table(("window", "kind", "because", "option"), body, "The kind that the evidence speaks for"))
+    said = f"{told[-1]['window']}: {_sentence(told[-1])}" if told else "The tests stand for themselves."
+    return Section(title, (said,), tuple(tables), points, key=key)
 
 
-def _kind(row: Row) -> tuple[str, ...]:
+def _named(row: Row) -> str:
+    return "not told" if row["drift"] is None else str(row["drift"])
+
+
+def _sentence(row: Row) -> str:
+    why = f" ({row['reason']})" if row["reason"] else ""
+    if row["drift"] is None:
+        return f"the kind of drift cannot be told{why}."
+    if row["drift"] == "none":
+        return f"no kind of drift shows{why}."
+    return f"the evidence speaks for {row['drift']} drift{why}."
+
+
+def _test(row: Row) -> tuple[str, ...]:
     prior = row["kind"] == "prior"
     title = METRIC_TITLES.get(str(row.get("metric")), str(row.get("metric")))
     return (
@@ -115,47 +128,33 @@ def _points(value: float) -> str:
     return f"{100 * value:+.1f} points"
 
 
-def _named(result: LensResult, kind: str) -> list[Row]:
-    """The tests of the last judged window that name a kind of drift."""
-    rows = [row for row in result.tables.get("kinds", ()) if row["kind"] == kind]
-    tested = [row for row in rows if row["p"] is not None]
-    limit = result.settings["chance"] / max(1, len(tested))
-    return [row for row in tested if row["window"] == last_judged(result) and row["p"] <= limit]
-
-
-def _flagged_now(result: LensResult) -> list[Row]:
-    rows = result.tables.get("inputs", ())
-    return [row for row in rows if row["window"] == rows[-1]["window"] and row["flagged"]]
-
-
-def _covariate_words(result: LensResult) -> str:
+def _covariate(result: LensResult) -> str:
     if not result.tables.get("inputs"):
         return "not looked at, since no inputs are named."
-    names = [str(row["input"]) for row in _flagged_now(result)]
+    names = [str(row["input"]) for row in flagged_now(result)]
     return f"changed in {', '.join(names)}." if names else "no input is flagged in the latest window."
 
 
-def _prior_words(result: LensResult) -> str:
-    rows = [row for row in result.tables.get("kinds", ()) if row["kind"] == "prior"]
-    if not rows:
-        return "not looked at, since no window could be judged or the task has no events."
-    row = rows[-1]
-    clear = "changed" if _named(result, "prior") else "no clear change"
+def _prior(rows: Sequence[Row]) -> str:
+    last = [row for row in rows if row["kind"] == "prior"]
+    if not last:
+        return "not looked at."
+    row = last[-1]
     return (
         f"{percent(row['now'])} in {row['window']} against {percent(row['baseline'])} in the baseline "
-        f"({_points(row['low'])} to {_points(row['high'])}, p {p_value(row['p'])}): {clear}."
+        f"({_points(row['low'])} to {_points(row['high'])}, p {p_value(row['p'])})."
     )
 
 
-def _concept_words(result: LensResult) -> str:
-    rows = [row for row in result.tables.get("kinds", ()) if row["kind"] == "concept"]
-    last = [row for row in rows if row["window"] == last_judged(result)]
+def _concept(rows: Sequence[Row]) -> str:
+    found = [row for row in rows if row["kind"] == "concept"]
+    last = [row for row in found if row["window"] == found[-1]["window"]]
     if not last:
-        return "not looked at, since no window could be judged or no followed metric carries such a test."
+        return "not looked at, since no followed metric carries such a test."
     if all(row["p"] is None for row in last):
-        return f"not tested: {last[0].get('reason') or 'the tests gave no answer'}."
+        return f"not tested in {last[0]['window']}: {last[0].get('reason') or 'the tests gave no answer'}."
     words = ", ".join(f"{METRIC_TITLES.get(row['metric'], row['metric'])} p {p_value(row['p'])}" for row in last)
-    return f"{words} in {last[0]['window']}: {'changed' if _named(result, 'concept') else 'no clear change'}."
+    return f"{words} in {last[0]['window']}."
 
 
 def labels(report: Report) -> Section:
@@ -163,11 +162,15 @@ def labels(report: Report) -> Section:
     result = report.results["drift"]
     days = next((one.tables["holdings"]["label_delay_days"] for one in report.results.values() if _delays(one)), None)
     waits = float(result.settings["label_delay"])
-    said = [f"A window is judged {number(waits)} days after its end." if waits else "No delay of labels is allowed for."]
+    said = [f"A window is judged {waits:g} days after its end." if waits else "No delay of labels is allowed for."]
     if days:
-        said.append(f"Half of the outcomes were known within {days['median']:g} days, nine in ten within {days['p90']:g}.")
+        said.append(
+            f"Half of the outcomes were known within {days['median']:g} days, nine in ten within {days['p90']:g}."
+        )
         if days["p90"] > waits:
-            said.append("That is later than the study waits, so windows are judged before their last outcomes are known.")
+            said.append(
+                "That is later than the study waits, so windows are judged before their last outcomes are known."
+            )
     else:
         said.append("How long outcomes really take is not known (columns.outcome_time).")
     late = sum(row["waiting"] for row in watched(result))
@@ -177,7 +180,7 @@ def labels(report: Report) -> Section:
     if not rows:
         return Section("Delay of labels", tuple(said), key="drift-labels")
     said.append(
-        "Without labels: what each metric would be if risks, recalibrated on the baseline, still meant what they meant. "
+        "Without labels: what each metric would be if risks, recalibrated on the baseline, still meant the same. "
         "This sees that other patients come; it cannot see that the meaning of a risk has changed."
     )
     seen = {(one.metric, str(one.slice), row["window"]): row for one in every_series(result) for row in one.rows}
@@ -212,86 +215,27 @@ def _found(row: Row | None) -> str:
 def ahead(result: LensResult) -> Section:
     """Trends, when a limit would be crossed, and what may be done."""
     rows = result.tables.get("forecast", ())
-    end = watched(result)[-1]["end"] if watched(result) else ""
+    title, key, points = "Ahead, and what may be done", "drift-ahead", tuple(options(result))
+    if not rows:
+        return Section(title, ("No trend is drawn in this record.",), points=points, key=key)
     crossing = [row for row in rows if row.get("crosses")]
     clear = sum(row["slope_a_year"] is not None and row["reason"] != "no clear trend" for row in rows)
     said = [
-        f"{clear} of {len(rows)} series have a clear trend over the watched windows, {len(crossing)} of them towards a limit. "
-        "A trend is a straight line and its dates hold only as long as the line does."
+        f"A clear trend over the watched windows: {clear} of {len(rows)} series, {len(crossing)} of them to a limit. "
+        "A trend is a straight line, and its dates hold only as long as the line does."
     ]
     heads = ("series", "trend a year", "limit is reached", "95 % interval of that day", "remark")
     order = sorted(rows, key=lambda row: (not row.get("crosses"), row["slope_a_year"] is None))
-    body = tuple(_trend(row, end) for row in order)
-    tables = (Table(heads, body, "Trends and forecasts"),) if rows else ()
-    return Section("Ahead, and what may be done", tuple(said), tables, tuple(options(result)), key="drift-ahead")
+    tables = (Table(heads, tuple(map(_trend, order)), "Trends and forecasts"),)
+    return Section(title, tuple(said), tables, points, key=key)
 
 
-def _trend(row: Row, end: str) -> tuple[str, ...]:
+def _trend(row: Row) -> tuple[str, ...]:
     name = series_words(row["type"], row["metric"], row["slice"])
     slope = row["slope_a_year"]
     words = "–" if slope is None else f"{signed(slope)} ({signed(row['low'])} to {signed(row['high'])})"
     if not row.get("crosses"):
         return (name, words, "–", "–", str(row["reason"]))
-    low, high = _day(row["crosses_low"], end), _day(row["crosses_high"], end)
-    when = "the line is past its limit already" if row["crosses"] < end else "still to come"
-    return (name, words, str(row["crosses"]), f"{low} to {high}", when)
-
-
-def _day(date: str, end: str) -> str:
-    years = int(date[:4]) - int(end[:4])
-    return date if abs(years) < _FOREVER else f"more than {_FOREVER} years {'ahead' if years > 0 else 'back'}"
-
-
-def options(result: LensResult) -> Iterator[str]:
-    """What may be done, by the kind of drift that shows; a person decides."""
-    if last_judged(result) is None and not _flagged_now(result):
-        yield "No option can be named: no window could be judged."
-        return
-    flagged = [row for row in _flagged_now(result) if row["input"] != TOGETHER]
-    feed = [str(row["input"]) for row in flagged if _of_the_feed(row)]
-    moved = [str(row["input"]) for row in flagged if not _of_the_feed(row)]
-    alerts = [alert for alert in result.alerts if alert["state"] != "resolved"]
-    worse = {alert["metric"] for alert in alerts if alert["type"] == "performance"}
-    if feed:
-        yield f"Check the feed of {', '.join(feed)} before anything else: no model can be mended for data that do not come."
-    yield from _for_performance(result, worse)
-    if any(alert["type"] == "fairness" for alert in alerts):
-        yield "A gap has widened: look at the group's own charts, and recalibrate or retrain with that group in view."
-    if moved:
-        yield (
-            f"Other patients come than in the baseline ({', '.join(moved)}). Where performance holds, nothing need be "
-            "changed, but the validation was of other patients: hold the coming windows against it."
-        )
-    if not (feed or moved or alerts or _named(result, "prior") or _named(result, "concept")):
-        yield (
-            "Nothing to do: no alert is active and no kind of drift shows. These windows would not have seen every change; "
-            "the smallest they could see stand beside each metric."
-        )
-
-
-def _of_the_feed(row: Row) -> bool:
-    """Values that stopped coming, came in forms never seen, or left a constant behind: a matter of plumbing."""
-    return str(row["input"]).endswith(_MISSING) or bool(row.get("unseen_levels")) or row["effect"] is None
-
-
-def _for_performance(result: LensResult, worse: set[str]) -> Iterator[str]:
-    concept, prior = _named(result, "concept"), _named(result, "prior")
-    ranking, meaning = _listed(worse, _RANKING), _listed(worse, _MEANING)
-    if ranking:
-        yield f"Retrain: the ranking itself got worse ({ranking}), which recalibration cannot mend."
-    if meaning or concept:
-        why = meaning or "the tests of concept drift"
-        more = " on top of that" if ranking else ", which keeps the ranking and needs few patients"
-        yield f"Recalibrate{more}: risks no longer mean what they meant ({why})."
-    elif prior:
-        yield (
-            "Events have become more or less common, and the risks still fit: nothing need be changed; recalibrate in the "
-            "large should observed and expected part."
-        )
-    rest = sorted(at_threshold(name, {}) for name in worse - set(_RANKING) - set(_MEANING))
-    if rest and not (ranking or meaning or concept):
-        yield f"Look at the threshold again: {', '.join(rest)} got worse while ranking and calibration raise no alert."
-
-
-def _listed(worse: set[str], names: Sequence[str]) -> str:
-    return ", ".join(at_threshold(name, {}) for name in names if name in worse)
+    # An end so far off that a straight line says nothing of it has no date.
+    low, high = (row.get(end) or "too far off to say" for end in ("crosses_low", "crosses_high"))
+    return (name, words, str(row["crosses"]), f"{low} to {high}", str(row["reason"] or "still to come"))

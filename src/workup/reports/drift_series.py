@@ -1,4 +1,4 @@
-"""The drift lens's record as a reader thinks of it: windows, and series that charts follow through them. Draws nothing."""
+"""The drift lens's record as a reader thinks of it: windows, and the series that charts follow. Draws nothing."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ CHART_WORDS = {
     "p_prime": "p′ (Laney)",
     "ra_cusum": "risk-adjusted CUSUM",
 }
+_NO_BASELINE = "no baseline"  # how the reason of a series that is never judged begins
 _ON_Z = ("ewma", "cusum", "ra_cusum")  # charts of a running sum; the others chart the value itself
 
 
@@ -65,13 +66,14 @@ class Series:
     @cached_property
     def last(self) -> Row:
         """The last window that could be judged, or the last one where none could."""
-        known = [row for row in self.rows if row["status"] == "ok" and row["baseline"] is not None]
+        known = [row for row in self.rows if row["status"] == "ok"]
         return (known or self.rows)[-1]
 
     @property
     def has_baseline(self) -> bool:
         """Is there a baseline to judge by?"""
-        return self.rows[0]["baseline"] is not None
+        known = [row for row in self.rows if not str(row["reason"]).startswith(_NO_BASELINE)]
+        return bool(known) and known[0]["baseline"] is not None and any(row["upper"] is not None for row in known)
 
     @cached_property
     def signal_windows(self) -> tuple[str, ...]:
@@ -92,8 +94,13 @@ class Series:
 def every_series(result: LensResult) -> list[Series]:
     """All series of all charts, in the order of the record."""
     found: dict[str, list[Row]] = {}
+    # A chart knows that a window was not judged; the list of windows knows whether it was too small or too young.
+    why = {row["window"]: row for row in watched(result) if row["status"] == "immature"}
     for row in result.charts_state:
-        found.setdefault(canonical([row["chart"], row["type"], row["metric"], row["slice"]]), []).append(row)
+        unknown = row["status"] != "ok" and not str(row["reason"]).startswith(_NO_BASELINE)
+        young = why.get(row["window"]) if unknown else None
+        told = row if young is None else {**row, "status": young["status"], "reason": young["reason"] or "too young"}
+        found.setdefault(canonical([row["chart"], row["type"], row["metric"], row["slice"]]), []).append(told)
     return [Series(tuple(rows)) for rows in found.values()]
 
 
@@ -110,15 +117,20 @@ def series_words(type: str, metric: str, slice: Row) -> str:
     >>> series_words("fairness", "auroc", {"sex": "F"})
     'gap in AUROC, sex F less the rest'
     """
-    what, whom = at_threshold(metric, slice), group_words(slice)
+    what, whom = metric_words(metric, slice), group_words(slice)
     if type == "fairness":
         return f"gap in {what}, {whom} less the rest"
     return what if whom == "all" else f"{what}, {whom}"
 
 
+def metric_words(metric: str, slice: Row) -> str:
+    """A metric by its title; the alert of one chart goes by the chart's name."""
+    return CHART_WORDS["ra_cusum"] if metric == "risk_adjusted_cusum" else at_threshold(metric, slice)
+
+
 def watched(result: LensResult) -> list[Row]:
-    """The windows after the baseline."""
-    return [row for row in result.tables.get("windows", ()) if row["period"] == "watched"]
+    """The windows after the baseline; a monitor that runs on lists no others."""
+    return [row for row in result.tables.get("windows", ()) if row.get("period", "watched") == "watched"]
 
 
 def last_judged(result: LensResult) -> str | None:
@@ -133,8 +145,8 @@ def counted(result: LensResult, count: int, *, watched: bool = False) -> str:
 
 
 def span(rows: Sequence[Row]) -> str:
-    """From when until when, in brackets."""
-    return f" ({rows[0]['start']} until {rows[-1]['end']})" if rows else ""
+    """From when until when, in brackets, where that is known."""
+    return f" ({rows[0]['start']} until {rows[-1]['end']})" if rows and "start" in rows[0] else ""
 
 
 def ends_of(row: Row) -> str:

@@ -38,7 +38,7 @@ def standing(result: LensResult) -> str:
     few = sum(row["status"] != "ok" for row in rows)
     if few == len(rows):
         return f"{first} None of them could be judged, so that no performance alert is open says nothing."
-    return first + (f" {counted(result, few)} of these could not be judged." if few else "")
+    return first + (f" {few} of the windows could not be judged." if few else "")
 
 
 def in_state(result: LensResult, state: str) -> list[Row]:
@@ -51,7 +51,8 @@ def loudest(result: LensResult) -> Iterator[str]:
     """The first open alerts as sentences: those of the system itself before those of its inputs."""
     opened = sorted(in_state(result, "open"), key=lambda alert: (alert["severity"] != "high", alert["type"] == "input"))
     for alert in opened[:3]:
-        yield f"{alert['severity'].capitalize()} severity since {alert['window']}: {_subject(alert)}. {_message(alert)}"
+        severity = str(alert["severity"]).capitalize()
+        yield f"{severity} severity since {alert['window']}, {_subject(alert)}: {_message(alert)}"
     if len(opened) > 3:
         yield f"{len(opened) - 3} more open alerts are listed under Active alerts."
 
@@ -64,7 +65,7 @@ def _subject(alert: Row) -> str:
 
 def _message(alert: Row) -> str:
     words = str(alert["message"])
-    return words[:1].upper() + words[1:] + ("" if words.endswith(".") else ".")
+    return words if words.endswith(".") else f"{words}."
 
 
 def chart_state(result: LensResult) -> Section:
@@ -77,8 +78,8 @@ def chart_state(result: LensResult) -> Section:
     ever = sum(bool(one.signal_windows) for one in found)
     causes = len({one.cause for one in found})
     said = [
-        f"{plural(len(found), 'chart')} over {causes} series: {len(now)} signal in the last window that they could judge, "
-        f"{ever} have signalled in some window. A signal by itself is no alert: the change must also be for the worse, "
+        f"{plural(len(found), 'chart')} of {causes} series. Signals in the last window that each could judge: "
+        f"{len(now)}; in any window: {ever}. A signal by itself is no alert: the change must also be for the worse, "
         "reach its limit, and have a 95 % interval that excludes none."
     ]
     bare = sum(not one.has_baseline for one in found)
@@ -98,7 +99,8 @@ def chart_state(result: LensResult) -> Section:
 
 
 def _why_quiet(result: LensResult, one: Series) -> str:
-    held = {(cause_of("performance", r["metric"], r["slice"]), r["window"]) for r in result.tables.get("held_back", ())}
+    rows = result.tables.get("held_back", ())
+    held = {(cause_of(row.get("type", "performance"), row["metric"], row["slice"]), row["window"]) for row in rows}
     if (one.cause, one.last["window"]) in held:
         return "held back: rows that were not acted on do not show it"
     return "the change is for the better, within its limit, or not clear in that window by itself"
@@ -118,7 +120,7 @@ def _chart_row(one: Series) -> tuple[str, ...]:
         number(row["statistic"]),
         ends_of(row),
         ", ".join(one.signal_windows) or "none",
-        status if one.has_baseline else "no baseline",
+        status,
     )
 
 
@@ -131,6 +133,7 @@ def active(result: LensResult) -> Section:
             _KINDS.get(alert["type"], str(alert["type"])),
             _subject(alert),
             str(alert["window"]),
+            str(alert.get("worst_window") or "–"),
             str(alert.get("last_window") or alert["window"]),
             str(alert["state"]),
             _message(alert),
@@ -138,9 +141,9 @@ def active(result: LensResult) -> Section:
         )
         for alert in rows
     )
-    heads = ("severity", "kind", "what", "opened in", "last seen in", "state", "message", "came back")
-    tables = (Table(heads, body, "Active alerts, the severe ones first"),) if rows else ()
-    return Section("Active alerts", (standing(result),), tables, key="drift-alerts")
+    heads = ("severity", "kind", "what", "opened in", "worst in", "last seen in", "state", "message", "came back")
+    tables = (Table(heads, body, "Active alerts, the severe ones first; the message is of the worst window"),)
+    return Section("Active alerts", (standing(result),), tables if rows else (), key="drift-alerts")
 
 
 def resolved(result: LensResult) -> Section:

@@ -229,6 +229,11 @@ def _kind(head: str, cells: Sequence[str]) -> str:
 
 def _cards(report: Report) -> list[Card]:
     internal = report.results.get("internal")
+    if internal is None and "drift" in report.results:
+        now = (
+            find(report.results["drift"], m, {"window": "latest"}) for m in ("auroc", "oe_ratio", "calibration_slope")
+        )
+        return [_card(e) for e in now if e is not None]
     if internal is None:
         return []
     found = [find(internal, metric, {}) for metric in ("auroc", "oe_ratio", "calibration_slope")]

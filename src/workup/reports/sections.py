@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import power, sites, split
+from workup.reports import drift, power, sites, split
 from workup.reports.groups import BY_GROUP, by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section, Table
 from workup.reports.wording import METRIC_TITLES, at_threshold, count, headline, interval, number, slice_name
@@ -51,7 +51,7 @@ def sections(report: Report) -> list[Section]:
     if "subgroups" in report.results:
         groups = report.results["subgroups"]
         found += [*by_group(groups, _HEADS, _rows), *comparisons(groups)]
-    found += [*sites.sections(report), *power.sections(report)]
+    found += [*sites.sections(report), *power.sections(report), *drift.sections(report)]
     found.append(_smallest(report))
     if "subgroups" in report.results and report.results["subgroups"].tables.get("smallest_difference"):
         found.append(smallest_gaps(report.results["subgroups"]))
@@ -96,7 +96,9 @@ def _summary(report: Report) -> Section:
     # How rows map to patients decides every interval, so it is said before anything else.
     first = [note for note in notes if note.startswith("No patient column")]
     rest = [note for note in notes if note not in first]
-    return Section("In plain words", (*first, *headline(report)), points=tuple(rest), key="summary")
+    return Section(
+        "In plain words", (*first, *headline(report), *drift.headline(report)), points=tuple(rest), key="summary"
+    )
 
 
 def _verdicts(report: Report) -> Section:
@@ -201,7 +203,7 @@ def _smallest(report: Report) -> Section:
     """What the data could not have seen is as important as what they show."""
     rows = []
     for name, result in report.results.items():
-        if result.tables.get("smallest_difference"):  # groups are compared with each other: see smallest_gaps
+        if result.tables.get("smallest_difference") or name == "drift":  # compared with each other, or with a baseline
             continue
         for e in result.estimates:
             if e.level != 0.95 or e.se is None or e.status != "ok" or "validation" in e.slice:
