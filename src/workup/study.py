@@ -178,31 +178,32 @@ class Study(Part):
     def load(cls, path: str | Path) -> Study:
         """Read a study.yaml."""
         file = Path(path)
-        content, lines = _read_yaml(file)
+        content, lines = read_yaml(file)
         study = cls.checked(content, where=str(file), lines=lines)
         study._base = file.parent
         return study
 
 
-def _read_yaml(file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
-    """Content and the line of every field. Aliases are refused: a few of them can unfold into gigabytes."""
+def read_yaml(file: Path, *, noun: str = "study") -> tuple[Any, dict[tuple[str, ...], int]]:
+    """Content and the line of every field of a file of this kind. Aliases are refused: a few of them can unfold into gigabytes."""
     try:
         size = file.stat().st_size
         if size > _LARGEST_FILE:
-            raise StudyError(f"{file}: a study file is at most {_LARGEST_FILE:,} bytes; got {size:,}.")
+            raise StudyError(f"{file}: a {noun} file is at most {_LARGEST_FILE:,} bytes; got {size:,}.")
         text = file.read_text(encoding="utf-8-sig")
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
             raise StudyError(f"{file}: YAML aliases (*name) are not allowed. To fix: write the value out.")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         return yaml.safe_load(text), dict(_lines(node, (), file)) if node else {}
     except FileNotFoundError:
-        raise StudyError(f"{file}: there is no such study file. To fix: 'workup new risk' makes one.") from None
+        made = " To fix: 'workup new risk' makes one." if noun == "study" else ""
+        raise StudyError(f"{file}: there is no such {noun} file.{made}") from None
     except IsADirectoryError:
-        raise StudyError(f"{file}: this is a folder. To fix: name the study file in it.") from None
+        raise StudyError(f"{file}: this is a folder. To fix: name the {noun} file in it.") from None
     except UnicodeDecodeError:
-        raise StudyError(f"{file}: the study file must be UTF-8 text.") from None
+        raise StudyError(f"{file}: the {noun} file must be UTF-8 text.") from None
     except RecursionError:
-        raise StudyError(f"{file}: not valid YAML for a study: nested too deeply.") from None
+        raise StudyError(f"{file}: not valid YAML for a {noun}: nested too deeply.") from None
     except ValueError as error:  # a date or number that YAML takes for one and Python cannot make
         raise StudyError(f"{file}: not valid YAML: {error}. To fix: put the value in quotes.") from None
     except yaml.YAMLError as error:
