@@ -139,6 +139,27 @@ def test_a_folder_that_cannot_hold_them_gets_none_of_them(tmp_path: Path) -> Non
     assert blocked.read_text() == "in the way"
 
 
+def test_a_slip_in_one_path_leaves_nothing_in_the_other(tmp_path: Path) -> None:
+    words = ("plan", "proportions", "--p1", "0.8", "--p2", "0.7", "-o", tmp_path / "a", "--json")
+    done = call(*words, tmp_path / "b" / "c.json")
+    assert done.code == 2
+    assert "no such folder" in done.err
+    assert not done.out
+    assert not list(tmp_path.iterdir())
+    done = call(*words, tmp_path / "a" / "c.json")
+    assert done.code == 0, done.err
+    assert (tmp_path / "a" / "c.json").read_bytes() == (tmp_path / "a" / "report.json").read_bytes()
+
+
+@pytest.mark.parametrize("content", ['{"study": {"task": "risk"}}', "[]", "not JSON"])
+def test_the_record_of_something_else_is_not_written_over(tmp_path: Path, content: str) -> None:
+    (tmp_path / "report.json").write_text(content)
+    done = call("plan", "proportions", "--p1", "0.8", "--p2", "0.7", "-o", tmp_path)
+    assert done.code == 2
+    assert "report of something else" in done.err
+    assert (tmp_path / "report.json").read_text() == content
+
+
 def test_json_on_standard_output_is_all_that_is_there(tmp_path: Path) -> None:
     done = spawn("plan", "proportions", "--p1", "0.8", "--p2", "0.7", "--json", "-", "-o", tmp_path)
     assert done.code == 0, done.err
@@ -157,6 +178,8 @@ def test_json_on_standard_output_is_all_that_is_there(tmp_path: Path) -> None:
         (("proportions", "--p1", "0.8", "--p2", "0.7", "--groups", "A:x"), "name:share:prevalence"),
         (("proportions", "--p1", "0.8", "--p2", "0.7", "--groups", "A:0.9,B:0.9"), "add to 1.8"),
         (("proportions", "--p1", "0.8", "--p2", "0.7", "--groups", "1"), "at least two groups"),
+        (("proportions", "--p1", "0.8", "--p2", "0.7", "--groups", "²"), "at least two groups"),
+        (("proportions", "--p1", "0.8", "--p2", "0.7", "--groups", "9" * 5000), "at most 100 groups"),
         (("proportions", "--p1", "0.8", "--p2", "0.7", "--alpha", "0"), "alpha must lie strictly"),
         (("auc", "--auc1", "0.8", "--auc2", "0.80000001", "--prevalence", "0.1"), "not feasible"),
         (("auc", "--auc1", "0.8", "--auc2", "0.7"), "needs the prevalence"),

@@ -170,6 +170,14 @@ def test_bad_requests_are_refused_in_one_message(tmp_path: Path, why: str) -> No
     assert not (tmp_path / "out").exists()
 
 
+def test_a_slip_in_the_path_of_the_record_leaves_no_sides(tmp_path: Path) -> None:
+    table = write(tmp_path / "cohort.csv", cohort())
+    done = call("split", table, "--strategy", "random", "-o", tmp_path / "sides", "--json", tmp_path / "no" / "r.json")
+    assert done.code == 2
+    assert "no such folder" in done.err
+    assert not (tmp_path / "sides").exists()
+
+
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
     table = write(tmp_path / "in" / "cohort.csv", cohort(60))
     out = tmp_path / "out"

@@ -113,6 +113,13 @@ def test_positives_become_patients_by_the_prevalence_of_each_group() -> None:
     assert [row["patients"] for row in specificity] == [1007, 954, 1961]
 
 
+def test_a_prevalence_that_no_group_needs_is_not_told_as_expected() -> None:
+    own = [Group("A", 0.7, 0.1), Group("B", 0.3, 0.2)]
+    assert plan_proportions(0.8, p2=0.7, prevalence=0.5, groups=own).settings["prevalence"] is None
+    assert plan_auc(0.8, auc2=0.7, prevalence=0.5, groups=own).settings["prevalence"] is None
+    assert plan_proportions(0.8, p2=0.7, prevalence=0.5, groups=[own[0], Group("C", 0.3)]).settings["prevalence"] == 0.5
+
+
 def test_enrolled_as_they_come_the_rarest_group_decides() -> None:
     groups = [Group("A", 0.9, 0.1), Group("B", 0.1, 0.1)]
     plan = plan_proportions(0.80, p2=0.85, groups=groups)
@@ -350,7 +357,15 @@ def test_cases_at_hand_show_what_they_reach() -> None:
         (lambda: plan_proportions(0.8, p2=0.7, groups=5000), r"at most 100 groups"),
         (lambda: plan_proportions(0.8, p2=0.7, groups=3, allocation=2), r"versus-reference, or allocation 1"),
         (lambda: plan_proportions(0.8, p2=0.7, allocation=0), r"allocation must be a positive number"),
+        (lambda: plan_proportions(0.8, p2=0.7, allocation=1e9), r"allocation must be .* to 1000"),
         (lambda: plan_proportions(0.8, p2=0.7, n=1), r"n must be at least 2"),
+        (lambda: plan_proportions(0.8, p2=0.7, n=10**27), r"no more than 10,000,000,000"),
+        (lambda: plan_proportions(0.8, p2=0.0, difference=0.1), r"got both"),
+        (lambda: plan_proportions(0.8, p2=0.7, alpha=1e-300), r"alpha of a comparison must be at least 1e-10"),
+        (lambda: plan_proportions(0.8, difference=1e-9), r"not feasible: more than 10,000,000,000 patients"),
+        (lambda: plan_proportions(0.8, p2=0.7, prevalence=1e-12), r"not feasible"),
+        (lambda: plan_proportions(0.8, p2=0.7, assurance=0.9), r"an assurance has nothing to act on"),
+        (lambda: plan_auc(0.8, auc2=0.7, prevalence=0.1, assurance=0.9), r"an assurance has nothing to act on"),
         (
             lambda: plan_proportions(0.8, p2=0.7, groups=[Group("A", 0.5), Group("B")]),
             r"every group has a share or none",
@@ -364,14 +379,31 @@ def test_cases_at_hand_show_what_they_reach() -> None:
         (lambda: plan_auc(0.8, auc2=0.7, prevalence=0.1, groups=3, correlation=0.5), r"same patients"),
         (lambda: plan_precision(0.1, lp_mean=-2), r"lp_mean and lp_sd together"),
         (lambda: plan_precision(0.0), r"prevalence must lie strictly"),
+        (lambda: plan_precision(0.1, oe_width=0), r"width for observed / expected events must be positive; got 0"),
+        (lambda: plan_precision(0.1, slope_width=float("nan"), cstatistic=0.8), r"width for calibration slope"),
+        (lambda: plan_precision(0.1, oe_width=1e-8), r"not feasible"),
+        (lambda: plan_precision(0.1, lp_mean=1e300, lp_sd=1), r"linear predictors are log odds"),
+        (
+            lambda: plan_precision(0.1, cstatistic=0.8, groups=[Group("everyone", 0.5), Group("B", 0.5)]),
+            r"other than 'total' and 'everyone'",
+        ),
         (lambda: plan_develop(0.2, parameters=10), r"expected fit in one form"),
         (lambda: plan_develop(0.2, parameters=0, cox_snell=0.2), r"parameters must be at least 1"),
+        (lambda: plan_develop(0.2, parameters=10**12, cox_snell=0.2), r"not feasible"),
         (lambda: plan_leak(), r"give a bound for the leak rate, or two recalls"),
         (lambda: plan_leak(bound=0.01, leak_rate=0.02), r"not feasible"),
         (lambda: plan_leak(bound=0.01, icc=0.1, design_effect=2), r"not both"),
+        (lambda: plan_leak(bound=0.01, design_effect=0), r"design_effect must be at least 1"),
+        (lambda: plan_leak(bound=0.01, n=0), r"n must be at least 1"),
+        (lambda: plan_leak(bound=1e-12), r"not feasible: more than 10,000,000,000 golds"),
+        (lambda: plan_leak(bound=0.01, power=0.9), r"power belongs to a gap in recall"),
+        (lambda: plan_leak(recall1=0.9, recall2=0.95, assurance=0.9, sides="one"), r"assurance and sides belong to"),
+        (lambda: plan_leak(recall1=0.9, recall2=0.9), r"equal recalls apart; got 0.9 twice"),
         (lambda: plan_decay(), r"give a slope, or the recalls"),
         (lambda: plan_decay(slope=-0.2), r"recall would leave 0 to 1"),
         (lambda: plan_decay(slope=-0.02, n=1), r"at least 2 cases"),
+        (lambda: plan_decay(slope=-0.02, icc=0.2), r"icc belongs to a gap at one turn"),
+        (lambda: plan_decay(live=0.8, oracle=0.9, turns=20), r"turns belongs to a slope"),
     ],
 )
 def test_what_cannot_be_planned_is_refused_in_one_sentence(call: Callable[[], LensResult], message: str) -> None:

@@ -16,6 +16,8 @@ from workup.errors import InputError, StudyError
 from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence
 from workup.lenses.pooling import Goal, PoolSettings, pool_sites
+from workup.lenses.site_limits import bounds
+from workup.lenses.site_limits import verdict as judged
 from workup.report import LensResult, Report
 from workup.stats.intervals import wilson
 from workup.stats.meta_analysis import pool_shares
@@ -249,8 +251,9 @@ def test_shares_as_in_r(case: Case) -> None:
 
 
 def test_shares_that_are_all_whole_have_no_mean_and_say_so() -> None:
-    found = pool([at(name, share("sensitivity", 12, 12)) for name in "ABC"])
+    found = pool([at(name, share("sensitivity", 12, 12)) for name in "ABC"], limit={"sensitivity": 0.8})
     one = row(found, "sensitivity")
+    assert (one["verdict"], "no peak" in one["reason"]) == ("not_assessed", True), "three sites are not too few"
     assert (one["k"], one["value"], one["i2"], one["pi_low"], one["weights"]) == (3, None, None, None, [])
     mean = next(e for e in found.estimates if e.slice == {"pooled": "sites"})
     assert (mean.status, mean.value) == ("insufficient", None)
@@ -283,8 +286,8 @@ def test_thresholds_are_pooled_apart() -> None:
     found = pool([both("A", 90, 60), both("B", 92, 58), both("C", 88, 62)])
     assert row(found, "sensitivity", threshold=0.1)["value"] == pytest.approx(0.90, abs=0.005)
     assert row(found, "sensitivity", threshold=0.3)["value"] == pytest.approx(0.60, abs=0.005)
-    judged = [e for e in found.estimates if e.slice.get("pooled") == "sites"]
-    assert [e.slice["threshold"] for e in judged] == [0.1, 0.3]
+    means = [e for e in found.estimates if e.slice.get("pooled") == "sites"]
+    assert [e.slice["threshold"] for e in means] == [0.1, 0.3]
 
 
 def test_pooled_means_and_new_sites_can_be_judged_by_gates() -> None:
@@ -344,6 +347,30 @@ def test_verdicts_come_from_the_prediction_interval(limit: Any, verdict: str) ->
     assert row(found, "auroc")["verdict"] == verdict
 
 
+@pytest.mark.parametrize(
+    ("metric", "ends", "limit", "verdict"),
+    [
+        ("auroc", (0.7, 0.9), 0.7, "adequate"),
+        ("auroc", (0.5, 0.7), 0.7, "inconclusive"),
+        ("auroc", (0.5, 0.6999), 0.7, "inadequate"),
+        ("brier", (0.1, 0.2), 0.2, "adequate"),
+        ("brier", (0.2, 0.3), 0.2, "inconclusive"),
+        ("brier", (0.2001, 0.3), 0.2, "inadequate"),
+        ("oe_ratio", (0.8, 1.2), 0.2, "adequate"),
+        ("oe_ratio", (0.7999, 1.2), 0.2, "inconclusive"),
+        ("oe_ratio", (1.2, 1.4), 0.2, "inconclusive"),
+        ("oe_ratio", (1.2001, 1.4), 0.2, "inadequate"),
+        ("rate", (0.1, 0.3), (0.1, 0.3), "adequate"),
+        ("rate", (0.1, 0.3), (0.15, 0.2), "inconclusive"),
+        ("rate", (0.1, 0.3), (None, 0.05), "inadequate"),
+    ],
+)
+def test_an_end_on_the_limit_meets_it(metric: str, ends: tuple[float, float], limit: Any, verdict: str) -> None:
+    asked = bounds({metric: limit}, goals=GOALS, scales=SCALES)[metric]
+    row = {"k": 5, "lost": 0, "value": 0.5, "pi_low": ends[0], "pi_high": ends[1]}
+    assert judged(row, asked)["verdict"] == verdict
+
+
 def test_limits_around_a_target_and_below_a_ceiling() -> None:
     sites = [
         at(n, figure("oe_ratio", 1.0 + d, 0.01), figure("brier", 0.10 + d, 0.001))
@@ -372,6 +399,8 @@ def test_without_goals_a_limit_must_be_a_pair() -> None:
         ({"limit": {"auroc": (0.9, 0.7)}}, "below the highest"),
         ({"limit": {"auroc": (None, None)}}, "at most one end"),
         ({"limit": {"auroc": float("nan")}}, "finite"),
+        ({"limit": {"oe_ratio": 0.8}}, "distance from the target 1"),
+        ({"limit": {"oe_ratio": 1.25}}, "give a pair"),
         ({"development": "D"}, "'D' is not known here"),
         ({"subsets": ("typ",)}, "did you mean 'type'"),
         ({"moderators": ("volum",)}, "did you mean 'volume'"),
@@ -549,6 +578,37 @@ def test_an_improvement_is_no_failure() -> None:
     assert "no failure" in auroc["reason"]
     assert auroc["p_worse"] > 0.99
     assert ratio["value"] < 0, "lower, but nearer to 1"
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "finding"),
+    [
+        (0.88, 1.15, "different"),  # on either side of 1 and about as far from it
+        (1.0, 1.3, "worse"),
+        (0.9, 0.7, "worse"),
+        (0.7, 0.9, "better"),
+        (1.4, 0.95, "better"),
+        (1.0, 1.02, "no clear change"),
+    ],
+)
+def test_farther_from_a_target_is_worse_and_merely_elsewhere_is_not(
+    inside: float, outside: float, finding: str
+) -> None:
+    sites = [at(n, figure("oe_ratio", outside, 0.04)) for n in "ABC"]
+    [ratio] = pool(sites, reference=internal_report(figure("oe_ratio", inside, 0.03))).comparisons
+    assert ratio["finding"] == finding
+    assert (ratio["p_worse"] < 0.025) == (finding == "worse")
+
+
+def test_two_values_as_far_from_a_target_are_seldom_called_worse() -> None:
+    rng = np.random.default_rng(0)
+    worse = 0
+    for _ in range(300):
+        sites = [at(n, figure("oe_ratio", float(np.exp(0.12 + 0.05 * rng.normal())), 0.05)) for n in "ABCD"]
+        inside = figure("oe_ratio", float(np.exp(-0.12 + 0.03 * rng.normal())), 0.03)
+        [ratio] = pool(sites, reference=internal_report(inside)).comparisons
+        worse += ratio["finding"] == "worse"
+    assert worse <= 16, "2.5 % of 300 are 7.5; more than 16 have a chance of one in a thousand"
 
 
 def test_the_development_site_is_shown_and_compared_but_not_pooled() -> None:

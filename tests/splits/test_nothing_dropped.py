@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from splits.tables import PARTS, STRATEGIES, days, deviations, kinds, level_row, objects, visits
+from workup.errors import InputError
 from workup.splits import Split, split
 
 
@@ -159,3 +160,26 @@ def test_unseen_levels_are_said() -> None:
     said = kinds(found)
     assert {("unseen_level", "new", "development"), ("unseen_level", "old", "validation")} <= said
     assert ("unseen_level", "rare", "validation") in said
+
+
+def test_a_level_that_only_rows_have_is_small_and_not_unseen() -> None:
+    """Sex is unknown in the second row of every patient: nobody counts under it, and half the rows do."""
+    table = {"id": objects(f"p{i // 2}" for i in range(40)), "sex": objects(["F", None] * 20)}
+    found = split(table, strategy="demographics", patient="id", by=["sex"])
+    said = kinds(found)
+    assert level_row(found, "sex", "missing")["patients"]["all"] == 0
+    assert {("small_group", "missing", side) for side in ("development", "validation")} <= said
+    assert not {kind for kind, *_ in said} & {"unseen_level"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"strategy": "temporal", "time": "day", "embargo": 10**20}, "embargo must be 0 to 36,525 days"),
+        ({"strategy": "temporal", "time": "day", "embargo": -1}, "embargo must be 0"),
+        ({"strategy": "random", "minimum_rows": -5}, "minimum number of rows must be 0 or more; got -5"),
+    ],
+)
+def test_numbers_that_cannot_be_meant(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        split({"day": days(*range(40))}, **settings)

@@ -1,4 +1,4 @@
-"""`workup corpus`: corpora with known truth."""
+"""`workup corpus`: corpora with known truth made, converted between formats, and described without showing a text."""
 
 from __future__ import annotations
 
@@ -7,16 +7,25 @@ from typing import Annotated
 
 import typer
 
-from workup.cli.common import command, say
+from workup.cli.common import command, emit, say
+
+_OFFSETS = "How IN counts offsets: codepoint, utf16 or byte, with -inclusive behind it where ends are inclusive"
+_TRIM = "titles: cut leading titles (Mr., Dr.) from every span"
 
 
 def add_to(app: typer.Typer) -> None:
     """Hang the commands on the tree."""
-    group = typer.Typer(help="Make corpora with known truth.", no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(
+        help="Make, convert and describe corpora with known truth.", no_args_is_help=True, rich_markup_mode=None
+    )
     group.callback()(lambda: None)
     command(group, name="generate", example="workup corpus generate --kind cohort --count 2000 --seed 1 -o cohort.csv")(
         generate
     )
+    command(
+        group, name="convert", example="workup corpus convert notes_brat/ notes.jsonl --from brat --to spans-jsonl"
+    )(convert)
+    command(group, name="describe", example="workup corpus describe notes.jsonl --mapping labels.yaml")(describe)
     app.add_typer(group, name="corpus")
 
 
@@ -44,3 +53,81 @@ def generate(
     planted = plugins.make("generators", kind, settings, where="corpus generate", context={"seed": seed})
     for path in planted.write(out):
         say(str(path))
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="File, folder or zip to read")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="File, or for brat and i2b2 a new folder or a .zip, to write")
+    ],
+    read_as: Annotated[str, typer.Option("--from", help="Format of IN; recognised when absent")] = "",
+    write_as: Annotated[str, typer.Option("--to", help="Format of OUT; by its ending when absent")] = "",
+    offsets: Annotated[str, typer.Option(help=_OFFSETS)] = "codepoint",
+    trim: Annotated[str, typer.Option(help=_TRIM)] = "",
+    as_json: Annotated[
+        str | None, typer.Option("--json", help="- writes the counts as JSON to standard output")
+    ] = None,
+) -> None:
+    """Convert a corpus with spans; every span keeps its text and place, or nothing is written."""
+    import json
+
+    from workup.corpora.formats.span_conversion import convert_corpus
+
+    record = convert_corpus(source, out, read_as=read_as, write_as=write_as, offsets=offsets, trim=trim)
+    counts = f"{record['documents']:,} documents, {record['spans']:,} spans"
+    say(f"{counts}: {source.name} ({record['from']}) to {out.name} ({record['to']})")
+    for what, count in record["not_taken"].items():
+        say(f"Not taken from {source.name}: {what}, {count:,} times")
+    for what, count in record["no_place"].items():
+        say(f"No place in {record['to']}: {what}, {count:,} times")
+    if record["titles_cut"]:
+        say(f"Titles cut from {record['titles_cut']:,} spans")
+    if as_json is not None:
+        emit(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
+
+
+def describe(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="File, folder or zip to read")],
+    read_as: Annotated[str, typer.Option("--format", "--from", help="Format of IN; recognised when absent")] = "",
+    offsets: Annotated[str, typer.Option(help=_OFFSETS)] = "codepoint",
+    trim: Annotated[str, typer.Option(help=_TRIM)] = "",
+    labels: Annotated[
+        str, typer.Option(help="Mapping of the labels: a name or a file; the shipped one that knows most when absent")
+    ] = "",
+    mapping: Annotated[
+        Path | None, typer.Option(help="YAML file to write, with a line to fill in for every unmapped label")
+    ] = None,
+    as_json: Annotated[
+        str | None, typer.Option("--json", help="Write the counts as JSON; - is standard output")
+    ] = None,
+) -> None:
+    """Count documents, spans, labels, annotators and lengths; texts and ids are never shown."""
+    import json
+
+    from workup.corpora import describing
+    from workup.corpora.formats.span_conversion import chosen_format
+    from workup.corpora.formats.span_format import read_documents
+    from workup.corpora.formats.span_records import Tally
+    from workup.errors import InputError
+
+    if mapping is not None and mapping.exists():
+        raise InputError(
+            "a new file was expected, since a mapping that was filled in would be lost",
+            where=str(mapping),
+            got="one that is there",
+            remedy="name another file",
+        )
+    left_out = Tally()
+    format = chosen_format(source, read_as).name
+    documents = read_documents(source, format=format, offsets=offsets, trim=trim, left_out=left_out)
+    record = describing.describe(documents, labels=labels)
+    record = {"corpus": source.name, "format": format, **record, "not_taken": dict(sorted(left_out.items()))}
+    if mapping is not None:
+        emit(describing.mapping_to_fill(record, source=source.name), str(mapping))
+        say(f"{mapping}: {len(record['unmapped'])} labels to fill in")
+    if as_json != "-":
+        emit(describing.text_of(record, name=source.name, format=format), None)
+    if as_json is not None:
+        emit(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
+    for what, count in record["not_taken"].items():
+        say(f"Not taken from {source.name}: {what}, {count:,} times")

@@ -153,7 +153,9 @@ def precision(
     slope_width: Annotated[float, typer.Option(help="Width of the interval of the calibration slope")] = 0.2,
     auroc_width: Annotated[float, typer.Option(help="Width of the interval of the AUROC")] = 0.1,
     net_benefit_width: Annotated[float, typer.Option(help="Width for the standardised net benefit")] = 0.2,
-    groups: Groups = None,
+    groups: Annotated[
+        list[str] | None, typer.Option(help="name:share[:prevalence] for each; repeat, or separate by commas")
+    ] = None,
     level: Annotated[float, typer.Option(help="Level of the intervals")] = 0.95,
     assurance: Assurance = None,
     name: Name = "",

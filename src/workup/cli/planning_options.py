@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as jsons
 import os
 import tempfile
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workup.cli.common import emit, say
+from workup.cli.targets import check_target
 from workup.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ Prevalence = Annotated[float | None, typer.Option(help="Share of patients with t
 Allocation = Annotated[float, typer.Option(help="Patients of every other group for each one of the first")]
 Testing = Annotated[str, typer.Option(help="all-pairs, versus-reference (the first group), or gatekeeper")]
 Adjust = Annotated[str, typer.Option(help="How alpha is shared among comparisons: bonferroni, holm or none")]
+Confidence = Annotated[float, typer.Option(help="Chance of a false effect, two-sided")]
 AtHand = Annotated[int | None, typer.Option("--n", help="Rows of the first group at hand: shows what they reach")]
 Assurance = Annotated[
     float | None, typer.Option(help="Probability with which enough are enrolled; on average when absent")
@@ -46,8 +49,8 @@ def parsed_groups(words: Sequence[str] | None) -> int | tuple[Group, ...]:
     from workup.lenses.plans import Group
 
     parts = [part.strip() for word in words or ("2",) for part in word.split(",") if part.strip()]
-    if len(parts) == 1 and parts[0].isdigit():
-        return int(parts[0])
+    if len(parts) == 1 and parts[0].isascii() and parts[0].isdigit():
+        return int(parts[0][:10])  # the rest of so long a number changes nothing: it is refused
     found = []
     for part in parts:
         name, *numbers = part.split(":")
@@ -77,6 +80,9 @@ def tell(
     from workup.lenses.plans import plan_report
     from workup.reports import text
 
+    check_target(json, out=out)
+    if out is not None:
+        _check_folder(out)
     report = plan_report(
         result,
         name=name,
@@ -93,6 +99,24 @@ def tell(
         emit(text.render(report), None)
     if json not in (None, "-"):
         say(f"The record is in {json}")
+
+
+def _check_folder(folder: Path) -> None:
+    """A plan takes the place of an earlier plan, never of the record of a validation."""
+    record = folder / "report.json"
+    if not record.is_file():
+        return
+    try:
+        task = jsons.loads(record.read_text(encoding="utf-8"))["study"]["task"]
+    except (OSError, ValueError, KeyError, TypeError):
+        task = None
+    if task != "plan":
+        raise InputError(
+            "the output must be a new folder, or one that holds a plan",
+            where=str(folder),
+            got="the report of something else",
+            remedy="name another folder",
+        )
 
 
 def _write(report: Report, folder: Path) -> None:

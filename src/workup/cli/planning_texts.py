@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workup.cli.planning_options import Alpha, AsOf, AtHand, Json, Name, Out, Power, tell
+from workup.cli.planning_options import AsOf, Confidence, Json, Name, Out, Power, tell
 
 
 def leak(
@@ -21,10 +21,10 @@ def leak(
     level: Annotated[float, typer.Option(help="Level of the interval")] = 0.95,
     sides: Annotated[str, typer.Option(help="one or two: whose upper end is held to the bound")] = "two",
     bound_method: Annotated[str, typer.Option(help="wilson or clopper-pearson")] = "wilson",
-    alpha: Alpha = 0.05,
+    alpha: Confidence = 0.05,
     power: Power = 0.8,
     method: Annotated[str, typer.Option(help="pooled, unpooled, continuity or arcsine, for a gap")] = "pooled",
-    n: AtHand = None,
+    n: Annotated[int | None, typer.Option("--n", help="Golds at hand, in each group: shows what they reach")] = None,
     name: Name = "",
     as_of: AsOf = None,
     json: Json = None,
@@ -62,9 +62,9 @@ def decay(
     oracle: Annotated[float | None, typer.Option(help="Recall with the whole history given")] = None,
     icc: Annotated[float, typer.Option(help="Correlation of facts within a case, for a gap")] = 0.0,
     correlation: Annotated[float, typer.Option(help="Correlation between turns, or of live and oracle")] = 0.0,
-    alpha: Alpha = 0.05,
+    alpha: Confidence = 0.05,
     power: Power = 0.8,
-    n: AtHand = None,
+    n: Annotated[int | None, typer.Option("--n", help="Cases at hand: shows what they reach")] = None,
     name: Name = "",
     as_of: AsOf = None,
     json: Json = None,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say
+from workup.cli.targets import check_target
 from workup.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def split(
     from workup.reports import text
 
     _check_folder(out)
+    check_target(json, out=out)
     content = plugins.find("formats", "table")(table)
     found = splits.split(
         _checked(content, outcome=outcome, time=time, time_format=time_format, where=table.name),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from workup.errors import InputError
 from workup.report import canonical
 
 State = Literal["open", "acknowledged", "resolved"]
@@ -36,7 +37,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Alert:
-    """One alert through its life. `quiet` counts the windows since it last fired, `relapses` how often it came back."""
+    """One alert through its life. `quiet` counts the windows since it last fired, `relapses` how often it came back.
+
+    Effect, severity and message are those of the worst window since it opened, so that they agree with each other.
+    """
 
     type: str
     metric: str
@@ -46,7 +50,9 @@ class Alert:
     effect: float
     state: State
     message: str
+    worst_window: str = ""
     last_window: str = ""
+    last_effect: float | None = None
     resolved_window: str = ""
     quiet: int = 0
     relapses: int = 0
@@ -75,13 +81,20 @@ class Alerts:
     held: Mapping[str, Alert] = field(default_factory=dict)
 
     def after(self, findings: Iterable[Finding]) -> Alerts:
-        """The alerts once these findings of one window are counted in."""
-        held = dict(self.held)
+        """The alerts once these findings of one window are counted in.
+
+        A window says one thing of each cause: of several findings, one that fires before one that does not.
+        """
+        said: dict[str, Finding] = {}
         for finding in findings:
-            before = held.get(finding.cause)
-            now = self._next(before, finding)
+            other = said.get(finding.cause)
+            if other is None or _weight(finding) > _weight(other):
+                said[finding.cause] = finding
+        held = dict(self.held)
+        for cause, finding in said.items():
+            now = self._next(held.get(cause), finding)
             if now is not None:
-                held[finding.cause] = now
+                held[cause] = now
         return replace(self, held=held)
 
     def _next(self, before: Alert | None, finding: Finding) -> Alert | None:
@@ -89,31 +102,18 @@ class Alerts:
             return before
         if not finding.fires:
             return None if before is None else self._quieter(before, finding.window)
+        if before is None or before.state == "resolved":
+            return _opened(finding, relapses=0 if before is None else before.relapses + 1)
         assert finding.effect is not None
-        if before is None:
-            return Alert(
-                finding.type,
-                finding.metric,
-                finding.slice,
-                finding.window,
-                finding.severity,
-                finding.effect,
-                "open",
-                finding.message,
-                last_window=finding.window,
-            )
-        again = before.state == "resolved"
+        fed = replace(before, last_window=finding.window, last_effect=finding.effect, quiet=0)
+        if abs(finding.effect) <= abs(before.effect):
+            return fed
         return replace(
-            before,
-            window=finding.window if again else before.window,
-            severity=finding.severity if again or finding.severity == "high" else before.severity,
+            fed,
             effect=finding.effect,
-            state="open" if again else before.state,
+            severity=finding.severity,
             message=finding.message,
-            last_window=finding.window,
-            resolved_window="" if again else before.resolved_window,
-            quiet=0,
-            relapses=before.relapses + again,
+            worst_window=finding.window,
         )
 
     def _quieter(self, alert: Alert, window: str) -> Alert:
@@ -126,6 +126,8 @@ class Alerts:
 
     def acknowledged(self, cause: str) -> Alerts:
         """The same with one open alert marked as seen by someone."""
+        if cause not in self.held:
+            raise InputError("an alert that was raised was expected", got="a cause without one")
         alert = self.held[cause]
         if alert.state != "open":
             return self
@@ -140,3 +142,26 @@ class Alerts:
                 self.held.items(), key=lambda item: (order[item[1].state], item[1].severity != "high", item[0])
             )
         ]
+
+
+def _weight(finding: Finding) -> tuple[int, float]:
+    order = {None: 0, False: 1, True: 2}[finding.fires]
+    return order, abs(finding.effect) if finding.effect is not None else 0.0
+
+
+def _opened(finding: Finding, *, relapses: int) -> Alert:
+    assert finding.effect is not None
+    return Alert(
+        finding.type,
+        finding.metric,
+        finding.slice,
+        finding.window,
+        finding.severity,
+        finding.effect,
+        "open",
+        finding.message,
+        worst_window=finding.window,
+        last_window=finding.window,
+        last_effect=finding.effect,
+        relapses=relapses,
+    )

@@ -104,10 +104,14 @@ def _completeness(name: str, column: Any) -> dict[str, Any]:
 
 
 def _delay(scores: Scores) -> dict[str, float] | None:
-    """Quartiles and the 90th percentile of the days until the answer was known; None where no time was given."""
+    """Quartiles and the 90th percentile of the days until the answer was known; None where no time was given.
+
+    `rows` says how many they rest on.
+    """
     delays = scores.values.get("label_delay")
     if delays is None or not np.isfinite(delays).any():
         return None
     known = delays[np.isfinite(delays)]
     names: Sequence[str] = ("p25", "median", "p75", "p90")
-    return dict(zip(names, np.quantile(known, [0.25, 0.5, 0.75, 0.9]).tolist(), strict=True))
+    quantiles = np.quantile(known, [0.25, 0.5, 0.75, 0.9]).tolist()
+    return {"rows": int(known.size), **dict(zip(names, quantiles, strict=True))}

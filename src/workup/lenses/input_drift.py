@@ -3,25 +3,30 @@ significant, among all inputs of the window, and large enough to matter."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
+from scipy import special
 
+from workup.errors import InputError
 from workup.lenses.alerts import Finding, Severity
-from workup.lenses.windows import Window
+from workup.lenses.input_rows import all_rows, everyone, level_counts, one_row_each
 from workup.scores import MISSING, Floats, Levels, Scores
-from workup.stats.distances import missingness
+from workup.stats.distances import in_spreads, missingness
 from workup.stats.kernel_tests import classifier_test, mmd
 from workup.stats.multiplicity import adjust
-from workup.stats.reference import Reference
-from workup.stats.shares import categories, chi_square, jensen_shannon
+from workup.stats.reference import BinnedReference, Reference
+from workup.stats.shares import chi_square, jensen_shannon
 from workup.study import Part
+
+__all__ = ["Compared", "InputLimits", "InputReference", "all_rows"]
 
 TOGETHER = "all inputs together"
 FEWEST_ROWS = 20  # on either side; below that no distance means anything
+MOST_LEVELS = 2_000  # of a category whose counts are stored: as many as the quantiles of a number
 
 
 class InputLimits(Part):
@@ -39,7 +44,7 @@ class InputLimits(Part):
 
 
 @dataclass(frozen=True)
-class Tested:
+class Compared:
     """One comparison of one input: what was measured, how surely, and what would matter."""
 
     input: str
@@ -52,73 +57,115 @@ class Tested:
     more: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InputReference:
-    """The inputs of the baseline, kept in order for every window to come."""
+    """The inputs of the baseline, kept for every window to come: numbers in order or binned, categories as counts.
 
+    `table` holds the numbers row by row, for tests of all of them together; a stream keeps none.
+    """
+
+    inputs: tuple[str, ...]
+    rows: int
+    missing: Mapping[str, int]
     numbers: Mapping[str, Reference]
-    levels: Mapping[str, Levels]
-    rows: Scores
+    levels: Mapping[str, Mapping[str, int]]
     limits: InputLimits
     seed: int
+    table: Floats | None = None
 
     @classmethod
-    def of(cls, baseline: Scores, *, limits: InputLimits, seed: int) -> InputReference:
-        """Freeze the baseline: one row of each patient, since rows of one patient are not independent."""
-        rows = _one_row_each(baseline)
-        numbers = {
-            name: Reference.exact(column)
-            for name, column in rows.inputs.items()
+    def of(
+        cls, baseline: Scores, *, limits: InputLimits, seed: int, keep: Literal["exact", "binned"] = "exact"
+    ) -> InputReference:
+        """Freeze the baseline: one row of each patient, since rows of one patient are not independent.
+
+        `binned` keeps counts at 2,000 quantiles, and no row.
+        """
+        rows = one_row_each(everyone(baseline))
+        columns = {name: _finite(name, column) for name, column in rows.inputs.items()}
+        numeric = {
+            name: column
+            for name, column in columns.items()
             if not isinstance(column, Levels) and np.isfinite(column).sum() >= FEWEST_ROWS
         }
-        levels = {name: column for name, column in rows.inputs.items() if isinstance(column, Levels)}
-        return cls(numbers, levels, rows, limits, seed)
+        make = Reference.exact if keep == "exact" else Reference.binned
+        counted = {name: level_counts(column) for name, column in columns.items() if isinstance(column, Levels)}
+        return cls(
+            tuple(columns),
+            len(rows),
+            {name: _missing_count(column) for name, column in columns.items()},
+            {name: make(column) for name, column in numeric.items()},
+            {name: counts for name, counts in counted.items() if keep == "exact" or len(counts) <= MOST_LEVELS},
+            limits,
+            seed,
+            np.column_stack(list(numeric.values())) if keep == "exact" and numeric else None,
+        )
+
+    def notes(self) -> list[str]:
+        """What is kept of the baseline, where that is not all of it."""
+        binned = [one for one in self.numbers.values() if isinstance(one, BinnedReference)]
+        found = [max(binned, key=lambda one: one.ks_bound).note()] if binned else []
+        if binned and self.limits.together != "none":
+            found.append("Inputs are not tested together: that needs the baseline's rows, and a stream keeps none.")
+        return found
 
     def compared(
         self, window: str, scores: Scores, *, chance: float, latest: bool
     ) -> list[tuple[dict[str, Any], Finding]]:
         """Every input of one window as a row of the report and a finding for the alerts.
 
-        Among all inputs of the window false discoveries are kept to `chance` (Benjamini and Hochberg).
+        Among all inputs of the window false discoveries are kept to `chance` (Benjamini and Hochberg). Rows that wait
+        for their answer have inputs like any other.
         """
-        rows = _one_row_each(scores)
-        if not self.rows.inputs:
+        if not self.inputs:
             return []
+        rows = one_row_each(everyone(scores))
         if len(rows) < FEWEST_ROWS:
             reason = f"{len(rows)} patients; at least {FEWEST_ROWS} are needed"
-            return [_unknown(window, name, reason) for name in self.rows.inputs]
-        tested = [one for name in self.rows.inputs for one in self._input(name, rows)]
+            return [_unknown(window, name, reason) for name in self.inputs]
+        tested = [one for name in self.inputs for one in self._input(name, rows)]
         asked = self.limits.together == "every" or (self.limits.together == "latest" and latest)
-        if asked and len(self.numbers) > 1:
-            tested += self._together(rows)
-        known = [one for one in tested if isinstance(one, Tested)]
+        if asked and self.table is not None and len(self.numbers) > 1:
+            tested.append(self._together(rows, self.table))
+        known = [one for one in tested if isinstance(one, Compared)]
         adjusted = adjust([one.p for one in known], method="bh")
         found = [_row(window, one, float(p), chance) for one, p in zip(known, adjusted, strict=True)]
-        return found + [_unknown(window, *one) for one in tested if not isinstance(one, Tested)]
+        return found + [_unknown(window, *one) for one in tested if not isinstance(one, Compared)]
 
-    def _input(self, name: str, rows: Scores) -> list[Tested | tuple[str, str]]:
-        now = rows.inputs[name]
+    def _input(self, name: str, rows: Scores) -> list[Compared | tuple[str, str]]:
+        if name not in rows.inputs:
+            raise InputError(
+                "every window needs the inputs of the baseline",
+                where=f"input '{name}'",
+                got="none in this window",
+                remedy="give the column, empty where it was not measured",
+            )
+        now = _finite(name, rows.inputs[name])
         missing = self._missing(name, now)
-        found: list[Tested | tuple[str, str]] = [] if missing is None else [missing]
+        found: list[Compared | tuple[str, str]] = [] if missing is None else [missing]
         if isinstance(now, Levels):
             return [*found, self._category(name, now)]
         if name not in self.numbers:
-            return [*found, (name, "the baseline holds too few values")]
+            return [*found, (name, "the baseline holds too few numbers")]
         if np.isfinite(now).sum() < FEWEST_ROWS:
             return [*found, (name, f"fewer than {FEWEST_ROWS} values in the window")]
         return [*found, self._number(name, now)]
 
-    def _number(self, name: str, now: Floats) -> Tested:
-        seen = self.numbers[name].compare(now, seed=self.seed)
+    def _number(self, name: str, now: Floats) -> Compared:
+        kept = self.numbers[name]
+        seen = kept.compare(now, seed=self.seed)
         more = {
             "psi": seen.psi.value,
             "psi_null": seen.psi.critical,
             "jensen_shannon": seen.jensen_shannon.distance,
         }
+        if isinstance(kept, BinnedReference):
+            error = in_spreads(seen.wasserstein_error, kept.deviation)
+            more |= {"statistic_error": seen.ks_error, "effect_error": error}
         moved = seen.wasserstein.scaled
         if not np.isfinite(moved):  # a baseline without spread: any other value is a change without measure
-            moved = float(seen.ks.statistic > 0) * np.inf
-        return Tested(
+            moved = np.inf if seen.ks.statistic > 0 else 0.0
+        return Compared(
             name,
             "Kolmogorov–Smirnov",
             seen.ks.statistic,
@@ -129,33 +176,35 @@ class InputReference:
             more,
         )
 
-    def _category(self, name: str, now: Levels) -> Tested | tuple[str, str]:
-        before = self.levels[name]
-        sides = [np.array(levels.names, dtype=str)[levels.codes] for levels in (before, now)]
-        sides = [side[side != MISSING] for side in sides]  # missing values have a test of their own
-        if min(map(len, sides)) < FEWEST_ROWS:
+    def _category(self, name: str, now: Levels) -> Compared | tuple[str, str]:
+        if name not in self.levels:
+            return name, f"the baseline holds no categories, or more than {MOST_LEVELS:,} of them"
+        both = (self.levels[name], level_counts(now))
+        sides = [{level: n for level, n in side.items() if level != MISSING} for side in both]
+        if min(sum(side.values()) for side in sides) < FEWEST_ROWS:
             return name, f"fewer than {FEWEST_ROWS} values on one side"
-        counted = categories(*sides)
-        test = chi_square(counted.reference, counted.window, seed=self.seed)
-        distance = jensen_shannon(counted.reference, counted.window).distance
-        return Tested(
+        every = sorted(sides[0].keys() | sides[1].keys())
+        before, after = ([side.get(level, 0) for level in every] for side in sides)
+        test = chi_square(before, after, seed=self.seed)
+        return Compared(
             name,
             f"chi-square ({test.method})",
             test.statistic,
             test.p,
-            distance,
+            jensen_shannon(before, after).distance,
             "Jensen–Shannon",
             self.limits.jensen_shannon,
-            {"unseen_levels": counted.unseen, "cramers_v": test.cramers_v},
+            {"unseen_levels": len(sides[1].keys() - sides[0].keys()), "cramers_v": test.cramers_v},
         )
 
-    def _missing(self, name: str, now: Floats | Levels) -> Tested | None:
-        before = _missing_count(self.rows.inputs[name])
-        if before == 0 and _missing_count(now) == 0:
+    def _missing(self, name: str, now: Floats | Levels) -> Compared | None:
+        """Missing values have a test of their own."""
+        before, missing = self.missing[name], _missing_count(now)
+        if before == 0 and missing == 0:
             return None
-        found = missingness(before, len(self.rows), _missing_count(now), len(now))
+        found = missingness(before, self.rows, missing, len(now))
         more = {"baseline": found.reference, "now": found.window, "low": found.low, "high": found.high}
-        return Tested(
+        return Compared(
             f"{name} (missing)",
             found.method,
             abs(found.difference),
@@ -166,61 +215,38 @@ class InputReference:
             more,
         )
 
-    def _together(self, rows: Scores) -> list[Tested]:
+    def _together(self, rows: Scores, table: Floats) -> Compared:
         """All numbers at once: a change in how inputs go together leaves each of them as it was."""
-        sides = [
-            np.column_stack([np.asarray(part.inputs[name]) for name in self.numbers]) for part in (self.rows, rows)
-        ]
+        now = np.column_stack([np.asarray(rows.inputs[name]) for name in self.numbers])
+        # Rows are dealt to folds by their place, so the places must be those of the values, not of the file.
+        sides = [side[np.lexsort(side.T)] for side in (table, now)]
         kernel = mmd(*sides, seed=self.seed)
         told = classifier_test(*sides, seed=self.seed)
-        limit = self.limits.separable
+        p = told.p
+        if p <= 1 / (1 + told.permutations) and told.se > 0:
+            # No deal of the labels came as far. That alone could never pass the limit of many tests in many windows;
+            # how far beyond the deals it lies, in their own spread, can.
+            p = min(p, float(special.ndtr(-(told.auc - 0.5) / told.se)))
         more = {"mmd": kernel.squared, "mmd_p": kernel.p}
-        return [Tested(TOGETHER, "classifier", told.auc, told.p, told.auc, "AUC", limit, more)]
+        return Compared(TOGETHER, "classifier", told.auc, p, told.auc, "AUC", self.limits.separable, more)
 
 
-def all_rows(scores: Scores, windows: Sequence[Window]) -> Scores:
-    """Every row of some windows, those that wait for their answer included; values that both have."""
-    known = scores.take(np.concatenate([window.rows for window in windows]))
-    later = scores.waiting
-    places = np.concatenate([window.waiting for window in windows])
-    if later is None or places.size == 0:
-        return known
-    more = later.take(places)
-    shared = [name for name in known.values if name in more.values]
-    inputs = {name: _stacked(column, more.inputs[name]) for name, column in known.inputs.items()}
-    return Scores(
-        {name: np.concatenate([known[name], more[name]]) for name in shared},
-        np.concatenate([known.patient, more.patient]),
-        time=None if known.time is None or more.time is None else np.concatenate([known.time, more.time]),
-        inputs=inputs,
-    )
-
-
-def _stacked(first: Floats | Levels, second: Floats | Levels) -> Floats | Levels:
-    if isinstance(first, Levels) and isinstance(second, Levels):
-        names = [np.array(levels.names, dtype=object)[levels.codes] for levels in (first, second)]
-        return Levels.of(np.concatenate(names))
-    return np.concatenate([np.asarray(first), np.asarray(second)])
-
-
-def _one_row_each(scores: Scores) -> Scores:
-    """The earliest row of every patient. Rows are ordered by risk as they come, so the first of them is no fair one."""
-    if scores.n_patients == len(scores):
-        return scores
-    order = np.arange(len(scores)) if scores.time is None else np.argsort(scores.time, kind="stable")
-    _, first = np.unique(scores.patient[order], return_index=True)
-    return scores.take(np.sort(order[first]))
+def _finite(name: str, column: Floats | Levels) -> Floats | Levels:
+    if not isinstance(column, Levels) and np.isinf(column).any():
+        raise InputError(
+            "an input must hold finite numbers, or nothing where it was not measured",
+            where=f"input '{name}'",
+            got=f"{int(np.isinf(column).sum())} infinite values",
+            remedy="replace them by numbers, or empty the cells",
+        )
+    return column
 
 
 def _missing_count(column: Floats | Levels) -> int:
-    if isinstance(column, Levels):
-        return (
-            int(np.count_nonzero(np.array(column.names, dtype=object)[column.codes] == MISSING)) if len(column) else 0
-        )
-    return int(np.isnan(column).sum())
+    return level_counts(column).get(MISSING, 0) if isinstance(column, Levels) else int(np.isnan(column).sum())
 
 
-def _row(window: str, one: Tested, adjusted: float, chance: float) -> tuple[dict[str, Any], Finding]:
+def _row(window: str, one: Compared, adjusted: float, chance: float) -> tuple[dict[str, Any], Finding]:
     flagged = adjusted <= chance and one.effect >= one.limit
     row = {
         "window": window,
@@ -236,10 +262,15 @@ def _row(window: str, one: Tested, adjusted: float, chance: float) -> tuple[dict
         "reason": "",
         **one.more,
     }
-    message = f"{one.input}: {one.effect_is} {one.effect:.3g} (limit {one.limit:g}; adjusted p {adjusted:.2g})"
+    message = f"{one.input}: {one.effect_is} {one.effect:.3g} (limit {one.limit:g}; adjusted p {_p(adjusted)})"
     severity: Severity = "high" if one.effect >= 2 * one.limit and one.effect_is != "AUC" else "medium"
     finding = Finding("input", one.input, {"input": one.input}, window, flagged, one.effect, message=message)
     return row, replace(finding, severity=severity)
+
+
+def _p(value: float) -> str:
+    """A p value in words; one too small for a float is not 0."""
+    return f"{value:.2g}" if value > 0 else "below 1e-300"
 
 
 def _unknown(window: str, name: str, reason: str) -> tuple[dict[str, Any], Finding]:

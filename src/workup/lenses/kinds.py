@@ -4,60 +4,183 @@ what a system that gives risks may be expected to do on rows whose answer is not
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from workup.estimate import Draws, replicate
+from workup.lenses.input_rows import one_row_each
 from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration, logistic
-from workup.stats.intervals import chi2_proportions, newcombe
+from workup.stats.distances import kolmogorov_smirnov, wasserstein
+from workup.stats.intervals import chi2_p, chi2_proportions, clustered_share, newcombe
 
 RISK = "risk"  # the column of predicted chances, in tasks whose systems give them
+WEIGHTED = "rows carry design weights, and a likelihood of weighted rows is none"
+MOVED, CHANGED = 0.10, 0.20  # risks in their SDs; log odds at the same risk: a fifth in the odds, as by custom for O/E
+_RECALIBRATE = "recalibration of intercept and slope where the ranking (AUROC) holds; retraining where it has fallen"
+OPTIONS = {
+    "covariate": "none while performance holds; retraining with the new patients where it does not",
+    "prior": "recalibration of the intercept",
+    "concept": _RECALIBRATE,
+    "concept and covariate": _RECALIBRATE,
+    "prior or concept": "recalibration, and a closer look once more outcomes are known",
+}
 _REPLICATES = 200  # of the label-free estimate, which its assumption limits more than chance does
 
 
 def prior_drift(baseline: Scores, now: Scores, events: str) -> dict[str, Any]:
-    """Do events happen as often as in the baseline? Difference with Newcombe's interval, on patients' rows."""
-    x, n = ([int(np.count_nonzero(part[events] > 0)) for part in (now, baseline)], [len(now), len(baseline)])
-    shares = [a / b for a, b in zip(x, n, strict=True)]
-    low, high = newcombe(shares[0], n[0], shares[1], n[1])
-    test = chi2_proportions(x, n)
-    return {"kind": "prior", "baseline": shares[1], "now": shares[0], "low": low, "high": high, "p": _or_none(test.p)}
+    """Do events happen as often as in the baseline? Difference with Newcombe's interval, on the effective number of
+    rows where they repeat within patients or carry weights."""
+    (before, n_before), (after, n_after) = (_share_of_events(part, events) for part in (baseline, now))
+    low, high = newcombe(after, n_after, before, n_before)
+    test = chi2_proportions([after * n_after, before * n_before], [n_after, n_before])
+    return {"kind": "prior", "baseline": before, "now": after, "low": low, "high": high, "p": _or_none(test.p)}
+
+
+def _share_of_events(part: Scores, events: str) -> tuple[float, float]:
+    happened = (part[events] > 0).astype(np.float64)
+    if part.independent:
+        return float(happened.mean()), float(len(part))
+    found = clustered_share(happened, np.ones(len(part)), part.patient, part.base_weight)
+    return found.share, found.effective_n
 
 
 def concept_drift(baseline: Scores, now: Scores, metrics: Sequence[Metric]) -> list[dict[str, Any]]:
     """Do the outputs mean what they meant? Likelihood-ratio tests of the outcome on the output by period.
 
-    Metrics that carry such a test (calibration slope and in-the-large) are asked; rows that repeat within patients
-    would make the tests too sure, so none is made then.
+    Metrics that carry such a test (calibration slope and in-the-large) are asked, on one row of each patient, since
+    rows that repeat would make them too sure. Rows with design weights have no likelihood to compare.
     """
-    both = _stacked(baseline, now)
-    period = Levels(np.repeat([0, 1], [len(baseline), len(now)]).astype(np.int64), ("baseline", "window"))
-    rows = []
-    for metric in metrics:
-        if metric.omnibus is None:
-            continue
-        p = _or_none(metric.omnibus(both, period).p) if both.independent else None
-        reason = "" if both.independent else "rows repeat within patients, or carry weights; the test would be too sure"
-        rows.append({"kind": "concept", "metric": metric.name, "p": p, "reason": reason})
-    return rows
+    asked = [metric for metric in metrics if metric.omnibus is not None]
+    weighted = baseline.weight is not None or now.weight is not None
+    both = None if weighted or not asked else _Both.of(baseline, now)
+    return [
+        {
+            "kind": "concept",
+            "metric": metric.name,
+            "p": None if both is None or metric.omnibus is None else _or_none(metric.omnibus(both.rows, both.period).p),
+            "reason": WEIGHTED if weighted else "",
+        }
+        for metric in asked
+    ]
 
 
-def _stacked(first: Scores, second: Scores) -> Scores:
-    """The rows of two windows of one study under one another; patients keep their numbers."""
-    shared = [name for name in first.values if name in second.values]
-    weight = None
-    if first.weight is not None or second.weight is not None:
-        weight = np.concatenate([first.base_weight, second.base_weight])
-    return Scores(
-        {name: np.concatenate([first[name], second[name]]) for name in shared},
-        np.concatenate([first.patient, second.patient]),
-        weight=weight,
+@dataclass(frozen=True, eq=False)
+class _Both:
+    """One row of each patient in the baseline and in a window, under one another, with the period of each."""
+
+    rows: Scores
+    period: Levels
+
+    @classmethod
+    def of(cls, baseline: Scores, now: Scores) -> _Both:
+        sides = [one_row_each(part) for part in (baseline, now)]
+        shared = [name for name in baseline.values if name in now.values]
+        period = Levels(np.repeat([0, 1], [len(side) for side in sides]).astype(np.int64), ("baseline", "window"))
+        return cls(Scores.of({name: np.concatenate([side[name] for side in sides]) for name in shared}), period)
+
+    def column(self, values: Floats) -> tuple[Floats, Floats]:
+        """A column of the baseline and of the window."""
+        return values[self.period.codes == 0], values[self.period.codes == 1]
+
+
+class Evidence(NamedTuple):
+    """What tells the kinds of drift apart: p of each question, and how large the answers are.
+
+    `risks`: are other risks given? `meaning`: do outcomes follow the risks in another way (the likelihood ratio of
+    y ~ lp × period), and `slope`: in another slope? `within`: are other risks given to those with the event, or to
+    those without? `moved` is Wasserstein's distance of the risks in SDs, `changed` the root mean square change of the
+    log odds at the same risk.
+    """
+
+    risks: float
+    meaning: float
+    slope: float
+    within: float
+    moved: float
+    changed: float
+
+
+def evidence(baseline: Scores, now: Scores, events: str) -> Evidence | str:
+    """The evidence of one window against the baseline, or why there is none."""
+    if RISK not in baseline.values:
+        return "the system gives no risks, so the meaning of its outputs cannot be tested"
+    if baseline.weight is not None or now.weight is not None:
+        return WEIGHTED
+    both = _Both.of(baseline, now)
+    happened, lp = (both.rows[events] > 0).astype(np.float64), calibration.logit(both.rows[RISK])
+    periods = list(zip(both.column(happened), both.column(lp), strict=True))
+    lines = [_fitted(logistic.with_constant(x), y) for y, x in periods]
+    period = both.period.codes.astype(np.float64)
+    design = np.column_stack([logistic.with_constant(lp), period])
+    apart, same = _fitted(design, happened, start=lines[0]), _fitted(design[:, :2], happened, start=lines[0])
+    if apart is None or same is None or lines[0] is None or lines[1] is None:
+        return "risks separate the outcomes, or all are equal: their meaning has no finite fit"
+    # y ~ lp × period is a line of its own for each period.
+    free = sum(_deviance(logistic.with_constant(x), y, line) for (y, x), line in zip(periods, lines, strict=True))
+    change = lines[1] - lines[0]
+    (y_before, before), (y_after, after) = periods
+    within = [kolmogorov_smirnov(before[y_before == y], after[y_after == y]).p for y in (0, 1)]
+    return Evidence(
+        kolmogorov_smirnov(before, after).p,
+        chi2_p(max(0.0, _deviance(design[:, :2], happened, same) - free), 2),
+        chi2_p(max(0.0, _deviance(design, happened, apart) - free), 1),
+        min(1.0, 2 * min(within)),
+        wasserstein(before, after).scaled,
+        float(np.sqrt(np.mean((change[0] + change[1] * after) ** 2))),
     )
+
+
+def _fitted(design: Floats, happened: Floats, *, start: Floats | None = None) -> Floats | None:
+    """Coefficients of a logistic model; None where it has no finite fit. `start` is for the first of them."""
+    begun = None if start is None else np.append(start, np.zeros(design.shape[1] - start.size))
+    found = logistic.fit(design, happened, np.ones((1, len(design))), start=begun).coefficients[0]
+    return found if np.isfinite(found).all() else None
+
+
+def _deviance(design: Floats, happened: Floats, coefficients: Floats | None) -> float:
+    assert coefficients is not None
+    return logistic.deviance(coefficients, design, happened, np.ones(len(design)))
+
+
+def named(found: Evidence | str, *, level: float, inputs_moved: bool = False) -> dict[str, Any]:
+    """The kind of drift that the evidence speaks for, why, and what may be done about it.
+
+    A change in who comes leaves the meaning of risks alone; a change in how often the event happens leaves the risks
+    of those with and of those without it alone; a change of meaning leaves neither.
+
+    >>> named(Evidence(1e-9, 0.4, 0.7, 1e-6, 0.5, 0.05), level=0.004)["drift"]
+    'covariate'
+    >>> named(Evidence(1e-9, 1e-9, 0.7, 0.5, 0.3, 0.6), level=0.004)["drift"]
+    'prior'
+    """
+    if isinstance(found, str):
+        kind, why = ("covariate", "inputs have moved; " + found) if inputs_moved else (None, found)
+        return {"drift": kind, "reason": why, "options": OPTIONS.get(kind or "", "")}
+    moved = inputs_moved or (found.risks <= level and found.moved >= MOVED)
+    if not (found.meaning <= level and found.changed >= CHANGED):
+        kind, why = (
+            ("covariate", "other patients, or other inputs; risks mean what they meant") if moved else ("none", "")
+        )
+    elif found.slope <= level:
+        kind, why = "concept", "outcomes follow the risks in another slope"
+    elif found.risks <= level < found.within:
+        kind, why = "prior", "the event has another frequency; within outcomes, risks are as before"
+    elif found.within <= level < found.risks:
+        kind, why = "concept", "the same risks are given as before, and mean another chance"
+    elif max(found.risks, found.within) <= level:
+        kind, why = "concept", "risks mean another chance, and other risks are given"
+    else:
+        kind, why = "prior or concept", "risks mean another chance; too few rows to tell why"
+    if kind == "concept" and moved:
+        kind = "concept and covariate"
+    figures = {f"p_{name}": _or_none(getattr(found, name)) for name in ("risks", "meaning", "slope", "within")}
+    sizes = {"moved": _or_none(found.moved), "changed": found.changed}
+    return {"drift": kind, "reason": why, "options": OPTIONS.get(kind, ""), **figures, **sizes}
 
 
 def recalibration(baseline: Scores, events: str) -> tuple[float, float] | None:

@@ -13,10 +13,13 @@ from workup.lenses.watching import Watching
 from workup.lenses.windows import Window
 
 _DAY = np.timedelta64(1, "D")
+_YEAR = 365.25
+FURTHEST = 10.0  # years ahead; a straight line says nothing of what lies beyond
+_NONE = {"crosses": None, "crosses_low": None, "crosses_high": None}
 
 
 def forecasts(watching: Watching, later: Sequence[Window]) -> Iterator[dict[str, Any]]:
-    """The trend of every series and when it would reach its limit, in days from the first watched window."""
+    """The trend of every series a year, and the day on which it would reach its limit."""
     start = later[0].start
     middle = [float(((w.start - start) + (w.end - w.start) / 2) / _DAY) for w in later]
     for s, series in enumerate(watching.family.series):
@@ -24,27 +27,38 @@ def forecasts(watching: Watching, later: Sequence[Window]) -> Iterator[dict[str,
         row: dict[str, Any] = {"metric": series.metric.name, "slice": series.slice, "type": series.type}
         found = trend(middle, [p.value for p in points], [p.se for p in points])
         if isinstance(found, str) or not base.known:
-            yield {**row, "slope_a_year": None, "low": None, "high": None, "crosses": None, "reason": str(found)}
+            reason = found if isinstance(found, str) else f"no baseline: {base.reason}"
+            yield {**row, "slope_a_year": None, "low": None, "high": None, **_NONE, "reason": reason}
             continue
-        low, high = (365.25 * end for end in found.slope_ends())
-        row |= {"slope_a_year": 365.25 * found.slope, "low": low, "high": high}
-        yield row | _crossing(found, series, base.value, watching.concern(series).medium, start)
+        low, high = (_YEAR * end for end in found.slope_ends())
+        row |= {"slope_a_year": _YEAR * found.slope, "low": low, "high": high}
+        yield row | _crossing(found, series, base.value, watching.least(series), start, middle[-1])
 
 
-def _crossing(found: Trend, series: Series, baseline: float, concern: float, start: np.datetime64) -> dict[str, Any]:
-    """When the line reaches the limit on the side it moves to, as dates."""
-    side = 1.0 if found.slope > 0 else -1.0
-    aim = 0.0 if series.gap else series.metric.target
-    worse = (
-        abs(baseline + side * concern - aim) > abs(baseline - aim)
-        if aim is not None
-        else ((side < 0) == (series.metric.better == "higher"))
-    )
-    if not found.clear or not worse:
-        reason = "no clear trend" if not found.clear else "it moves for the better"
-        return {"crosses": None, "crosses_low": None, "crosses_high": None, "reason": reason}
-    times = found.crossing(baseline + side * concern)
+def _crossing(
+    found: Trend, series: Series, baseline: float, least: float, start: np.datetime64, now: float
+) -> dict[str, Any]:
+    """When the line reaches the limit on the side it moves to, as dates; an end too far ahead to mean anything is None.
+
+    Each trend is judged by itself, so of many stable series some will seem to have one.
+    """
+    limit = baseline + (least if found.slope > 0 else -least)
+    if not found.clear:
+        return {**_NONE, "reason": "no clear trend"}
+    if not series.worse(baseline, limit):
+        return {**_NONE, "reason": "it moves for the better"}
+    times = found.crossing(limit)
     if times is None:
-        return {"crosses": None, "crosses_low": None, "crosses_high": None, "reason": "the crossing has no interval"}
-    dates = [str(start + np.timedelta64(round(day * 86_400), "s"))[:10] for day in np.clip(times, -36_500, 36_500)]
-    return {"crosses": dates[0], "crosses_low": dates[1], "crosses_high": dates[2], "reason": ""}
+        return {**_NONE, "reason": "the crossing has no interval"}
+    names = ("crosses", "crosses_low", "crosses_high")
+    if times[0] > now + FURTHEST * _YEAR:
+        return {**_NONE, "reason": f"it would take more than {FURTHEST:g} years"}
+    dates = [_date(start, day, now) for day in times]
+    reason = "the line has reached it already" if times[0] <= now else ""
+    return {**dict(zip(names, dates, strict=True)), "reason": reason}
+
+
+def _date(start: np.datetime64, day: float, now: float) -> str | None:
+    if abs(day - now) > FURTHEST * _YEAR:
+        return None
+    return str(start + np.timedelta64(round(day * 86_400), "s"))[:10]

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from workup.errors import InputError, near
 from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence
+from workup.lenses.scales import back, steepness, there
 from workup.scores import MISSING, level_name
 from workup.stats.intervals import z_critical
 from workup.stats.rank import hanley_mcneil
@@ -31,6 +31,7 @@ NUMBERS = (
 )
 _LEVEL = 0.95  # of published intervals, by custom
 _AT_LEAST_0 = ("n", "events", "observed", "expected", "auroc_se")
+_MOST = 1e10  # more than there are people
 Numbers = Mapping[str, float | None]
 
 
@@ -83,14 +84,14 @@ def _columns(table: Mapping[str, npt.NDArray[Any]], columns: Mapping[str, str], 
             "a column must name the site or study of each row",
             where=where,
             got=f"columns {', '.join(table)}",
-            remedy="say which one it is: columns={'site': '…'}",
+            remedy="say which one it is (--columns site=…, or columns={'site': …} in Python)",
         )
     if "auroc" not in found and not {"expected", "expected_share"} & set(found):
         raise InputError(
             "there must be something to pool: auroc, or observed and expected",
             where=where,
             got=f"columns {', '.join(table)}",
-            remedy="say which ones they are: columns={'auroc': '…', 'expected': '…'}",
+            remedy="say which ones they are (--columns auroc=…, or columns={'auroc': …} in Python)",
         )
     return found
 
@@ -138,8 +139,8 @@ def _check(row: Numbers, where: str) -> None:
         share = name in ("auroc", "auroc_low", "auroc_high", "observed_share", "expected_share")
         if share and not 0 <= value <= 1:
             refuse(f"{name} must lie between 0 and 1", f"{value:g}", "divide percentages by 100")
-        if name in _AT_LEAST_0 and value < 0:
-            refuse(f"{name} must not be negative", f"{value:g}", "check the row")
+        if name in _AT_LEAST_0 and not 0 <= value <= _MOST:
+            refuse(f"{name} must not be negative, nor beyond all bounds", f"{value:g}", "check the row")
     n, events, observed = row.get("n"), row.get("events"), row.get("observed")
     for name, count in (("events", events), ("observed", observed)):
         if n is not None and count is not None and count > n:
@@ -193,13 +194,11 @@ def _made(
 
 
 def _ends(metric: str, value: float, se: float) -> tuple[float | None, float | None]:
-    z = z_critical(_LEVEL)
-    if metric == "oe_ratio":
-        return value * float(np.exp(-z * se / value)), value * float(np.exp(z * se / value))
-    if not 0 < value < 1:
+    scale = "log" if metric == "oe_ratio" else "logit"
+    if scale == "logit" and not 0 < value < 1:
         return None, None
-    half = z * se / (value * (1 - value))
-    return float(special.expit(special.logit(value) - half)), float(special.expit(special.logit(value) + half))
+    half = z_critical(_LEVEL) * se / steepness(value, scale)
+    return back(there(value, scale) - half, scale), back(there(value, scale) + half, scale)
 
 
 def _auroc(row: Numbers) -> Estimate:
@@ -212,9 +211,9 @@ def _auroc(row: Numbers) -> Estimate:
     if se is not None and se > 0:
         return _made("auroc", row, value=auc, se=se, method="SE as published")
     if low is not None and high is not None and 0 < low < high < 1 and 0 < auc < 1:
-        logit_se = float(special.logit(high) - special.logit(low)) / (2 * z_critical(_LEVEL))
+        logit_se = (there(high, "logit") - there(low, "logit")) / (2 * z_critical(_LEVEL))
         how = f"SE from the {_LEVEL:.0%} interval, logit scale"
-        return _made("auroc", row, value=auc, se=logit_se * auc * (1 - auc), method=how)
+        return _made("auroc", row, value=auc, se=logit_se * steepness(auc, "logit"), method=how)
     if n is not None and events is not None and 0 < events < n and 0 < auc < 1:
         how = "Hanley-McNeil from the counts"
         return _made("auroc", row, value=auc, se=float(np.sqrt(hanley_mcneil(auc, events, n - events))), method=how)

@@ -3,78 +3,140 @@ or less common than the recalibrated risks say. Signals are told by window."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
+from workup.errors import StudyError
 from workup.lenses.alerts import Finding
-from workup.lenses.kinds import RISK
-from workup.lenses.windows import Window
+from workup.lenses.kinds import RISK, recalibration
+from workup.lenses.watching import ACTED, not_acted_on, reaches
 from workup.scores import Floats, Scores
 from workup.stats import calibration
-from workup.stats.calibration import oe_interval
-from workup.stats.risk_adjusted import risk_adjusted_cusum, risk_adjusted_limit
+from workup.stats.control_charts import cusum_of
+from workup.stats.random import generator
+from workup.stats.risk_adjusted import BETTER, WORSE, risk_adjusted_limit, risk_adjusted_weights
 
 NAME = "ra_cusum"
+ALERT = "risk_adjusted_cusum"
 _SIMULATED, _RUNS = 2_000, 2_000  # patients until a signal, on average, and how often that is simulated
 MATTERS = 0.20  # events a fifth above or below what is expected
 
 
-def risk_adjusted_chart(
-    scores: Scores,
-    base: Scores,
-    later: Sequence[Window],
-    events: str,
-    line: tuple[float, float],
-    *,
-    windows_a_year: int,
-    chance: float,
-    seed: int,
-) -> list[tuple[dict[str, Any], Finding]]:
-    """One state and one finding per watched window.
+@dataclass(frozen=True)
+class RiskAdjusted:
+    """The two sums and their limits. `after` answers the chart once one more window has been seen; no row is kept.
 
-    Risks are recalibrated on the baseline, so that the baseline itself is in control. The limit is that at which both
-    sides together signal in at most `chance` of stable years; the error of the recalibration is not counted in it.
+    Risks are recalibrated on the baseline by `line`, so that the baseline itself is in control.
     """
-    judged = [window for window in later if window.status == "ok"]
-    if not judged:
-        return []
-    chances = special.expit(line[0] + line[1] * calibration.logit(base[RISK]))
-    a_year = windows_a_year * float(np.mean([window.rows.size for window in judged]))
-    # Run lengths are nearly exponential: a mean of n / −log(1 − chance) lets so many years pass without a signal.
-    run_length = 2 * a_year / -np.log1p(-chance)
-    upper, lower = (_limit(chances, run_length, odds_ratio, seed) for odds_ratio in (2.0, 0.5))
-    rows = np.concatenate([window.rows[_in_time(scores, window.rows)] for window in judged])
-    risk = special.expit(line[0] + line[1] * calibration.logit(scores[RISK][rows]))
-    chart = risk_adjusted_cusum(scores[events][rows], risk, upper=upper, lower=lower)
-    found, done = [], 0
-    for window in judged:
-        part = slice(done, done + window.rows.size)
-        done += window.rows.size
-        observed, expected = float(scores[events][rows[part]].sum()), float(risk[part].sum())
-        up = bool(chart.signal_up[part].any())
+
+    events: str
+    line: tuple[float, float]
+    upper: float
+    lower: float
+    seed: int
+    up: float = 0.0
+    down: float = 0.0
+
+    @classmethod
+    def start(
+        cls, baseline: Scores, events: str | None, *, rows_a_year: float, chance: float, seed: int
+    ) -> RiskAdjusted:
+        """Limits at which both sides together signal in at most `chance` of stable years of so many rows.
+
+        They are simulated from the baseline's risks; the error of the recalibration is not counted in them.
+        """
+        line = None if events is None else recalibration(baseline, events)
+        if events is None or line is None:
+            raise StudyError(f"lenses.drift.charts: '{NAME}' needs a risk and an outcome in every row.")
+        if baseline.weight is not None:
+            raise StudyError(f"lenses.drift.charts: '{NAME}' counts patients one by one; rows with weights it cannot.")
+        chances = np.sort(_chances(baseline, line))  # draws are by place, which the order of a file must not decide
+        # Run lengths are nearly exponential: a mean of n / −log(1 − chance) lets so many years pass without a signal.
+        run_length = 2 * rows_a_year / -np.log1p(-chance)
+        try:
+            upper, lower = (_limit(chances, run_length, odds_ratio, seed) for odds_ratio in (WORSE, BETTER))
+        except ValueError as error:
+            raise StudyError(f"lenses.drift.charts: '{NAME}' has no limit here: {error}.") from None
+        return cls(events, line, upper, lower, seed)
+
+    def after(self, window: str, scores: Scores) -> tuple[RiskAdjusted, dict[str, Any], Finding]:
+        """The chart after a window, what it shows there, and what that says."""
+        order = self._as_they_came(window, scores)
+        happened, chance = scores[self.events][order], _chances(scores, self.line)[order]
+        rise, fall = (risk_adjusted_weights(happened, chance, odds_ratio=ratio) for ratio in (WORSE, BETTER))
+        # A first step as high as the sums already stand carries them over from the window before.
+        steps = np.concatenate([[self.up], rise]), np.concatenate([[self.down], fall])
+        seen = np.append(False, np.isfinite(rise))
+        seen[0] = True
+        chart = cusum_of(*steps, seen, upper=self.upper, lower=self.lower)
+        above, below = bool(chart.signal_up[1:].any()), bool(chart.signal_down[1:].any())
+        observed, expected = float(happened.sum()), float(chance.sum())
         state = {
             "chart": NAME,
             "type": "performance",
             "metric": "oe_ratio",
             "slice": {},
-            "window": window.name,
+            "window": window,
             "value": observed / expected,
             "se": None,
             "baseline": 1.0,
             "z": None,
-            "statistic": chart.statistic[done - 1],
-            "lower": -lower,
-            "upper": upper,
-            "limit": upper if up else lower,
-            "signal": bool(chart.signal[part].any()),
+            "statistic": float(chart.statistic[-1]),
+            "lower": -self.lower,
+            "upper": self.upper,
+            "limit": self.lower if below and not above else self.upper,
+            "signal": above or below,
             "status": "ok",
             "reason": "observed over expected after recalibration on the baseline",
         }
-        found.append((state, _finding(window, observed, expected, signal=state["signal"])))
-    return found
+        signals = above if observed > expected else below
+        finding = self._finding(window, scores, signals=signals)
+        return replace(self, up=float(chart.up[-1]), down=-float(chart.down[-1])), state, finding
+
+    def _as_they_came(self, window: str, scores: Scores) -> npt.NDArray[np.intp]:
+        """Rows in the order of time. Rows of one moment come in a drawn order that knows no outcome: by risk and
+        outcome, as tables are sorted, events would stand last in every day and the sum would climb for nothing."""
+        assert scores.time is not None
+        place = np.lexsort((scores[self.events], scores[RISK], scores.time))
+        drawn = generator(self.seed, "order within a moment", window).random(len(scores))
+        return np.asarray(place[np.lexsort((drawn, scores.time[place]))])
+
+    def _finding(self, window: str, scores: Scores, *, signals: bool) -> Finding:
+        effect, low, high, message = self._observed_over_expected(scores)
+        fires: bool | None = signals and _matters(effect, low, high)
+        if fires and ACTED in scores.values:
+            spared = self._observed_over_expected(not_acted_on(scores))
+            if not (_matters(*spared[:3]) and np.sign(spared[0]) == np.sign(effect)):
+                fires, message = None, f"{message}; but where no one acted, {spared[3]}"
+        severity: Any = "high" if reaches(effect, 2 * MATTERS) else "medium"
+        return Finding("performance", ALERT, {}, window, fires, effect, severity, message)
+
+    def _observed_over_expected(self, scores: Scores) -> tuple[float, float, float, str]:
+        """O/E less 1 with the ends of O/E, and the sentence that tells them."""
+        happened, chance = scores[self.events], _chances(scores, self.line)
+        observed, expected = float(happened.sum()), float(chance.sum())
+        told = f"{observed:g} events where {expected:.4g} were expected"
+        if not (0 < observed < len(scores) and scores.n_patients > 1):
+            return np.nan, np.nan, np.nan, told
+        if scores.n_patients == len(scores):
+            (low, high), _ = calibration.oe_interval(observed, expected, len(scores))
+        else:
+            ones = np.ones(len(scores))
+            (low, high), _ = calibration.oe_interval_clustered(happened, chance, ones, scores.patient)
+        ratio = observed / expected
+        return ratio - 1, low, high, f"{told}: {ratio:.3g} ({low:.3g} to {high:.3g})"
+
+
+def _matters(effect: float, low: float, high: float) -> bool:
+    return reaches(effect, MATTERS) and (low > 1 or high < 1)
+
+
+def _chances(scores: Scores, line: tuple[float, float]) -> Floats:
+    return np.asarray(special.expit(line[0] + line[1] * calibration.logit(scores[RISK])))
 
 
 def _limit(chances: Floats, run_length: float, odds_ratio: float, seed: int) -> float:
@@ -83,18 +145,3 @@ def _limit(chances: Floats, run_length: float, odds_ratio: float, seed: int) -> 
     short = min(run_length, _SIMULATED)
     solved = risk_adjusted_limit(chances, run_length=short, odds_ratio=odds_ratio, seed=seed, runs=_RUNS)
     return solved.limit + float(np.log(run_length / solved.run_length))
-
-
-def _in_time(scores: Scores, rows: Any) -> Any:
-    assert scores.time is not None
-    return np.argsort(scores.time[rows], kind="stable")
-
-
-def _finding(window: Window, observed: float, expected: float, *, signal: bool) -> Finding:
-    effect = observed / expected - 1
-    (low, high), _ = oe_interval(observed, expected, window.rows.size)
-    fires = signal and abs(effect) >= MATTERS and (low > 1 or high < 1)
-    ratio = f"{observed / expected:.3g} ({low:.3g} to {high:.3g})"
-    message = f"{observed:g} events where {expected:.4g} were expected: {ratio}"
-    severity: Any = "high" if abs(effect) >= 2 * MATTERS else "medium"
-    return Finding("performance", "risk_adjusted_cusum", {}, window.name, fires, effect, severity, message)

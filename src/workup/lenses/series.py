@@ -11,8 +11,9 @@ from scipy import special
 
 from workup.estimate import jackknife
 from workup.lenses.windows import Minimum
-from workup.metric import Concern, Metric
-from workup.scores import Levels, Scores
+from workup.metric import FEWEST_PATIENTS, Concern, Metric
+from workup.scores import Scores
+from workup.stats.intervals import z_critical
 
 GAP = Concern(medium=0.05, high=0.10, in_group=0.05)  # by custom, for shares and areas
 # Where a metric names no change of its own: shares by five and ten points, ratios by a fifth, the rest by 0.2.
@@ -55,7 +56,7 @@ class Departure:
     @property
     def ends(self) -> tuple[float, float]:
         """The 95 % interval of the change."""
-        half = 1.959963984540054 * self.se
+        half = z_critical(0.95) * self.se
         return self.effect - half, self.effect + half
 
 
@@ -80,30 +81,29 @@ class Series:
     @property
     def concern(self) -> Concern:
         """Which change matters, when a study says nothing."""
-        return GAP if self.gap else self.metric.concern or _BY_SCALE[self.metric.scale]
+        own = self.metric.concern or _BY_SCALE[self.metric.scale]
+        # Five points are a gap between shares or areas; between minutes or slopes they would be nothing.
+        return GAP if self.gap and self.metric.scale == "logit" else own
 
     def point(self, scores: Scores, minimum: Minimum) -> Point:
         """The series on the rows of one window."""
-        inside = _inside(scores, self.key)
-        if not self.gap:
-            return _point(self.metric, scores if inside is None else scores.take(inside), minimum)
-        assert inside is not None
-        own, rest = (scores.take(rows) for rows in (inside, np.setdiff1d(np.arange(len(scores)), inside)))
-        if np.intersect1d(own.patient, rest.patient).size:
-            return Point(status="insufficient", reason="patients are in the group and outside it")
-        first, second = (_point(self.metric, part, minimum) for part in (own, rest))
-        for one in (first, second):
-            if not one.known:
-                return one
-        gap, error = first.value - second.value, float(np.hypot(first.se, second.se))
-        return Point(gap, error, gap, error)
+        return points([self], scores, minimum)[0]
 
-    def harmful(self, baseline: Point, now: Point) -> bool:
-        """Is the move for the worse? A target is missed by more, a gap is wider, more of a good thing is less."""
+    def worse(self, before: float, now: float) -> bool:
+        """Is the move for the worse? A target is missed by more, a gap is wider, more of a good thing is less.
+
+        A metric of which neither more nor less is better (a rate of alerts) has no better way to move: any counts.
+        """
         aim = 0.0 if self.gap else self.metric.target
         if aim is not None:
-            return abs(now.value - aim) > abs(baseline.value - aim)
-        return (now.value < baseline.value) == (self.metric.better == "higher")
+            return abs(now - aim) > abs(before - aim)
+        if self.metric.better in ("higher", "lower"):
+            return (now < before) == (self.metric.better == "higher") and now != before
+        return now != before
+
+    def harmful(self, baseline: Point, now: Point) -> bool:
+        """Is the window worse than the baseline?"""
+        return self.worse(baseline.value, now.value)
 
 
 def every_series(scores: Scores, metrics: Sequence[Metric], by: Sequence[str]) -> Iterator[Series]:
@@ -119,37 +119,98 @@ def every_series(scores: Scores, metrics: Sequence[Metric], by: Sequence[str]) -
             yield from (Series(metric, {name: level}, gap=True) for metric in metrics if metric.parity)
 
 
+def points(series: Sequence[Series], scores: Scores, minimum: Minimum) -> list[Point]:
+    """Every series on the rows of one window.
+
+    Each group is cut out once, so that its metrics share what they keep (an order, a logarithm), and a gap asks for
+    the points of its group and of the rest instead of making them again.
+    """
+    parts = _Parts(scores, minimum)
+    return [parts.gap(one.metric, one.key) if one.gap else parts.point(one.metric, one.key) for one in series]
+
+
+class _Parts:
+    """The groups of one window, cut out when asked for."""
+
+    def __init__(self, scores: Scores, minimum: Minimum) -> None:
+        self._scores, self._minimum = scores, minimum
+        self._cut: dict[tuple[str, str, bool], Scores] = {}
+        self._points: dict[tuple[int, str, str, bool], Point] = {}
+        self._shared: dict[tuple[str, str], bool] = {}
+
+    def point(self, metric: Metric, key: Mapping[str, str], *, rest: bool = False) -> Point:
+        place = self._place(key, rest)
+        known = (id(metric), *place)
+        if known not in self._points:
+            self._points[known] = _point(metric, self._part(place), self._minimum)
+        return self._points[known]
+
+    def gap(self, metric: Metric, key: Mapping[str, str]) -> Point:
+        if self._patients_on_both_sides(key):
+            return Point(status="insufficient", reason="patients are in the group and outside it")
+        sides = [self.point(metric, key), self.point(metric, key, rest=True)]
+        for side, where in zip(sides, ("in the group", "outside it"), strict=True):
+            if not side.known:
+                return Point(status=side.status, reason=f"{where}: {side.reason}")
+        value, error = sides[0].value - sides[1].value, float(np.hypot(sides[0].se, sides[1].se))
+        return Point(value, error, value, error)
+
+    def _place(self, key: Mapping[str, str], rest: bool) -> tuple[str, str, bool]:
+        if not key:
+            return "", "", False
+        [(name, level)] = key.items()
+        if rest:
+            others = [other for other, rows in self._scores.groups[name].masks() if other != level and rows.any()]
+            if len(others) == 1:  # the rest is one group, whose points are known
+                return name, others[0], False
+        return name, level, rest
+
+    def _part(self, place: tuple[str, str, bool]) -> Scores:
+        name, level, rest = place
+        if not name:
+            return self._scores
+        if place not in self._cut:
+            levels = self._scores.groups[name]
+            code = levels.names.index(level) if level in levels.names else -1
+            self._cut[place] = self._scores.take(np.flatnonzero((levels.codes == code) != rest))
+        return self._cut[place]
+
+    def _patients_on_both_sides(self, key: Mapping[str, str]) -> bool:
+        if self._scores.n_patients == len(self._scores):
+            return False
+        [(name, level)] = key.items()
+        if (name, level) not in self._shared:
+            own, rest = (self._part(self._place(key, rest)).patient for rest in (False, True))
+            self._shared[name, level] = bool(np.intersect1d(own, rest).size)
+        return self._shared[name, level]
+
+
 def departure(metric: Metric, baseline: Point, now: Point) -> Departure:
     """The change since the baseline, with the errors of both.
 
     A share is judged as on a p chart: the window's error is that of the baseline's share at the window's size, since
-    an error estimated from a window that happens to hold no misses would be nothing.
+    an error estimated from a window that happens to hold few misses would be too small.
     """
     effect = now.value - baseline.value
     se = float(np.hypot(now.se, baseline.se))
     if is_share(metric) and np.isfinite(now.n):
-        at_baseline = float(np.hypot(_share_se(baseline.value, now, baseline.n), baseline.se))
+        at_baseline = share_error(baseline, now)
         return Departure(effect / at_baseline, effect, max(se, at_baseline))
     spread = float(np.hypot(now.chart_se, baseline.chart_se))
     return Departure((now.chart_value - baseline.chart_value) / spread, effect, se)
 
 
-def _share_se(share: float, now: Point, n_baseline: float) -> float:
-    """The error that the window's share would have if the baseline's were true; clustering kept from the window."""
-    known = min(max(share, 0.5 / (n_baseline + 1)), 1 - 0.5 / (n_baseline + 1)) if np.isfinite(n_baseline) else share
-    plain = known * (1 - known) / now.n
-    spread = now.value * (1 - now.value)
-    deff = now.se**2 * now.n / spread if spread > 0 else 1.0
-    return float(np.sqrt(plain * max(1.0, deff)))
+def share_error(baseline: Point, now: Point) -> float:
+    """The error of a window's share less the baseline's, if the baseline's were true; clustering is the window's."""
+    known, seen = _off_the_ends(baseline.value, baseline.n), _off_the_ends(now.value, now.n)
+    deff = max(1.0, now.se**2 * now.n / (seen * (1 - seen)))
+    return float(np.hypot(np.sqrt(known * (1 - known) / now.n * deff), baseline.se))
 
 
-def _inside(scores: Scores, key: Mapping[str, str]) -> Any:
-    if not key:
-        return None
-    [(name, level)] = key.items()
-    levels: Levels = scores.groups[name]
-    code = levels.names.index(level) if level in levels.names else -1
-    return np.flatnonzero(levels.codes == code)
+def _off_the_ends(share: float, n: float) -> float:
+    """None or all of n rows is taken as half a row from it: a share that cannot be wrong has no error to judge by."""
+    least = 0.5 / (n + 1)
+    return min(max(share, least), 1 - least) if np.isfinite(n) else share
 
 
 def _point(metric: Metric, part: Scores, minimum: Minimum) -> Point:
@@ -162,13 +223,25 @@ def _point(metric: Metric, part: Scores, minimum: Minimum) -> Point:
     se = _error(metric, part)
     if isinstance(se, str):
         return Point(value=value, status="insufficient", reason=se)
-    n = metric.counts(part)[1] if metric.counts is not None and is_share(metric) else float("nan")
     if is_share(metric):
-        return Point(value, se, value, se, n)
+        return _share(metric, part, value, se, minimum)
     chart_value, chart_se = _on_scale(metric.scale, value, se)
     if not (np.isfinite(chart_value) and np.isfinite(chart_se) and chart_se > 0):
-        return Point(value=value, status="insufficient", reason="it lies at the end of its scale and has no error")
-    return Point(value, se, chart_value, chart_se, n)
+        return Point(value=value, status="insufficient", reason="it has no standard error: all rows agree")
+    return Point(value, se, chart_value, chart_se)
+
+
+def _share(metric: Metric, part: Scores, value: float, se: float, minimum: Minimum) -> Point:
+    assert metric.counts is not None
+    # Design weights may have any unit; counted in rows, their mean is 1.
+    n = metric.counts(part)[1] * len(part) / float(part.base_weight.sum())
+    if n < minimum.events:
+        reason = f"{n:.4g} rows count in it; at least {minimum.events} are needed"
+        return Point(value=value, n=n, status="insufficient", reason=reason)
+    if not se > 0:
+        known = _off_the_ends(value, n)
+        se = float(np.sqrt(known * (1 - known) / min(n, part.n_patients)))
+    return Point(value, se, value, se, n)
 
 
 def is_share(metric: Metric) -> bool:
@@ -178,6 +251,8 @@ def is_share(metric: Metric) -> bool:
 
 def _error(metric: Metric, part: Scores) -> float | str:
     if metric.interval is None:
+        if part.n_patients < FEWEST_PATIENTS:
+            return f"{part.n_patients} patients; leaving them out by turns needs at least {FEWEST_PATIENTS}"
         left_out = jackknife(part, [metric])[0]
         size = left_out.size
         error = float(np.sqrt((size - 1) / size * np.sum((left_out - left_out.mean()) ** 2)))

@@ -140,7 +140,7 @@ def meta_regression(one: Pooling, values: Mapping[str, Mapping[str, Any]]) -> It
                 "qm": found.qm,
                 "qm_p": found.qm_p,
                 "tau": float(np.sqrt(found.tau2)),
-                "r2": found.r2,
+                "r2": found.r2 if found.r2 == found.r2 else None,  # nothing to explain where sites do not differ
                 "method": f"{one.method}{half}",
                 "status": "ok",
                 "reason": None,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from workup.errors import StudyError, near
-from workup.lenses.site_values import minority
+from workup.lenses.site_values import NO_PEAK, minority
 
 Ends = tuple[float | None, float | None]
 Limit = float | Mapping[str, float | Ends] | None
@@ -57,6 +57,12 @@ def _read(name: str, limit: float | Ends, goal: Goal | None) -> Ends | str:
     if goal.better == "lower":
         return None, limit
     if goal.better == "target" and goal.target is not None and limit > 0:
+        if goal.target > 0 and limit > goal.target / 2:
+            # 0.8 or 1.25 is meant as an end: taken as a distance, 0.2 to 1.8 would do for an O/E.
+            raise StudyError(
+                f"{where}: a single number is the distance from the target {goal.target:g}, and {limit:g} would let "
+                "nearly everything pass. To fix: give a pair [lowest, highest]."
+            )
         # Rounded, because 1 - 0.2 is 0.8 to a reader.
         return round(goal.target - limit, 12), round(goal.target + limit, 12)
     raise StudyError(f"{where}: a single number does not say which way is good. To fix: give a pair [lowest, highest].")
@@ -74,8 +80,7 @@ def verdict(row: Mapping[str, Any], asked: Ends | str | None) -> dict[str, Any]:
         return {**found, "verdict": "not_assessed", "reason": few}
     low, high = row["pi_low"], row["pi_high"]
     if low is None or high is None:
-        why = "no site could be pooled" if row["k"] == 0 else "a prediction interval needs at least three sites"
-        return {**found, "verdict": "not_assessed", "reason": f"{why}; got {row['k']}"}
+        return {**found, "verdict": "not_assessed", "reason": _no_interval(row)}
     least = -math.inf if asked[0] is None else asked[0]
     most = math.inf if asked[1] is None else asked[1]
     span = "the prediction interval lies"
@@ -84,6 +89,14 @@ def verdict(row: Mapping[str, Any], asked: Ends | str | None) -> dict[str, Any]:
     if high < least or low > most:
         return {**found, "verdict": "inadequate", "reason": f"no part of the prediction interval is {words(asked)}"}
     return {**found, "verdict": "inconclusive", "reason": f"{span} only partly {words(asked)}"}
+
+
+def _no_interval(row: Mapping[str, Any]) -> str:
+    if row["k"] == 0:
+        return "no site could be pooled"
+    if row["value"] is None:
+        return NO_PEAK
+    return f"a prediction interval needs at least three sites; got {row['k']}"
 
 
 def words(asked: Ends) -> str:

@@ -29,7 +29,8 @@ def notes(
     if few:
         yield f"Sites with fewer than {small} patients, whose own figures are unsure: {', '.join(few)}."
     yield from _left_out(tables["not_pooled"])
-    few_pooled = [f"{_named(row)} ({row['k']} of {row['k'] + row['lost']})" for row in pooled if row["k"] < row["lost"]]
+    scarce = [row for row in pooled if 0 < row["k"] < row["lost"]]
+    few_pooled = [f"{_named(row)} ({row['k']} of {row['k'] + row['lost']})" for row in scarce]
     if few_pooled:
         yield (
             f"Pooled from a minority of the sites, and so not judged: {_some(few_pooled)}. Sites without a usable "

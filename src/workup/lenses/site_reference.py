@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 from workup.estimate import Estimate
+from workup.lenses.scales import there
 from workup.lenses.site_contrasts import Pooling
 from workup.lenses.site_limits import Goal
 from workup.lenses.site_values import on_scale
@@ -51,13 +52,14 @@ def against_internal(one: Pooling, internal: Estimate, whose: str, goal: Goal | 
         why = f"no internal figure: {base}" if isinstance(base, str) else "no site could be pooled"
         return {**row, **dict.fromkeys(empty), "finding": None, "verdict": "not_assessed", "reason": why}
     assert internal.value is not None and one.found.value is not None
-    z = (y - base.y) / float(np.hypot(se, np.sqrt(base.v)))
+    spread = float(np.hypot(se, np.sqrt(base.v)))
+    z = (y - base.y) / spread
     low, high = one.found.ends
     ends: Ends | tuple[None, None] = (None, None)
     if low is not None and high is not None and internal.low is not None and internal.high is not None:
         first, second = Ends(low, high), Ends(internal.low, internal.high)
         ends = combine_difference(one.found.value, first, internal.value, second)
-    worse = _p_worse(z, y, base.y, one.found.scale, goal)
+    worse = _p_worse(y, base.y, spread, one.found.scale, goal)
     finding, said = _finding(normal_p(z), worse)
     return {
         **row,
@@ -78,14 +80,19 @@ def against_internal(one: Pooling, internal: Estimate, whose: str, goal: Goal | 
     }
 
 
-def _p_worse(z: float, external: float, internal: float, scale: str, goal: Goal | None) -> float | None:
-    """One-sided p that the external value is worse; None where neither side is."""
+def _p_worse(external: float, internal: float, spread: float, scale: str, goal: Goal | None) -> float | None:
+    """One-sided p that the external value is worse; None where neither side is.
+
+    Farther from a target means that the difference and the sum of the two departures have one sign, so both must be
+    clear of 0. The difference alone would call 1.15 worse than 0.88, which are as far from 1.
+    """
     if goal is None or goal.better == "neither":
         return None
+    z = (external - internal) / spread
     if goal.better == "target" and goal.target is not None:
-        target = {"log": np.log, "logit": special.logit}.get(scale, float)(goal.target)
-        farther = abs(external - target) >= abs(internal - target)
-        return normal_p(z) / 2 if farther else 1 - normal_p(z) / 2
+        together = (external + internal - 2 * there(goal.target, scale)) / spread
+        clear = min(abs(z), abs(together))
+        return float(special.ndtr(-clear if z * together > 0 else clear))
     return float(special.ndtr(z if goal.better == "higher" else -z))
 
 
@@ -96,4 +103,6 @@ def _finding(p: float, worse: float | None) -> tuple[str, str]:
         return "worse", "worse at the external sites, beyond chance"
     if worse > 0.975:
         return "better", "better at the external sites, beyond chance: no failure"
+    if p < 0.05:
+        return "different", "the two differ, but neither is clearly nearer the target"
     return "no clear change", "no clear change between internal and external"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from workup.estimate import Estimate
+from workup.lenses.scales import back, or_none, steepness, there
 from workup.stats import meta_analysis
 from workup.stats.intervals import t_critical, z_critical
 from workup.stats.meta_analysis import Method, Pooled, TestKind
@@ -17,6 +17,7 @@ from workup.stats.meta_analysis import Method, Pooled, TestKind
 SPARSE = 5  # counted rows, or rows not counted, below which a logit and its variance mislead
 NOISE = 1e-9  # a standard error below this share of the value is rounding: the site would get all the weight
 HALF = 0.5  # added to both cells of a share of none or all, only where a logit of it has to be drawn or regressed
+NO_PEAK = "each site has all or none, so the mixed model has no peak"
 GLMM = f"binomial GLMM (a site has fewer than {SPARSE} of one kind)"
 
 
@@ -59,16 +60,12 @@ def on_scale(site: str, e: Estimate, scale: str) -> OnScale | str:
     if scale == "logit" and e.numerator is not None and e.denominator and "validation" not in e.slice:
         return _share(site, e)
     if e.se is None or not e.se > NOISE * max(1.0, abs(e.value)):
-        return f"{e.value:.6g} has no standard error to weigh it by"
-    if scale == "logit":
-        if not 0 < e.value < 1:
-            return f"a value of {e.value:g} has no variance on the logit scale"
-        return OnScale(site, float(special.logit(e.value)), (e.se / (e.value * (1 - e.value))) ** 2, e)
-    if scale == "log":
-        if e.value <= 0:
-            return f"a value of {e.value:g} has no logarithm"
-        return OnScale(site, float(np.log(e.value)), (e.se / e.value) ** 2, e)
-    return OnScale(site, e.value, e.se**2, e)
+        return f"a value of {e.value:.6g} has no standard error to weigh it by"
+    if scale == "logit" and not 0 < e.value < 1:
+        return f"a value of {e.value:g} has no variance on the logit scale"
+    if scale == "log" and e.value <= 0:
+        return f"a value of {e.value:g} has no logarithm"
+    return OnScale(site, there(e.value, scale), (e.se / steepness(e.value, scale)) ** 2, e)
 
 
 def _share(site: str, e: Estimate) -> OnScale | str:
@@ -101,22 +98,6 @@ def _effective(e: Estimate, share: float) -> float | str:
     return z_critical(e.level) ** 2 * (1 - end) / end
 
 
-def back(value: float | None, scale: str) -> float | None:
-    """From the pooling scale to the natural one.
-
-    >>> back(0.0, "logit"), back(0.0, "log"), back(None, "logit")
-    (0.5, 1.0, None)
-    """
-    if value is None or not np.isfinite(value):
-        return None
-    return float({"logit": special.expit, "log": np.exp}.get(scale, float)(value))
-
-
-def slope_back(value: float, scale: str) -> float:
-    """How fast the natural value moves with the pooled one: turns a standard error back."""
-    return {"logit": value * (1 - value), "log": value}.get(scale, 1.0)
-
-
 @dataclass(frozen=True)
 class Fit:
     """A pooled answer on the pooling scale; with one site it is that site's own, and nothing is known of the spread."""
@@ -131,12 +112,12 @@ class Fit:
     @property
     def y(self) -> float | None:
         """Pooled mean on the pooling scale."""
-        return _known(self.pooled.estimate) if self.pooled else self.used[0].y if self.used else None
+        return or_none(self.pooled.estimate) if self.pooled else self.used[0].y if self.used else None
 
     @property
     def se(self) -> float | None:
         """Its standard error on the pooling scale, that of Hartung and Knapp where it is in use."""
-        return _known(self.pooled.se) if self.pooled else float(np.sqrt(self.used[0].v)) if self.used else None
+        return or_none(self.pooled.se) if self.pooled else float(np.sqrt(self.used[0].v)) if self.used else None
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
@@ -174,7 +155,7 @@ class Fit:
         if not self.used:
             return "no site could be pooled"
         if self.value is None:
-            return "each site has all or none, so the mixed model has no peak"
+            return NO_PEAK
         return minority(len(self.used), self.lost)
 
     def weights(self) -> list[float]:
@@ -193,14 +174,7 @@ class Fit:
         found |= {"pi_low": back(p.pi_low, self.scale), "pi_high": back(p.pi_high, self.scale)}
         roots = [None if tau2 is None else np.sqrt(tau2) for tau2 in (p.tau2, p.tau2_low, p.tau2_high)]
         shown = [*roots, p.i2, p.i2_low, p.i2_high, p.q, p.q_df, p.q_p]
-        return found | dict(zip(between, map(_known, shown), strict=True))
-
-
-def _known(value: float | None) -> float | None:
-    """Undefined is None; a count of degrees of freedom stays whole."""
-    if value is None or not np.isfinite(value):
-        return None
-    return value if isinstance(value, int) else float(value)
+        return found | dict(zip(between, map(or_none, shown), strict=True))
 
 
 def fit(
@@ -250,7 +224,7 @@ def as_estimates(metric: str, keys: Mapping[str, Any], found: Fit) -> Iterator[E
         high=facts["high"],
         level=found.level,
         method=how,
-        se=None if value is None or found.se is None else found.se * slope_back(value, found.scale),
+        se=None if value is None or found.se is None else found.se * steepness(value, found.scale),
         n_patients=sum(e.n_patients for e in used),
         n_rows=sum(e.n_rows for e in used),
         n_events=sum(events) if used and len(events) == len(used) else None,

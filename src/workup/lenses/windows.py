@@ -5,8 +5,10 @@ Times are UTC. A row without a time is in no window and is counted; the order of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +22,9 @@ Times = npt.NDArray[np.datetime64]
 Status = Literal["ok", "insufficient", "immature"]
 
 WINDOWS_A_YEAR = {"day": 365, "week": 52, "month": 12, "quarter": 4, "year": 1}
+MOST_WINDOWS = 4_000  # ten years of days; more are a slip in a date, and would take hours
 _EPOCH_MONDAY = np.datetime64("1969-12-29", "D")
+_DAY = np.timedelta64(1, "D")
 
 
 @dataclass(frozen=True)
@@ -75,31 +79,77 @@ class Window:
 def windows(scores: Scores, *, size: str | int, label_delay: float = 0.0, as_of: str | None = None) -> list[Window]:
     """All windows from the first dated row to the last, those without rows among them.
 
-    `label_delay` is how many days an outcome takes to be known. A window is immature until so many days have passed
-    since its end, or the events that come early would be counted before the non-events that come late.
+    Rows that wait for their answer count in where windows begin and end. `label_delay` is how many days an outcome
+    takes to be known. A window is immature until so many days have passed since its end, or the events that come early
+    would be counted before the non-events that come late.
+
+    >>> times = np.array(["2024-01-31T23:59", "2024-02-01", "2024-04-30"], dtype="datetime64[us]")
+    >>> found = windows(Scores.of({"hit": [1, 0, 1]}, time=times), size="month")
+    >>> [(window.name, window.rows.tolist()) for window in found]
+    [('2024-01', [0]), ('2024-02', [1]), ('2024-03', []), ('2024-04', [2])]
     """
     time = dated(scores)
     waiting = None if scores.waiting is None else scores.waiting.time
     known = time[~np.isnat(time)]
     seen = known if waiting is None else np.concatenate([known, waiting[~np.isnat(waiting)]])
-    now = _moment(as_of) if as_of is not None else seen.max()
-    edges, names = _by_count(known, size) if isinstance(size, int) else _by_calendar(seen, size)
-    place, later = _places(time, edges), None if waiting is None else _places(waiting, edges)
-    found = []
-    for i, name in enumerate(names):
-        one = Window(
-            name,
-            edges[i],
-            edges[i + 1],
-            np.flatnonzero(place == i),
-            np.empty(0, dtype=np.intp) if later is None else np.flatnonzero(later == i),
+    edges, names = _by_count(seen, size) if isinstance(size, int) else _by_calendar(seen, size)
+    place = _places(time, edges)
+    later = np.empty(0, dtype=np.int64) if waiting is None else _places(waiting, edges)
+    found = [
+        Window(name, edges[i], edges[i + 1], np.flatnonzero(place == i), np.flatnonzero(later == i))
+        for i, name in enumerate(names)
+    ]
+    now = _now(seen.max(), as_of)
+    return [_aged(window, label_delay, now) for window in found] if label_delay else found
+
+
+def _now(last: np.datetime64, as_of: str | None) -> np.datetime64:
+    """The day the data speak of: that of the last row, or a later one that the study names."""
+    if as_of is None:
+        return last
+    now = moment(as_of, field="as_of")
+    if last.astype("datetime64[D]") > now.astype("datetime64[D]"):
+        raise StudyError(
+            f"lenses.drift.as_of must not lie before the last row; got {str(now)[:10]}, with rows until "
+            f"{str(last)[:10]}. To fix: leave later rows out of the table, or name a later day."
         )
-        mature_on = edges[i + 1] + np.timedelta64(round(label_delay * 86_400_000_000), "us")
-        if label_delay and mature_on > now:
-            reason = f"its outcomes are known from {str(mature_on)[:10]} on; the data end on {str(now)[:10]}"
-            one = replace(one, status="immature", reason=reason)
-        found.append(one)
-    return found
+    return now
+
+
+def _aged(window: Window, label_delay: float, now: np.datetime64) -> Window:
+    mature_on = window.end + np.timedelta64(round(label_delay * 86_400_000_000), "us")
+    if mature_on <= now:
+        return window
+    reason = f"its outcomes are known from {str(mature_on)[:10]} on; the data end on {str(now)[:10]}"
+    return replace(window, status="immature", reason=reason)
+
+
+def cut(found: Sequence[Window], scores: Scores, end: np.datetime64) -> tuple[list[Window], list[Window]]:
+    """The windows before a moment and those from it on. A window that it falls into becomes two, each with a name."""
+    times = dated(scores), None if scores.waiting is None else scores.waiting.time
+    before = [window for window in found if window.end <= end]
+    later = [window for window in found if window.start >= end]
+    for window in found:
+        if window.start < end < window.end:
+            day = str(end)[:10] if end == end.astype("datetime64[D]") else str(end)[:16]
+            early, late = (_side(window, times, end, after=after) for after in (False, True))
+            before.append(replace(early, name=f"{window.name} (before {day})", end=end))
+            later.insert(0, replace(late, name=f"{window.name} (from {day})", start=end))
+    return before, later
+
+
+def _side(window: Window, times: tuple[Times, Times | None], end: np.datetime64, *, after: bool) -> Window:
+    rows = window.rows[(times[0][window.rows] >= end) == after]
+    waiting = window.waiting if times[1] is None else window.waiting[(times[1][window.waiting] >= end) == after]
+    return replace(window, rows=rows, waiting=waiting)
+
+
+def rows_of(scores: Scores, chosen: Sequence[Window]) -> Scores:
+    """The rows of some windows, with those of their rows that still wait for their answer."""
+    known = scores.take(np.concatenate([window.rows for window in chosen]))
+    if scores.waiting is None:
+        return known
+    return replace(known, waiting=scores.waiting.take(np.concatenate([window.waiting for window in chosen])))
 
 
 def dated(scores: Scores) -> Times:
@@ -138,11 +188,17 @@ def _joined(first: Window, second: Window) -> Window:
     )
 
 
-def _moment(text: str) -> np.datetime64:
+def moment(text: str, *, field: str) -> np.datetime64:
+    """A day or moment that a study names, in UTC. Words such as "today" would read a clock, so they are refused."""
     try:
-        return np.datetime64(text, "us")
-    except ValueError:
-        raise StudyError(f"lenses.drift.as_of must be an ISO date such as 2024-06-30; got '{text[:40]}'.") from None
+        if re.fullmatch(r"\d{4}(-\d{2})?", text):
+            return np.datetime64(text, "us")
+        found = datetime.fromisoformat(text)
+        if found.tzinfo is not None:
+            found = found.astimezone(UTC).replace(tzinfo=None)
+        return np.datetime64(found, "us")
+    except (ValueError, OverflowError):
+        raise StudyError(f"lenses.drift.{field} must be an ISO date such as 2024-06-30; got '{text[:40]}'.") from None
 
 
 def _by_calendar(time: Times, size: str) -> tuple[Times, list[str]]:
@@ -152,8 +208,14 @@ def _by_calendar(time: Times, size: str) -> tuple[Times, list[str]]:
             f"{near(size, WINDOWS_A_YEAR)}."
         )
     first, last = time.min(), time.max()
+    days = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}[size]
+    if (last - first) / _DAY / days > MOST_WINDOWS:
+        raise StudyError(
+            f"lenses.drift.window: a {size} at a time, rows from {str(first)[:10]} to {str(last)[:10]} make more than "
+            f"{MOST_WINDOWS:,} windows. To fix: mend dates that cannot be right, or name longer windows."
+        )
     if size in ("day", "week"):
-        step = np.timedelta64(1 if size == "day" else 7, "D")
+        step = (1 if size == "day" else 7) * _DAY
         start = first.astype("datetime64[D]")
         if size == "week":
             start -= (start - _EPOCH_MONDAY) % step
@@ -176,9 +238,17 @@ def _calendar_name(edge: np.datetime64, size: str) -> str:
 
 
 def _by_count(time: Times, size: int) -> tuple[Times, list[str]]:
-    """Windows of at least `size` rows in the order of time; rows of one moment stay together."""
+    """Windows of at least `size` rows in the order of time, the last of what is left; rows of one moment stay together.
+
+    Rows that wait for their answer are counted too: they would be in no window if only answered rows set the edges.
+    """
     if size < 1:
         raise StudyError(f"lenses.drift.window must be at least 1 row; got {size}.")
+    if time.size / size > MOST_WINDOWS:
+        raise StudyError(
+            f"lenses.drift.window: {time.size:,} rows, {size:,} at a time, make more than {MOST_WINDOWS:,} windows. "
+            "To fix: name a larger number of rows."
+        )
     moments, counts = np.unique(time, return_counts=True)
     edges, held = [moments[0]], 0
     for moment, count in zip(moments, counts, strict=True):

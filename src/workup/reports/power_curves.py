@@ -9,6 +9,7 @@ from workup.errors import visible
 from workup.report import LensResult
 from workup.reports.charts import FIRST, HEIGHT, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.layout import Table
+from workup.reports.power_asked import CRITERIA
 from workup.reports.wording import at_threshold, group_words, number, percent
 
 Rows = Sequence[Mapping[str, Any]]
@@ -23,12 +24,6 @@ _UNITS = {
     "patients": "patients in the first group",
     "golds": "golds",
     "cases": "cases",
-}
-_CRITERIA = {
-    "oe": "observed / expected",
-    "calibration_slope": "calibration slope",
-    "auroc": "AUROC",
-    "net_benefit": "net benefit",
 }
 
 
@@ -125,7 +120,7 @@ def _needed(result: LensResult) -> int:
 
 
 def _widths(rows: Rows) -> Figure:
-    lines = [{"x": row["relative"], "y": row["n"], "line": _CRITERIA[row["criterion"]]} for row in rows]
+    lines = [{"x": row["relative"], "y": row["n"], "line": CRITERIA[row["criterion"]]} for row in rows]
     says = (
         "Narrower intervals need more patients: half the width, about four times as many.",
         "Dotted upright: the widths wanted. Each line is one criterion, and the highest decides.",
@@ -135,7 +130,7 @@ def _widths(rows: Rows) -> Figure:
     )
     heads = ("criterion", "width", "patients")
     kept = [row for row in rows if round(10 * row["relative"]) in (5, 8, 10, 15, 20)]
-    body = tuple((_CRITERIA[row["criterion"]], f"{row['width']:.3g}", number(row["n"])) for row in kept)
+    body = tuple((CRITERIA[row["criterion"]], f"{row['width']:.3g}", number(row["n"])) for row in kept)
     title = "Patients by width of the interval"
     return Figure("widths", title, spec, says, Table(heads, body, title))
 

@@ -87,7 +87,7 @@ def _who(row: Row) -> tuple[str, str]:
 def _how(row: Row) -> str:
     if row["status"] == "ok":
         return str(row["reason"] or "ok")
-    return f"{row['status']}: {row['reason']}"
+    return f"{row['status'].replace('_', ' ')}: {row['reason']}"
 
 
 def _whole(value: float | None) -> str:

@@ -53,7 +53,7 @@ def _means(rows: Sequence[Row], caption: str, *, grouped: bool = False) -> Table
             number(row["value"]),
             _ends(row, "low", "high"),
             _ends(row, "pi_low", "pi_high"),
-            str(row["verdict"]),
+            str(row["verdict"]).replace("_", " "),
             str(row["reason"]),
         )
         for row in rows
@@ -176,8 +176,8 @@ def regression(result: LensResult) -> Section:
             str(row["moderator"]),
             str(row["term"] or "–"),
             number(row["k"]),
-            "–" if row["coef"] is None else signed(row["coef"]),
-            _ends(row, "low", "high"),
+            "–" if row["coef"] is None else f"{row['coef']:+.3g}",
+            "–" if row["low"] is None else f"{row['low']:.3g} to {row['high']:.3g}",  # of a volume: 0.001 says little
             p_value(row["p"]),
             "–" if row["r2"] is None else f"{row['r2']:.0%}",
             str(row["reason"] or ""),
@@ -221,6 +221,11 @@ def gaps(result: LensResult) -> Section:
     )
 
 
+def _finding(row: Row) -> str:
+    found = str(row["finding"] or row["reason"])
+    return f"{found} at the external sites" if found in ("worse", "better") else found
+
+
 def against(result: LensResult) -> Section:
     """What the model achieved where it was built, and elsewhere."""
     body = tuple(
@@ -232,11 +237,14 @@ def against(result: LensResult) -> Section:
             _ends(row, "low", "high"),
             number(row["z"]),
             p_value(row["p"]),
-            str(row["reason"]),
+            _finding(row),
         )
         for row in result.comparisons
     )
-    said = "External less internal; z on the scale of pooling with both standard errors. An improvement is no failure."
-    heads = ("metric", "internal", "external", "difference", "95% interval", "z", "p", "reason")
+    said = (
+        "External less internal; z on the scale of pooling with both standard errors. Worse and better mean beyond "
+        "chance, at 2.5 % on either side; how much worse would matter is not declared. An improvement is no failure."
+    )
+    heads = ("metric", "internal", "external", "difference", "95% interval", "z", "p", "finding")
     table = Table(heads, body, "Internal against external")
     return Section("Internal against external", (said,), (table,), key="sites-against") if body else Section("")

@@ -15,6 +15,7 @@ from workup.scores import MISSING, Floats, Levels
 from workup.splits.patients import Rows, Table, levels_of, patient_counters, times_of
 
 STRATEGIES = ("random", "outcome", "demographics", "multidimensional", "temporal", "site")
+MOST_DAYS = 36_525  # of an embargo: a hundred years
 _LISTED = 30
 _FEW = 10  # levels that are always few enough, however small the table
 
@@ -97,9 +98,12 @@ def check_plan(plan: Plan) -> None:
         )
     _check_needs(plan)
     _check_unused(plan)
-    for name, number in (("seed", plan.seed), ("embargo", plan.embargo), ("minimum", plan.minimum)):
+    numbers = {"seed": plan.seed, "minimum": plan.minimum, "minimum number of rows": plan.minimum_rows}
+    for name, number in numbers.items():
         if number < 0:
             raise InputError(f"the {name} must be 0 or more", got=str(number))
+    if not 0 <= plan.embargo <= MOST_DAYS:
+        raise InputError(f"the embargo must be 0 to {MOST_DAYS:,} days", got=f"{plan.embargo}")
     named = [name for name in (plan.patient, plan.outcome, plan.site, plan.time, *plan.by) if name is not None]
     twice = [name for name in named if named.count(name) > 1]
     if twice:

@@ -63,7 +63,8 @@ def _unseen(plan: Plan, levels: Sequence[Row]) -> Iterator[dict[str, Any]]:
         if plan.strategy == "site" and row["variable"] == plan.site:
             continue
         for side, other in (SIDES, SIDES[::-1]):
-            if not row["patients"][side] and row["patients"][other]:
+            # A level that only later rows of a patient have is there: its rows are counted as a small group.
+            if not row["patients"][side] and not row["rows"][side] and row["patients"][other]:
                 count = row["patients"][other]
                 yield _warning(
                     "unseen_level",

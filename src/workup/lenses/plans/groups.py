@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from workup.errors import InputError, near
+from workup.errors import InputError
+from workup.lenses.plans.refusals import attainable, one_of, taught
 from workup.stats import group_size
-from workup.stats.sample_size import both_directions, inside, power_curve, whole
+from workup.stats.sample_size import check_error_rates, inside, whole
 
 Of = Literal["positives", "negatives", "patients"]
 Testing = Literal["all-pairs", "versus-reference", "gatekeeper"]
 Adjust = Literal["bonferroni", "holm", "none"]
-TOTAL = "total"
+TOTAL, EVERYONE = "total", "everyone"  # names that rows of a plan have for more than a group
+EVERYTHING = "all"  # the one row of a plan that knows no patients
 MOST_GROUPS = 100
-POINTS, FEW_POINTS = 31, 11  # of a power curve
+LEAST_ALPHA = 1e-10  # of one comparison; below it a normal quantile has few digits left
+MOST_UNEQUAL = 1000.0  # patients of one group for each of another
+WORDS = {"positives": "patients with the outcome", "negatives": "patients without the outcome", "patients": "patients"}
 NO_PREVALENCE = "no prevalence was given, so patients cannot be counted from these rows"
 
 
@@ -29,27 +30,6 @@ class Group:
     name: str
     share: float | None = None
     prevalence: float | None = None
-
-
-@contextmanager
-def taught(kind: str) -> Iterator[None]:
-    """What the formulas refuse becomes an error that says which plan was refused."""
-    try:
-        yield
-    except ValueError as error:
-        raise InputError(str(error), where=f"plan {kind}") from None
-
-
-def one_of(name: str, value: str, known: Any, *, kind: str) -> None:
-    """Refuse a word that is none of those a Literal lists."""
-    words = get_args(known)
-    if value not in words:
-        raise InputError(
-            f"{name} must be one of {', '.join(words)}",
-            where=f"plan {kind}",
-            got=f"'{value}'",
-            remedy=near(value, words),
-        )
 
 
 def resolved(groups: int | Sequence[Group], *, prevalence: float | None, kind: str) -> tuple[Group, ...]:
@@ -65,8 +45,10 @@ def resolved(groups: int | Sequence[Group], *, prevalence: float | None, kind: s
         groups = tuple(Group(f"group {i + 1}") for i in range(groups))
     if len(groups) < 2:
         raise InputError("a comparison needs at least two groups", where=f"plan {kind}", got=str(len(groups)))
-    if len({group.name for group in groups}) < len(groups) or any(group.name == TOTAL for group in groups):
-        raise InputError(f"every group needs a name of its own, other than '{TOTAL}'", where=f"plan {kind}")
+    if len({group.name for group in groups}) < len(groups) or {TOTAL, EVERYONE} & {group.name for group in groups}:
+        raise InputError(
+            f"every group needs a name of its own, other than '{TOTAL}' and '{EVERYONE}'", where=f"plan {kind}"
+        )
     with_share = [group for group in groups if group.share is not None]
     if with_share and len(with_share) < len(groups):
         raise InputError(
@@ -86,6 +68,12 @@ def resolved(groups: int | Sequence[Group], *, prevalence: float | None, kind: s
     )
 
 
+def stood_in(groups: int | Sequence[Group], prevalence: float | None) -> float | None:
+    """The prevalence that stands in for groups that name none; None where every group names its own."""
+    own = not isinstance(groups, int) and all(group.prevalence is not None for group in groups)
+    return None if own else prevalence
+
+
 class Family(NamedTuple):
     """The planned comparisons as pairs of places, and the alpha of each."""
 
@@ -99,12 +87,18 @@ class Family(NamedTuple):
         return [{"group": groups[j].name, "against": groups[i].name, "alpha": alpha} for i, j in self.pairs]
 
 
-def family_of(count: int, *, testing: Testing, adjust: Adjust, alpha: float, allocation: float, kind: str) -> Family:
+def family_of(
+    count: int, *, testing: Testing, adjust: Adjust, alpha: float, power: float, allocation: float, kind: str
+) -> Family:
     """Who is compared with whom at which alpha; behind a gatekeeper Holm shares alpha out as it goes."""
     one_of("testing", testing, Testing, kind=kind)
     one_of("adjust", adjust, Adjust, kind=kind)
-    if not (np.isfinite(allocation) and allocation > 0):
-        raise InputError("allocation must be a positive number", where=f"plan {kind}", got=f"{allocation:g}")
+    if not 1 / MOST_UNEQUAL <= allocation <= MOST_UNEQUAL:
+        raise InputError(
+            f"allocation must be a positive number from {1 / MOST_UNEQUAL:g} to {MOST_UNEQUAL:g}",
+            where=f"plan {kind}",
+            got=f"{allocation:g}",
+        )
     if allocation != 1 and count > 2 and testing != "versus-reference":
         raise InputError(
             "an allocation other than 1 sets the other groups against the first",
@@ -114,67 +108,25 @@ def family_of(count: int, *, testing: Testing, adjust: Adjust, alpha: float, all
         )
     layout: group_size.Testing = "versus-reference" if testing == "versus-reference" else "all-pairs"
     with taught(kind):
+        check_error_rates(alpha, power)
         found = group_size.family(count, testing=layout, alpha=alpha, correction=adjust)
+        if found.alpha_each < LEAST_ALPHA:
+            raise ValueError(f"alpha of a comparison must be at least {LEAST_ALPHA:g}; got {found.alpha_each:g}")
         pairs = tuple(group_size.pairs(count, testing=layout))
     stepwise = testing == "gatekeeper"
     return Family(pairs, alpha if stepwise else found.alpha_each, stepwise)
-
-
-class Sized(NamedTuple):
-    """One expectation for the group that differs, and the exact rows of the first group and of any other."""
-
-    other: float
-    first: float
-    second: float
-
-    @property
-    def total(self) -> int:
-        """Whole rows of a pair."""
-        return whole(self.first) + whole(self.second)
-
-
-class Ways(NamedTuple):
-    """What is needed for each direction in which the other group may differ; the larger is `needed`."""
-
-    each: Mapping[str, Sized]
-    needed: Sized
-    not_possible: tuple[str, ...]
-
-
-def ways(
-    value: float,
-    other: float | None,
-    gap: float | None,
-    plan: Callable[[float], Sized],
-    *,
-    names: tuple[str, str, str],
-    kind: str,
-) -> Ways:
-    """Plan for the pair given, or for a gap in both directions."""
-    if (other is None) == (gap is None):
-        raise InputError(
-            f"give {names[1]} or {names[2]}, one of the two", where=f"plan {kind}", got="both" if other else "neither"
-        )
-    with taught(kind):
-        inside(names[0], value)
-        if other is not None:
-            inside(names[1], other)
-            found = plan(other)
-            return Ways({"given": found}, found, ())
-        assert gap is not None
-        # 0.8 + 0.05 is 0.8500000000000001 to a machine and to nobody else.
-        both = both_directions(value, gap, lambda end: plan(round(end, 12)), lambda one: one.total)
-    each = {name: found for name, found in (("lower", both.down), ("higher", both.up)) if found is not None}
-    return Ways(each, both.needed, both.not_possible)
 
 
 def requirement(
     groups: Sequence[Group], sizes: Sequence[float], of: Of, *, assurance: float | None
 ) -> list[dict[str, Any]]:
     """Rows and patients per group and in total; enrolled as they come where shares are known, the rarest decides."""
-    needed = [whole(size) for size in sizes]
+    if assurance is not None and of == "patients" and all(group.share is None for group in groups):
+        raise ValueError("an assurance has nothing to act on: patients are counted one by one, and no shares are given")
+    needed = [attainable(whole(size), WORDS[of]) for size in sizes]
     patients = [_patients(group, n, of, assurance) for group, n in zip(groups, needed, strict=True)]
     total = _enrolled(groups, needed, of, assurance)
+    attainable(max(total or 0, *(n or 0 for n in patients), 0), WORDS["patients"])
     rows = []
     for group, n, own in zip(groups, needed, patients, strict=True):
         share = group.share
@@ -238,21 +190,3 @@ def _sum(rows: Sequence[Mapping[str, Any]], enrolled: int | None) -> dict[str, A
         "status": "ok" if known else "undefined",
         "reason": None if known else NO_PREVALENCE,
     }
-
-
-def curve(
-    power_at: Callable[[float], float],
-    *,
-    needed: float,
-    about: Mapping[str, Any],
-    reach: float = 2.0,
-    points: int = POINTS,
-) -> list[dict[str, Any]]:
-    """Power over the rows of the first group, as plain rows."""
-    found = power_curve(lambda sizes: [power_at(n) for n in sizes.tolist()], needed=needed, points=points, reach=reach)
-    return [{**about, "n": int(n), "power": float(reached)} for n, reached in zip(found.n, found.power, strict=True)]
-
-
-def finite(value: float) -> float | None:
-    """The value, or None where there is none."""
-    return float(value) if np.isfinite(value) else None

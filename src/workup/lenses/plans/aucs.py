@@ -6,26 +6,14 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from workup.errors import InputError
-from workup.lenses.plan_groups import (
-    Adjust,
-    Family,
-    Group,
-    Sized,
-    Testing,
-    Ways,
-    curve,
-    family_of,
-    one_of,
-    requirement,
-    resolved,
-    taught,
-    ways,
-)
-from workup.lenses.plan_words import alternative, at_hand, at_least_two, recorded, sentences
+from workup.lenses.plans.groups import Adjust, Family, Group, Testing, family_of, requirement, resolved, stood_in
+from workup.lenses.plans.refusals import check_at_hand, one_of, taught
+from workup.lenses.plans.ways import Sized, Ways, curve, ways
+from workup.lenses.plans.words import alternative, at_hand, recorded, sentences
 from workup.report import LensResult
 from workup.stats import auc_size
 from workup.stats.auc_variance import Shape
-from workup.stats.sample_size import check_error_rates, detectable
+from workup.stats.sample_size import detectable
 
 
 def plan_auc(
@@ -54,25 +42,13 @@ def plan_auc(
     4224
     """
     kind = "auc"
-    if testing == "gatekeeper":
-        raise InputError(
-            "a gatekeeper is simulated for proportions, and for any metric from a pilot by the power lens",
-            where="plan auc",
-            got="testing gatekeeper",
-            remedy="plan with all-pairs or versus-reference; at their alpha Holm has at least the planned power",
-        )
-    if correlation is not None and (groups != 2 or allocation != 1):
-        raise InputError(
-            "a correlation is that of two models on the same patients, who are in no groups",
-            where="plan auc",
-            remedy="leave out the correlation (groups of different patients have none), or groups and allocation",
-        )
+    _check(testing, paired=correlation is not None, grouped=groups != 2 or allocation != 1)
     found = resolved(groups, prevalence=prevalence, kind=kind)
     if any(group.prevalence is None for group in found):
         raise InputError("an AUC needs the prevalence of every group", where="plan auc", remedy="give --prevalence")
-    family = family_of(len(found), testing=testing, adjust=adjust, alpha=alpha, allocation=allocation, kind=kind)
-    with taught(kind):
-        check_error_rates(alpha, power)
+    family = family_of(
+        len(found), testing=testing, adjust=adjust, alpha=alpha, power=power, allocation=allocation, kind=kind
+    )
     one_of("scores", scores, Shape, kind=kind)
     study = _Aucs(auc1, found, family, power, allocation, correlation, scores)
     plans = ways(auc1, auc2, difference, study.size, names=("auc1", "auc2", "difference"), kind=kind)
@@ -96,10 +72,26 @@ def plan_auc(
         **recorded(
             found if correlation is None else (), family, alpha, power, allocation, testing, adjust, n, assurance
         ),
-        "prevalence": prevalence,
+        "prevalence": stood_in(groups, prevalence),
     }
     notes = tuple(sentences(plans, settings, tables, words="patients", what="an AUC of"))
     return LensResult(lens="power", settings=settings, tables=tables, notes=notes)
+
+
+def _check(testing: Testing, *, paired: bool, grouped: bool) -> None:
+    if testing == "gatekeeper":
+        raise InputError(
+            "a gatekeeper is simulated for proportions, and for any metric from a pilot by the power lens",
+            where="plan auc",
+            got="testing gatekeeper",
+            remedy="plan with all-pairs or versus-reference; at their alpha Holm has at least the planned power",
+        )
+    if paired and grouped:
+        raise InputError(
+            "a correlation is that of two models on the same patients, who are in no groups",
+            where="plan auc",
+            remedy="leave out the correlation (groups of different patients have none), or groups and allocation",
+        )
 
 
 class _Aucs:
@@ -168,7 +160,7 @@ class _Aucs:
 
     def at_hand(self, plans: Ways, n: int) -> dict[str, Any]:
         """Power and smallest gap of the patients at hand."""
-        at_least_two(n)
+        check_at_hand(n, least=2, words=" in each group")
         smallest = detectable(self.auc1, lambda other: self.reached(other, n), power=self.power)
         return at_hand(plans, n, self.allocation, self.auc1, self.reached, smallest)
 

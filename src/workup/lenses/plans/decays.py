@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workup.errors import InputError
-from workup.lenses.plan_groups import curve, taught
+from workup.lenses.plans.groups import EVERYTHING
+from workup.lenses.plans.refusals import taught, unused
+from workup.lenses.plans.ways import curve
 from workup.report import LensResult
 from workup.stats import decay_size
-
-EVERYTHING = "all"
 
 
 def plan_decay(
@@ -38,6 +38,11 @@ def plan_decay(
         raise InputError(
             "give a slope, or the recalls live and oracle", where="plan decay", remedy="--slope, or --live and --oracle"
         )
+    if slope is not None:
+        unused({"icc": icc != 0}, belongs="a gap at one turn", kind=kind)
+    else:
+        given = {"start": start != 0.95, "turns": turns != 10, "slope_sd": slope_sd != 0}
+        unused(given, belongs="a slope over turns", kind=kind)
     settings: dict[str, Any] = {"kind": kind, "of": "cases", "groups": [], "alpha": alpha, "power": power, "n": n}
     with taught(kind):
         if slope is not None:

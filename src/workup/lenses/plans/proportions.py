@@ -5,30 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from workup.lenses.plan_groups import (
-    FEW_POINTS,
-    POINTS,
-    Adjust,
-    Group,
-    Of,
-    Sized,
-    Testing,
-    Ways,
-    curve,
-    family_of,
-    one_of,
-    requirement,
-    resolved,
-    taught,
-    ways,
-)
-from workup.lenses.plan_words import WORDS, alternative, at_hand, at_least_two, recorded, sentences
+from workup.lenses.plans.groups import WORDS, Adjust, Group, Of, Testing, family_of, requirement, resolved, stood_in
+from workup.lenses.plans.refusals import check_at_hand, one_of, taught
+from workup.lenses.plans.ways import FEW_POINTS, POINTS, Sized, Ways, curve, ways
+from workup.lenses.plans.words import alternative, at_hand, recorded, sentences
 from workup.report import LensResult
 from workup.stats.group_size import pairs
 from workup.stats.sample_size import (
     Detectable,
     Method,
-    check_error_rates,
     detectable,
     detectable_gap,
     two_proportions,
@@ -70,10 +55,10 @@ def plan_proportions(
     rests: Of = of or ("positives" if all(group.prevalence is not None for group in found) else "patients")
     one_of("of", rests, Of, kind=kind)
     one_of("method", method, Method, kind=kind)
-    family = family_of(len(found), testing=testing, adjust=adjust, alpha=alpha, allocation=allocation, kind=kind)
+    family = family_of(
+        len(found), testing=testing, adjust=adjust, alpha=alpha, power=power, allocation=allocation, kind=kind
+    )
     study = _Proportions(p1, len(found), family.alpha_each, power, allocation, method, testing == "gatekeeper", seed)
-    with taught(kind):
-        check_error_rates(alpha, power)
     plans = ways(p1, p2, difference, study.size, names=("p1", "p2", "difference"), kind=kind)
     sizes = [plans.needed.first, *(plans.needed.second for _ in found[1:])]
     with taught(kind):
@@ -92,7 +77,7 @@ def plan_proportions(
         "of": rests,
         "method": "simulated" if testing == "gatekeeper" else method,
         **recorded(found, family, alpha, power, allocation, testing, adjust, n, assurance),
-        "prevalence": prevalence,
+        "prevalence": stood_in(groups, prevalence),
     }
     what = {"positives": "a sensitivity of", "negatives": "a specificity of", "patients": "a proportion of"}[rests]
     notes = tuple(sentences(plans, settings, tables, words=WORDS[rests], what=what))
@@ -160,7 +145,7 @@ class _Proportions:
 
     def at_hand(self, plans: Ways, n: int) -> dict[str, Any]:
         """Power and smallest gap of the rows at hand."""
-        at_least_two(n)
+        check_at_hand(n, least=2, words=" in each group")
         return at_hand(plans, n, self.allocation, self.p1, self.reached, self.smallest(n))
 
     def _closed(self, other: float, method: Method) -> Sized:

@@ -1,27 +1,10 @@
-"""Plans with no data at hand, from closed forms: each answers a LensResult, and `plan_report` makes a record of it."""
+"""A plan as a whole record, which every form of report can show."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workup.lenses.plan_aucs import plan_auc
-from workup.lenses.plan_decays import plan_decay
-from workup.lenses.plan_groups import Group
-from workup.lenses.plan_leaks import plan_leak
-from workup.lenses.plan_proportions import plan_proportions
-from workup.lenses.plan_widths import plan_develop, plan_precision
 from workup.report import LensResult, Report, digest
-
-__all__ = [
-    "Group",
-    "plan_auc",
-    "plan_decay",
-    "plan_develop",
-    "plan_leak",
-    "plan_precision",
-    "plan_proportions",
-    "plan_report",
-]
 
 
 def plan_report(
@@ -33,8 +16,9 @@ def plan_report(
     environment: Mapping[str, str] | None = None,
     workup: str = "",
 ) -> Report:
-    """A whole record of a plan, which every form of report can show. There is no corpus and no system in it.
+    """A whole record of a plan. There is no corpus and no system in it.
 
+    >>> from workup.lenses.plans import plan_proportions
     >>> report = plan_report(plan_proportions(0.80, p2=0.85))
     >>> report.study["name"], report.corpus["n_patients"], report.results["power"].notes[0]
     ('Plan: proportions', 0, 'To tell a proportion of 0.8 from one of 0.85 with 80% power,

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from workup.lenses.plan_groups import TOTAL, Adjust, Family, Group, Sized, Testing, Ways, finite
+from workup.lenses.plans.groups import TOTAL, Adjust, Family, Group, Testing
+from workup.lenses.plans.ways import Sized, Ways
+from workup.lenses.scales import or_none
 from workup.stats.sample_size import Detectable, whole
-
-WORDS = {"positives": "patients with the outcome", "negatives": "patients without the outcome", "patients": "patients"}
 
 
 def recorded(
@@ -39,12 +39,6 @@ def recorded(
     }
 
 
-def at_least_two(n: int) -> None:
-    """Refuse a number at hand with which nothing can be tested."""
-    if n < 2:
-        raise ValueError(f"n must be at least 2 in each group; got {n}")
-
-
 def alternative(direction: str, first: float, one: Sized, method: str, taken: bool) -> dict[str, Any]:
     """One way to reckon the size, and whether it is the one that was taken."""
     return {
@@ -68,17 +62,20 @@ def at_hand(
             {"direction": name, "first": first, "other": one.other, **sizes, "power": reached(one.other, n)}
             for name, one in plans.each.items()
         ],
-        "smallest_difference": [
-            {
-                **sizes,
-                "first": first,
-                "lower": finite(smallest.down),
-                "higher": finite(smallest.up),
-                "smallest_difference": finite(smallest.value),
-                "status": "ok" if np.isfinite(smallest.value) else "undefined",
-                "reason": "; ".join(smallest.reasons) or None,
-            }
-        ],
+        "smallest_difference": [smallest_row(sizes, first, smallest)],
+    }
+
+
+def smallest_row(sizes: Mapping[str, int], first: float, smallest: Detectable) -> dict[str, Any]:
+    """The smallest gap that so many rows show, either way; null with its reason where they show none."""
+    return {
+        **sizes,
+        "first": first,
+        "lower": or_none(smallest.down),
+        "higher": or_none(smallest.up),
+        "smallest_difference": or_none(smallest.value),
+        "status": "ok" if np.isfinite(smallest.value) else "undefined",
+        "reason": "; ".join(smallest.reasons) or None,
     }
 
 

@@ -1,4 +1,4 @@
-"""Plans without a comparison: how narrow intervals of a validation are to be, and how many patients develop a model."""
+"""A plan without a comparison: patients with which the intervals of a validation are as narrow as wanted."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from workup.errors import InputError
-from workup.lenses.plan_groups import TOTAL, Group, requirement, resolved, taught
-from workup.lenses.plan_words import left_over
+from workup.lenses.plans.groups import EVERYONE, TOTAL, Group, requirement, resolved
+from workup.lenses.plans.refusals import taught
+from workup.lenses.plans.words import left_over
 from workup.report import LensResult
 from workup.stats import precision_size
-from workup.stats.develop_size import develop
 from workup.stats.sample_size import inside
 
-EVERYONE = "everyone"
 TITLES = {
     "oe": "observed / expected events",
     "calibration_slope": "calibration slope",
@@ -23,6 +22,7 @@ TITLES = {
     "net_benefit": "standardised net benefit",
 }
 _WIDTHS = np.linspace(0.5, 2.0, 16)  # of the widths wanted, over which a curve is drawn
+_LARGEST_LP = 20.0  # log odds: a risk of 2e-9
 
 
 def plan_precision(
@@ -55,8 +55,7 @@ def plan_precision(
     widths = {"oe": oe_width, "calibration_slope": slope_width, "auroc": auroc_width, "net_benefit": net_benefit_width}
     given = {"cstatistic": cstatistic, "lp_mean": lp_mean, "lp_sd": lp_sd, "threshold": threshold}
     given |= {"sensitivity": sensitivity, "specificity": specificity}
-    if (lp_mean is None) != (lp_sd is None):
-        raise InputError("give lp_mean and lp_sd together", where="plan precision", got="one of them")
+    _check(widths, lp_mean, lp_sd)
     named = resolved(groups, prevalence=prevalence, kind=kind) if groups else ()
     everyone = Group(EVERYONE, None, prevalence)
     rows, curve = [], []
@@ -83,6 +82,21 @@ def plan_precision(
     }
     tables = {"requirement": needed, "criteria": rows, "curve": curve}
     return LensResult(lens="power", settings=settings, tables=tables, notes=tuple(_precision_words(settings, tables)))
+
+
+def _check(widths: Mapping[str, float], lp_mean: float | None, lp_sd: float | None) -> None:
+    for name, width in widths.items():
+        if not (np.isfinite(width) and width > 0):
+            raise InputError(f"the width for {TITLES[name]} must be positive", where="plan precision", got=f"{width:g}")
+    if (lp_mean is None) != (lp_sd is None):
+        raise InputError("give lp_mean and lp_sd together", where="plan precision", got="one of them")
+    if lp_mean is not None and lp_sd is not None and not (abs(lp_mean) <= _LARGEST_LP and 0 < lp_sd <= _LARGEST_LP):
+        raise InputError(
+            f"linear predictors are log odds: their mean lies within {_LARGEST_LP:g} of 0, their SD is above 0 and no "
+            f"more than {_LARGEST_LP:g}",
+            where="plan precision",
+            got=f"{lp_mean:g} and {lp_sd:g}",
+        )
 
 
 def _mark_left_out(needed: Sequence[dict[str, Any]], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -212,70 +226,3 @@ def _precision_words(settings: Mapping[str, Any], tables: Mapping[str, Any]) -> 
         "The plan takes for granted that the model is calibrated, that prevalence and performance will be as expected "
         "here, and that every patient counts once. At this size an interval is as wide as wanted on average."
     )
-
-
-def plan_develop(
-    prevalence: float,
-    *,
-    parameters: int,
-    cox_snell: float | None = None,
-    nagelkerke: float | None = None,
-    cstatistic: float | None = None,
-    shrinkage: float = 0.9,
-) -> LensResult:
-    """The least patients to develop a model of a yes/no outcome with so many candidate parameters.
-
-    >>> plan_develop(0.2, parameters=10, cox_snell=0.2).tables["requirement"][0]["patients"]
-    398
-    """
-    kind = "develop"
-
-    def at(count: int) -> Any:
-        return develop(
-            prevalence=prevalence,
-            parameters=count,
-            cox_snell=cox_snell,
-            nagelkerke=nagelkerke,
-            cstatistic=cstatistic,
-            shrinkage=shrinkage,
-        )
-
-    with taught(kind):
-        found = at(parameters)
-        counts = sorted({1, parameters, *(round(x) for x in np.linspace(1, 2 * parameters, 16).tolist())})
-        curve = [{"parameters": count, "n": at(count).n} for count in counts]
-    rows = requirement([Group(EVERYONE, None, prevalence)], [found.n], "patients", assurance=None)
-    settings = {
-        "kind": kind,
-        "prevalence": prevalence,
-        "parameters": parameters,
-        "cox_snell": found.cox_snell,
-        "cox_snell_max": found.cox_snell_max,
-        "nagelkerke": found.nagelkerke,
-        "cstatistic": cstatistic,
-        "shrinkage": shrinkage,
-        "of": "patients",
-        "groups": [],
-    }
-    criteria = [row._asdict() for row in found.criteria]
-    tables = {"requirement": rows, "develop": criteria, "curve": curve}
-    return LensResult(lens="power", settings=settings, tables=tables, notes=tuple(_develop_words(found, settings)))
-
-
-def _develop_words(found: Any, settings: Mapping[str, Any]) -> Iterator[str]:
-    why = {
-        "shrinkage": f"effects are to shrink by no more than {1 - settings['shrinkage']:.0%} when the model is fitted",
-        "optimism": "apparent and adjusted R² are to lie within 0.05",
-        "overall risk": "the overall risk is to be known to within 0.05",
-    }
-    yield (
-        f"To develop a model with {settings['parameters']} candidate parameters at least {found.n:,} patients with "
-        f"{found.events:,} events are needed, {found.events_per_parameter:g} events for each parameter."
-    )
-    yield f"The criterion that decides is that {why[found.decided_by]}."
-    yield (
-        f"The model is expected to explain a Cox–Snell R² of {found.cox_snell:.3g} out of at most "
-        f"{found.cox_snell_max:.3g} at this prevalence (Nagelkerke {found.nagelkerke:.3g}). A model that turns out "
-        "weaker would have needed more patients."
-    )
-    yield "This is a least size to fit a model. Its validation, overall and in groups, needs a plan of its own."

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-
 from workup.errors import InputError
-from workup.lenses.plan_groups import curve, finite, one_of, taught
+from workup.lenses.plans.groups import EVERYTHING
+from workup.lenses.plans.refusals import attainable, check_at_hand, one_of, taught, unused
+from workup.lenses.plans.ways import curve
+from workup.lenses.plans.words import smallest_row
 from workup.report import LensResult
 from workup.stats import clustered_size
 from workup.stats.sample_size import Method, detectable_gap, two_proportions_power
-
-EVERYTHING = "all"
 
 
 def plan_leak(
@@ -36,65 +35,71 @@ def plan_leak(
 ) -> LensResult:
     """Golds and documents that show a leak rate under a bound, or a gap in recall between two groups.
 
-    Golds of one document are found or missed together: `design_effect` is that of a pilot, or follows from `icc`.
+    Golds of one document are found or missed together: `design_effect` is that of a pilot, or follows from `icc`. A
+    bound is shown with `assurance` at a `level`, a gap with `power` at an `alpha`.
 
     >>> plan = plan_leak(bound=0.01, sides="one", bound_method="clopper-pearson")
     >>> plan.tables["requirement"][0]["golds"]
     299
     """
-    kind = "leak"
+    _check(bound, recall1, recall2)
+    if bound is None:
+        given = {"leak_rate": leak_rate != 0, "assurance": assurance != 0.8, "level": level != 0.95}
+        given |= {"sides": sides != "two", "bound_method": bound_method != "wilson"}
+        unused(given, belongs="a bound on the leak rate", kind="leak")
+    else:
+        given = {"alpha": alpha != 0.05, "power": power != 0.8, "method": method != "pooled"}
+        unused(given, belongs="a gap in recall", kind="leak")
+    settings = _clustered(icc, design_effect, golds_per_document, n)
+    documents = {"design_effect": settings["design_effect"], "golds_per_document": golds_per_document}
+    if bound is not None:
+        aim: dict[str, Any] = {"leak_rate": leak_rate, "assurance": assurance, "level": level, "sides": sides}
+        with taught("leak"):
+            found = clustered_size.leak_size(bound, **aim, method=bound_method, **documents)
+            return _bound_result(found, settings | {"bound": bound, **aim, "bound_method": bound_method})
+    assert recall1 is not None
+    assert recall2 is not None
+    one_of("method", method, Method, kind="leak")
+    with taught("leak"):
+        test: dict[str, Any] = {"alpha": alpha, "power": power, "method": method}
+        gap = clustered_size.recall_gap_size(recall1, recall2, **test, **documents)
+        return _recall_result(gap, settings | {"recall1": recall1, "recall2": recall2, **test})
+
+
+def _check(bound: float | None, recall1: float | None, recall2: float | None) -> None:
     if (bound is None) == (recall1 is None) or (recall1 is None) != (recall2 is None):
         raise InputError(
             "give a bound for the leak rate, or two recalls to tell apart",
             where="plan leak",
             remedy="--bound, or --recall1 and --recall2",
         )
-    if icc is not None and design_effect is not None:
+    if recall1 is not None and recall1 == recall2:
+        raise InputError("no number of golds tells equal recalls apart", where="plan leak", got=f"{recall1:g} twice")
+
+
+def _clustered(icc: float | None, effect: float | None, golds_per_document: float, n: int | None) -> dict[str, Any]:
+    """The settings that both plans record, with the design effect that was given or follows from the icc."""
+    if icc is not None and effect is not None:
         raise InputError("give a design effect or an icc, not both", where="plan leak")
-    one_of("method", method, Method, kind=kind)
-    with taught(kind):
-        effect = design_effect or 1.0
+    with taught("leak"):
+        if n is not None:
+            check_at_hand(n, least=1, words="")
         if icc is not None:
             effect = clustered_size.design_effect(icc=icc, size=golds_per_document)
-        settings: dict[str, Any] = {
-            "kind": kind,
-            "icc": icc,
-            "design_effect": effect,
-            "golds_per_document": golds_per_document,
-            "of": "golds",
-            "groups": [],
-            "n": n,
-        }
-        if bound is not None:
-            found = clustered_size.leak_size(
-                bound,
-                leak_rate=leak_rate,
-                assurance=assurance,
-                level=level,
-                sides=sides,
-                method=bound_method,
-                design_effect=effect,
-                golds_per_document=golds_per_document,
-            )
-            rule = {"level": level, "sides": sides, "bound_method": bound_method}
-            settings |= {"bound": bound, "leak_rate": leak_rate, "assurance": assurance, **rule}
-            return _bound_result(found, settings)
-        assert recall1 is not None
-        assert recall2 is not None
-        gap = clustered_size.recall_gap_size(
-            recall1,
-            recall2,
-            alpha=alpha,
-            power=power,
-            method=method,
-            design_effect=effect,
-            golds_per_document=golds_per_document,
-        )
-        settings |= {"recall1": recall1, "recall2": recall2, "alpha": alpha, "power": power, "method": method}
-        return _recall_result(gap, settings)
+    return {
+        "kind": "leak",
+        "icc": icc,
+        "design_effect": 1.0 if effect is None else effect,
+        "golds_per_document": golds_per_document,
+        "of": "golds",
+        "groups": [],
+        "n": n,
+    }
 
 
 def _bound_result(found: clustered_size.LeakSize, settings: Mapping[str, Any]) -> LensResult:
+    attainable(max(found.golds, found.clustered.golds), "golds")
+
     def reached(golds: float) -> float:
         return float(
             clustered_size.leak_power(
@@ -153,14 +158,19 @@ def _bound_words(
             "as many documents are needed as independent golds."
         )
     for row in tables.get("reached", ()):
-        yield f"With {row['n_first']:,} golds at hand the chance of success is {row['power']:.0%}."
+        yield f"With {_golds(row['n_first'])} at hand the chance of success is {row['power']:.0%}."
     yield _clustering(settings)
+
+
+def _golds(n: float) -> str:
+    number = f"{int(n):,}" if float(n).is_integer() else f"{n:g}"
+    return f"{number} gold{'' if n == 1 else 's'}"
 
 
 def _clustering(settings: Mapping[str, Any]) -> str:
     return (
         f"The plan takes for granted a design effect of {settings['design_effect']:.3g} and "
-        f"{settings['golds_per_document']:g} gold{'' if settings['golds_per_document'] == 1 else 's'} in a document"
+        f"{_golds(settings['golds_per_document'])} in a document"
         + (
             "."
             if settings["design_effect"] > 1
@@ -170,6 +180,7 @@ def _clustering(settings: Mapping[str, Any]) -> str:
 
 
 def _recall_result(found: clustered_size.RecallGapSize, settings: Mapping[str, Any]) -> LensResult:
+    attainable(max(found.first.golds, found.second.golds), "golds")
     effect, pair = settings["design_effect"], found.pair
     rules = {"alpha": settings["alpha"], "method": settings["method"]}
 
@@ -194,21 +205,11 @@ def _recall_result(found: clustered_size.RecallGapSize, settings: Mapping[str, A
     if n is not None:
         tables |= _golds_at_hand(pair.p1, settings)
         tables["reached"] = [{**about, "n_first": n, "n_other": n, "power": reached(n)}]
-        said.append(f"With {n:,} golds in each group at hand the power is {reached(n):.0%}.")
+        said.append(f"With {_golds(n)} in each group at hand the power is {reached(n):.0%}.")
     return LensResult(lens="power", settings=settings, tables=tables, notes=(*said, _clustering(settings)))
 
 
 def _golds_at_hand(recall: float, settings: Mapping[str, Any]) -> dict[str, Any]:
     n, rules = settings["n"], {key: settings[key] for key in ("alpha", "power", "method")}
     found = detectable_gap(recall, n / settings["design_effect"], **rules)
-    row = {
-        "n_first": n,
-        "n_other": n,
-        "first": recall,
-        "lower": finite(found.down),
-        "higher": finite(found.up),
-        "smallest_difference": finite(found.value),
-        "status": "ok" if np.isfinite(found.value) else "undefined",
-        "reason": "; ".join(found.reasons) or None,
-    }
-    return {"smallest_difference": [row]}
+    return {"smallest_difference": [smallest_row({"n_first": n, "n_other": n}, recall, found)]}

@@ -1,0 +1,50 @@
+"""What the formats that are one JSON list share: reading item by item, and writing the list whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from workup.corpora.formats.json_text import items
+from workup.corpora.formats.span_records import check_whole, mapping
+from workup.errors import InputError
+from workup.runs.disk import replace_whole
+from workup.tasks.spans.documents import Document
+
+
+def records(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Number from 1, place and content of every item."""
+    content = items(path)
+    if not content:
+        raise InputError("a list of documents was expected", where=path.name, got="an empty one", remedy="check it")
+    for number, item in enumerate(content, start=1):
+        where = f"{path.name}, item {number}"
+        yield number, where, mapping(item, what="an item", where=where)
+
+
+def write_list(path: Path, found: Iterable[tuple[Document, dict[str, Any]]]) -> None:
+    """A JSON list with an item on each line, put in place whole."""
+
+    def texts() -> Iterator[str]:
+        before = "[\n"
+        for document, record in found:
+            line = json.dumps(record, ensure_ascii=False, allow_nan=False)
+            check_whole(line, field="its text", where=f"document '{document.id[:80]}'")
+            yield before + line
+            before = ",\n"
+        yield "\n]\n" if before != "[\n" else "[]\n"
+
+    replace_whole(Path(path), texts())
+
+
+def one_list(document: Document, *, format: str) -> None:
+    """Refuse a document that several annotators worked on, for a format with room for one list of spans."""
+    if document.layers:
+        raise InputError(
+            f"one list of spans per document was expected, as {format} keeps it",
+            where=f"document '{document.id[:80]}'",
+            got=f"those of {len(document.layers)} annotators",
+            remedy="choose a format that keeps annotators apart: spans-jsonl, tab or label-studio",
+        )

@@ -1,0 +1,156 @@
+"""What a detector answered: `{"id", "spans": [{"start", "end", "label", "score"?}]}` a line. Holds no text.
+
+A prediction behind the end of its text is kept, since it must be counted as a false alarm; one that is turned round or
+starts before the text is no span and is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from workup.corpora.formats import fast_jsonl
+from workup.corpora.formats.json_text import lines, value_of
+from workup.corpora.formats.offsets import Counting, to_codepoints
+from workup.corpora.formats.span_records import (
+    Ids,
+    Tally,
+    check_whole,
+    known_keys,
+    listing,
+    located,
+    mapping,
+    needed,
+    offset,
+    shown_key,
+    word,
+)
+from workup.corpora.formats.spans_jsonl import columns, span_record
+from workup.errors import InputError
+from workup.runs.disk import replace_whole
+from workup.systems.json_rows import kind
+from workup.tasks.spans.documents import Span, SpanArrays
+
+Prediction = tuple[str, tuple[Span, ...]]
+
+_KEYS = ("start", "end", "label", "score")
+_IGNORED = ("text", "subtype", "entity", "identifier")
+
+
+def read_predictions(
+    path: Path, *, offsets: str = "codepoint", texts: Mapping[str, str] | None = None, left_out: Tally | None = None
+) -> Iterator[Prediction]:
+    """Id and spans of every line. Offsets other than code points need the `texts` by id to be turned into them.
+
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> found = Path(mkdtemp()) / "found.jsonl"
+    >>> found.write_text('{"id": "a", "spans": [{"start": 0, "end": 4, "label": "date", "score": 0.5}]}')
+    77
+    >>> [(id, spans[0].score) for id, spans in read_predictions(found)]
+    [('a', 0.5)]
+    """
+    path, counting, ids = Path(path), Counting.of(offsets), Ids()
+    if not counting.plain and texts is None:
+        raise InputError("the texts are needed to turn offsets into code points", where=path.name, got="none of them")
+    decode = fast_jsonl.prediction_decoder() if counting.plain else None
+    for number, line in lines(path):
+        where = f"{path.name}, line {number}"
+        record = decode(line) if decode else None
+        if record is not None:
+            id = record.id
+            spans = tuple(Span(s.start, s.end, s.label, score=_float(s.score)) for s in record.spans)
+        else:
+            id, spans = _line(value_of(line, where=where), where, left_out)
+            if not counting.plain:
+                spans = _converted(id, spans, (texts or {}).get(id), counting, where)
+        ids.add(id, where=where)
+        yield id, spans
+
+
+def read_prediction_arrays(path: Path) -> tuple[list[str], SpanArrays]:
+    """Ids, and all predictions as columns: the same checks as `read_predictions`, without an object per span."""
+    path, ids, decode = Path(path), Ids(), fast_jsonl.prediction_decoder()
+    names: list[str] = []
+    counts: list[int] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    labels: list[str] = []
+    for number, line in lines(path):
+        where = f"{path.name}, line {number}"
+        record = decode(line)
+        id, spans = (record.id, record.spans) if record else _line(value_of(line, where=where), where, None)
+        ids.add(id, where=where)
+        names.append(id)
+        counts.append(len(spans))
+        starts += [span.start for span in spans]
+        ends += [span.end for span in spans]
+        labels += [span.label for span in spans]
+    return names, columns(counts, starts, ends, labels)
+
+
+def write_predictions(predictions: Iterable[Prediction], path: Path) -> None:
+    """One line per document, without any text; the file is put in place whole."""
+    ids = Ids()
+
+    def texts() -> Iterator[str]:
+        for number, (id, spans) in enumerate(predictions, start=1):
+            ids.add(id, where=f"document number {number}")
+            record = {"id": id, "spans": [span_record(replace(s, subtype=None, entity=None), None) for s in spans]}
+            line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+            check_whole(line, field="its line", where=f"document '{id[:80]}'")
+            yield line
+
+    replace_whole(Path(path), texts())
+
+
+def _line(value: Any, where: str, left_out: Tally | None) -> Prediction:
+    record = mapping(value, what="a line", where=where)
+    id = word(needed(record, "id", where=where), field="id", where=where)
+    where = f"{where}, document '{id[:80]}'"
+    remedy = "give an empty list where nothing was found"
+    spans = listing(needed(record, "spans", where=where, remedy=remedy), field="spans", where=where)
+    if left_out is not None:
+        left_out.update(f"document {shown_key(key)}" for key in record if key not in ("id", "spans"))
+    return id, tuple(_span(span, f"{where}, span {place}", left_out) for place, span in enumerate(spans))
+
+
+def _span(value: Any, where: str, left_out: Tally | None) -> Span:
+    record = mapping(value, what="a span", where=where)
+    known_keys(record, (*_KEYS, *_IGNORED), what="a span", where=where)
+    if left_out is not None:
+        left_out.update(f"span key '{key}'" for key in _IGNORED if key in record)
+    start, end = (offset(needed(record, key, where=where), field=key, where=where) for key in ("start", "end"))
+    label = word(needed(record, "label", where=where), field="label", where=where, numbers=False)
+    if not 0 <= start < end:
+        raise InputError(
+            "a prediction must start in its text, with its end after its start",
+            where=where,
+            got=f"{start} to {end}",
+            remedy="check whether ends are inclusive",
+        )
+    score = record.get("score")
+    if score is not None and (isinstance(score, bool) or not isinstance(score, (int, float))):
+        raise InputError("'score' must be a number", where=where, got=kind(score), remedy="or leave it out")
+    if score is not None and not -1e300 < score < 1e300:
+        raise InputError("'score' must be a finite number", where=where, got="one that is not")
+    return Span(start, end, label, score=_float(score))
+
+
+def _converted(id: str, spans: tuple[Span, ...], text: str | None, counting: Counting, where: str) -> tuple[Span, ...]:
+    """In code points; those of a document that is not known stay as they are, false alarms wherever they lie."""
+    if text is None:
+        return spans
+    try:
+        pairs = to_codepoints(
+            text, [(span.start, span.end) for span in spans], counting=counting, document=id, beyond=True
+        )
+    except InputError as error:
+        raise located(error, where) from None
+    return tuple(replace(span, start=start, end=end) for span, (start, end) in zip(spans, pairs, strict=True))
+
+
+def _float(score: float | int | None) -> float | None:
+    return None if score is None else float(score)

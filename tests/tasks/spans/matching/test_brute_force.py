@@ -1,0 +1,117 @@
+"""The kernel against a literal scorer that tries every assignment and counts characters in sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_corpora import LABELS, SCHEME, SPAN_MODES, Note, counted, matchup, notes, setting
+
+from tasks.spans import brute_force
+from tasks.spans.brute_force import Scheme
+from workup.tasks.spans.matching.modes import levels_counted, parse_mode
+from workup.tasks.spans.matching.outcomes import outcomes
+from workup.tasks.spans.matching.verdicts import OUTCOMES
+
+_LEVELS = ("leaf", "branch", "phi")
+_IGNORING = Scheme(SCHEME.leaf, SCHEME.branch, frozenset({"city", "FOO"}))
+_CASES = [(mode, level) for mode in SPAN_MODES for level in levels_counted(parse_mode(mode), _LEVELS)]
+_SCHEMES = pytest.mark.parametrize("scheme", [SCHEME, _IGNORING], ids=["all labels", "two ignored"])
+
+
+@_SCHEMES
+@given(corpus=st.lists(notes(), min_size=1, max_size=3))
+@settings(max_examples=150)
+def test_every_span_has_the_outcome_that_the_literal_scorer_gives(corpus: list[Note], scheme: Scheme) -> None:
+    found = matchup(corpus, scheme=scheme)
+    for mode, level in _CASES:
+        seen = outcomes(found, found.settings([mode], levels=[level])[0])
+        golds = predictions = 0
+        for note in corpus:
+            expected = brute_force.score(mode, level, note.text, note.golds, note.found, scheme)
+            must = [golds + i for i in expected.gold_places]
+            assert [i for i in range(golds, golds + len(note.golds)) if seen.must[i]] == must
+            codes = seen.outcome[predictions : predictions + len(note.found)]
+            ours = _spans(note, expected.gold_places, seen.hit[must], seen.exact[must], [OUTCOMES[i] for i in codes])
+            theirs = _spans(note, expected.gold_places, expected.golds, expected.exact, expected.outcomes)
+            assert ours == theirs, (mode, level)
+            golds, predictions = golds + len(note.golds), predictions + len(note.found)
+
+
+def _spans(
+    note: Note, places: Sequence[int], hits: Sequence[bool], exact: Sequence[bool], outcome: Sequence[str]
+) -> tuple[list[tuple[object, ...]], ...]:
+    """Golds and predictions with what became of them. Equal spans may change places, so their order is not compared."""
+    golds = [note.golds[i] for i in places]
+    of_golds = [(g.start, g.end, g.label, bool(h), bool(e)) for g, h, e in zip(golds, hits, exact, strict=True)]
+    return sorted(of_golds), sorted((p.start, p.end, p.label, one) for p, one in zip(note.found, outcome, strict=True))
+
+
+@_SCHEMES
+@given(corpus=st.lists(notes(), min_size=1, max_size=4))
+@settings(max_examples=150)
+def test_units_of_every_document_are_those_of_sets(corpus: list[Note], scheme: Scheme) -> None:
+    counts = counted(corpus, ("char", "token"), scheme=scheme)
+    for one in counts.settings:
+        per_document = counts.per_document(one)
+        for i, note in enumerate(corpus):
+            expected = brute_force.unit_numbers(one.mode.name, one.level, note.text, note.golds, note.found, scheme)
+            assert {name: per_document[name][i] for name in expected} == expected, (one.mode.name, one.level)
+
+
+@given(corpus=st.lists(notes(), min_size=1, max_size=4))
+@settings(max_examples=60)
+def test_counts_by_label_are_sums_over_golds_and_predictions_of_the_label(corpus: list[Note]) -> None:
+    counts = counted(corpus, SPAN_MODES)
+    rows = {(row["mode"], row["level"], row["label"]): row for row in counts.table()}
+    for mode, level in _CASES:
+        for label in LABELS:
+            expected = dict.fromkeys(("golds", "hits", "exact_hits", "predictions", "credited", "neutral"), 0)
+            for note in corpus:
+                score = brute_force.score(mode, level, note.text, note.golds, note.found, SCHEME)
+                name = {i: SCHEME.branch.get(one.label) or one.label for i, one in enumerate(note.golds)}
+                mine = [
+                    k
+                    for k, i in enumerate(score.gold_places)
+                    if (name[i] if level == "branch" else note.golds[i].label) == label
+                ]
+                expected["golds"] += len(mine)
+                expected["hits"] += sum(score.golds[k] for k in mine)
+                expected["exact_hits"] += sum(score.exact[k] for k in mine)
+                for p, outcome in zip(note.found, score.outcomes, strict=True):
+                    own = (SCHEME.branch.get(p.label) or p.label) if level == "branch" else p.label
+                    if own == label:
+                        expected["predictions"] += 1
+                        expected["credited"] += outcome == "credited"
+                        expected["neutral"] += outcome == "neutral"
+            row = rows.get((mode, level, label), dict.fromkeys(expected, 0))
+            assert {key: row[key] for key in expected} == expected, (mode, level, label)
+
+
+@given(corpus=st.lists(notes(strays=False), min_size=1, max_size=3))
+@settings(max_examples=60)
+def test_units_by_label_are_unions_of_the_label(corpus: list[Note]) -> None:
+    counts = counted(corpus, ("char", "token"))
+    rows = {(row["mode"], row["level"], row["label"]): row for row in counts.table()}
+    for mode in ("char", "token"):
+        for label in LABELS:
+            parts = [brute_force.label_units(mode, note.text, note.golds, note.found, label) for note in corpus]
+            expected = {key: sum(part[key] for part in parts) for key in parts[0]}
+            row = rows.get((mode, "phi", label), dict.fromkeys(expected, 0))
+            assert {key: row[key] for key in expected} == expected, (mode, label)
+
+
+@given(corpus=st.lists(notes(), min_size=1, max_size=4))
+@settings(max_examples=60)
+def test_counts_are_those_of_outcomes(corpus: list[Note]) -> None:
+    counts = counted(corpus, SPAN_MODES, scheme=_IGNORING)
+    found = matchup(corpus, scheme=_IGNORING)
+    for one in counts.settings:
+        seen = outcomes(found, one)
+        total = counts.total(setting(counts, one.mode.name, one.level))
+        assert total["golds"] == seen.must.sum() and total["hits"] == seen.hit.sum()
+        for name in ("false_alarm", "credited", "neutral"):
+            field = "false_alarms" if name == "false_alarm" else name
+            assert total[field] == (seen.outcome == OUTCOMES.index(name)).sum()
