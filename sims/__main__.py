@@ -11,7 +11,17 @@ from types import ModuleType
 
 from sims import evidence, repetitions
 
-NAMES = ("coverage", "proportions", "small_samples", "fairness", "power", "meta_analysis", "run_lengths", "drift")
+NAMES = (
+    "coverage",
+    "proportions",
+    "small_samples",
+    "fairness",
+    "power",
+    "meta_analysis",
+    "run_lengths",
+    "drift",
+    "drift_planted",
+)
 FOLDER = evidence.ROOT / "evidence"
 
 

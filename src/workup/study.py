@@ -185,7 +185,10 @@ class Study(Part):
 
 
 def read_yaml(file: Path, *, noun: str = "study") -> tuple[Any, dict[tuple[str, ...], int]]:
-    """Content and the line of every field of a file of this kind. Aliases are refused: a few of them can unfold into gigabytes."""
+    """Content and the line of every field of a file of this kind.
+
+    Aliases are refused: a few of them can unfold into gigabytes.
+    """
     try:
         size = file.stat().st_size
         if size > _LARGEST_FILE:

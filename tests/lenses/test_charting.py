@@ -70,11 +70,13 @@ def test_a_small_baseline_is_counted_in_the_limits() -> None:
     assert family(5, windows=2).limits()["ewma"] > family(5, windows=24).limits()["ewma"] + 0.3
 
 
-def test_a_larger_window_than_any_before_widens_the_limits_and_a_smaller_one_does_not() -> None:
+def test_the_largest_watched_window_decides_the_limits() -> None:
     one = family(5)
-    small, large = ([levels([0.0], se)] * 5 for se in (1.4, 0.5))
-    assert one.limits(small) == one.limits()
-    assert one.limits(large)["ewma"] == pytest.approx(family_limit(5, 12, baseline_windows=3), abs=1e-9)
+    small, both = [levels([0.0], 1.4)] * 5, [(*levels([0.0], 1.4), *levels([0.0], 0.5))] * 5
+    assert one.limits(small)["ewma"] == pytest.approx(family_limit(5, 12, baseline_windows=23), abs=1e-9)
+    assert one.limits(both)["ewma"] == pytest.approx(family_limit(5, 12, baseline_windows=3), abs=1e-9)
+    nothing = [(Point(status="insufficient"),)] * 5
+    assert one.limits(nothing) == one.limits(), "the baseline's own windows stand for those not yet seen"
 
 
 def test_a_year_of_one_window_is_held_to_its_chance_over_a_long_run() -> None:

@@ -209,7 +209,7 @@ def test_more_series_make_wider_limits() -> None:
     family = drift(scores, metrics_of(scores), settings={"baseline": 8}, draws=DRAWS)
     assert family.charts_state[0]["limit"] > alone + 0.3
     assert "25 series are followed" in family.notes[0]
-    assert "in at most 5% of stable years" in family.notes[0]
+    assert "in at most 5% of stable first years" in family.notes[0]
 
 
 def test_a_small_baseline_is_warned_about() -> None:

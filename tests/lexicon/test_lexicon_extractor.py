@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 from hypothesis import example, given
@@ -14,22 +15,54 @@ from workup.errors import InputError, MissingExtra
 from workup.lexicon import CATEGORIES, ENGINES, Extractor, Term
 from workup.lexicon import extractor as extractor_module
 from workup.lexicon.terms import normal_form
+from workup.lexicon.words import cut, cut_any
 
 EXTRACTOR = Extractor.load()
 
 _SURFACES = (
     *("heart failure", "Heart", "failure", "chest pain", "PAIN", "MI", "mi", "K", "Na", "T", "BP", "E. coli", "D&C"),
     *("breast cancer", "beta-blocker", "Crohn’s disease", "Crohns disease", "type 2 diabetes mellitus", "ST"),
-    *("V/Q scan", "carbidopa/levodopa", "Ménière's disease", "İ", "ß", "é", "COVID-19", "x-ray", "12 lead EKG", "colon"),
+    *(
+        "V/Q scan",
+        "carbidopa/levodopa",
+        "Ménière's disease",
+        "İ",
+        "ß",
+        "é",
+        "COVID-19",
+        "x-ray",
+        "12 lead EKG",
+        "colon",
+    ),
 )
-_GAPS = (" ", "-", "\n", "  ", " \n ", "\n\n", ". ", ", ", "/", " & ", "&", ": ", " 98.6 ", "=", "’s ", "", "_", "\0", "\u00ad")
+_GAPS = (
+    " ",
+    "-",
+    "\n",
+    "  ",
+    " \n ",
+    "\n\n",
+    ". ",
+    ", ",
+    "/",
+    " & ",
+    "&",
+    ": ",
+    " 98.6 ",
+    "=",
+    "’s ",
+    "",
+    "_",
+    "\0",
+    "\u00ad",
+)
 
 texts = st.lists(st.tuples(st.sampled_from(_SURFACES) | st.text(max_size=6), st.sampled_from(_GAPS)), max_size=25).map(
     lambda parts: "".join(word + gap for word, gap in parts)
 )
 
 
-def found(text: str, **settings: object) -> list[tuple[str, str]]:
+def found(text: str) -> list[tuple[str, str]]:
     return [(text[term.start : term.end], term.concept) for term in EXTRACTOR.extract(text)]
 
 
@@ -48,15 +81,20 @@ def test_places_are_exact_ordered_and_apart(text: str) -> None:
         last = term.end
 
 
+@cache
+def by_automaton() -> Extractor:
+    pytest.importorskip("ahocorasick_rs", reason="the engine 'ahocorasick' needs the extra 'lexicon'")
+    return Extractor.load(engine="ahocorasick")
+
+
 @given(texts)
 def test_both_engines_agree(text: str) -> None:
-    pytest.importorskip("ahocorasick_rs", reason="the engine 'ahocorasick' needs the extra 'lexicon'")
-    assert Extractor.load(engine="ahocorasick").extract(text) == EXTRACTOR.extract(text)
+    assert by_automaton().extract(text) == EXTRACTOR.extract(text)
 
 
 @given(texts)
 def test_the_fast_cut_is_the_defined_one(text: str) -> None:
-    fast, defined = extractor_module._cut(text), extractor_module._cut_any(text)
+    fast, defined = cut(text), cut_any(text)
     assert (fast.words, fast.starts) == (defined.words, defined.starts)
     assert len(defined.plain) == len(text)
 
@@ -83,7 +121,15 @@ def test_a_shorter_term_is_found_where_the_longer_one_is_broken() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["heart failure", "Heart Failure", "HEART FAILURE", "heart-failure", "heart\nfailure", "heart  failure", "heart\n  failure"],
+    [
+        "heart failure",
+        "Heart Failure",
+        "HEART FAILURE",
+        "heart-failure",
+        "heart\nfailure",
+        "heart  failure",
+        "heart\n  failure",
+    ],
 )
 def test_case_hyphens_and_line_ends_are_alike(text: str) -> None:
     assert found(text) == [(text, "heart failure")]
@@ -226,7 +272,7 @@ def test_the_engine_behind_an_extra_is_named_when_absent(monkeypatch: pytest.Mon
 
 
 def test_import_reads_no_vocabulary() -> None:
-    code = "import workup.lexicon, workup.lexicon.extractor as e; print(e._shipped.cache_info().currsize, 'numpy' in __import__('sys').modules)"
+    code = "import sys, workup.lexicon.extractor as e; print(e._shipped.cache_info().currsize, 'numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == ["0", "False"]
 

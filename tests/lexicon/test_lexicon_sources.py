@@ -93,8 +93,6 @@ def test_phenotypes_are_read_only_where_installed(monkeypatch: pytest.MonkeyPatc
 
 
 def test_obsolete_phenotypes_and_abbreviations_are_left_out() -> None:
-    obo = "\n".join(
-        ["[Term]", "name: Ataxia", 'synonym: "Incoordination" BROAD []', 'synonym: "ATX" EXACT []']
-        + ["[Term]", "name: obsolete Thing", "is_obsolete: true", "[Typedef]", "name: part of"]
-    )
+    ataxia = '[Term]\nname: Ataxia\nsynonym: "Incoordination" BROAD []\nsynonym: "ATX" EXACT []\n'
+    obo = ataxia + "[Term]\nname: obsolete Thing\nis_obsolete: true\n[Typedef]\nname: part of"
     assert list(sources_module.phenotype_names(obo)) == ["Ataxia"]

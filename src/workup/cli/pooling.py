@@ -11,6 +11,7 @@ import typer
 
 from workup.cli.common import command, emit, say
 from workup.cli.packing import pairs, site_pack
+from workup.cli.targets import check_target
 from workup.errors import InputError, visible
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def pool(
     json: Annotated[str | None, typer.Option(help="Write the record here; - for standard output")] = None,
 ) -> None:
     """Pool the evidence of sites from their packs alone; published validations may stand beside them."""
+    check_target(json, out=out)
     from workup.lenses.pooling import PoolSettings
     from workup.report import Report
 

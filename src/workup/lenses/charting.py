@@ -75,14 +75,16 @@ class Family:
     def limits(self, watched: Points = ()) -> dict[str, float]:
         """The limit of each chart at which at most `chance` of stable years raise any signal in the whole family.
 
-        The chance is shared evenly among the charts that are drawn. `watched` are the windows seen so far: the largest
-        window of all, whose own error hides least of the baseline's, decides. A year of few windows is judged by the
-        rate over a run of twelve, for a running mean that has only begun would seem quieter than it will be.
+        The chance is shared evenly among the charts that are drawn. `watched` are the windows seen so far, or none yet
+        and the baseline's own stand for them: the largest, whose error hides least of the baseline's, decides. A year
+        of few windows is held to its rate over a run of twelve, for a running mean that has only begun is quieter than
+        it will be.
         """
         held = max(1, sum(point.known for point in self.baseline))
         run = max(self.windows_a_year, SHORTEST_RUN)
         chance = 1 - (1 - self.chance / max(1, len(self.charts))) ** (run / self.windows_a_year)
-        ratio = _ratio(self.baseline, [*_by_window(self.phase_one), *_by_window(watched)])
+        seen = [window for window in _by_window(watched) if any(point.known for point in window)]
+        ratio = _ratio(self.baseline, seen or _by_window(self.phase_one))
         return {name: _limit(name, held, run, chance, self.fast_start, ratio) for name in self.charts}
 
     def drawn(self, points: Points, limits: Mapping[str, float], z: Floats | None = None) -> list[Drawn]:

@@ -16,6 +16,7 @@ from workup.lenses.omnibus import omnibus
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Bools, Floats, Levels, Scores
+from workup.stats.intervals import z_critical
 from workup.stats.multiplicity import adjust
 from workup.study import Part
 
@@ -300,11 +301,20 @@ def _smallest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "metric": row["metric"],
             "slice": row["slice"],
             "against": row["against"],
-            "smallest_difference": None if row["se"] is None else Z_POWER * row["se"],
+            "smallest_difference": None if row["se"] is None else Z_POWER * _error(row),
         }
         for row in rows
         if row["kind"] == "difference"
     ]
+
+
+def _error(row: Mapping[str, Any]) -> float:
+    """The standard error of a gap, or that which its interval bespeaks where it is larger: a share of all or none has
+    a standard error of 0, and no study sees everything."""
+    spread = float(row["se"])
+    if row["low"] is None or row["high"] is None:
+        return spread
+    return max(spread, (row["high"] - row["low"]) / (2 * z_critical(row["level"])))
 
 
 def _sizes(found: Sequence[Estimate], groups: Mapping[str, Levels]) -> list[dict[str, Any]]:

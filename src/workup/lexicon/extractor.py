@@ -1,6 +1,6 @@
 """One extractor of clinical terms: diseases, drugs, procedures, anatomy, laboratory tests and vital signs in a text.
 
-It looks words up in the shipped vocabularies. It knows nothing of negation, of who has the disease, or of spelling errors.
+It looks words up in the shipped vocabularies. It knows nothing of negation, of whose disease it is, or of misspelling.
 """
 
 from __future__ import annotations
@@ -9,22 +9,16 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, compress, count
 from typing import Any, NamedTuple
 
 from workup.errors import InputError, MissingExtra, near
 from workup.lexicon import sources
-from workup.lexicon.terms import CATEGORIES, WORD, Surface, all_variants, lowered, unaccented
+from workup.lexicon.terms import CATEGORIES, Surface, all_variants
+from workup.lexicon.words import Words, cut, joined
 
 ENGINES = ("tokens", "ahocorasick")
 
-_WORDS = re.compile(WORD)
-# Every ASCII character that is no letter or digit becomes one blank: the fast way to cut most notes into words.
-_BLANKED = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
-# Between two words of one term: blanks, at most one line end, one hyphen or one apostrophe. A stop or a comma parts them.
-_JOINED = re.compile(r"[^\S\n]*\n?[^\S\n]*|[-\u2010\u2011\u2012\u2013'\u2018\u2019\xad]\n?[^\S\n]*")
-# After a single letter also a stop or a stroke: "E. coli", "V/Q scan".
-_AFTER_LETTER = re.compile(r"\.[^\S\n]?|/")
 # A value: "Na 138", "K+ of 3.4", "BP: 120/80", "T = 98.6", "Cr is 1.2".
 _VALUE = re.compile(r"\+?[\s:=~]*(?:(?:of|is|was|at|to)\s+)?[<>~]?[^\S\n]*\d", re.IGNORECASE)
 _VALUE_REACH = 24
@@ -58,20 +52,10 @@ class _Vocabulary(NamedTuple):
     folded: dict[str, _Entry]
     exact: dict[str, _Entry]
     cased: set[str]  # the latter in lower case
-    alone: set[str]  # surfaces of one word, in lower case
+    alone: dict[str, _Entry]  # surfaces of one word that are met whatever their case and neighbours
+    guarded: set[str]  # the other surfaces of one word, in lower case
     pairs: dict[str, tuple[int, ...]]  # the first two words of longer ones: how many words these have, the most first
     openings: set[str]  # first words of either
-
-
-class _Words(NamedTuple):
-    """A text cut into words: the text without accents, its words in lower case, and where each one starts."""
-
-    plain: str
-    words: list[str]
-    starts: list[int]
-
-    def end(self, word: int) -> int:
-        return self.starts[word] + len(self.words[word])
 
 
 class Extractor:
@@ -95,7 +79,7 @@ class Extractor:
         self._vocabulary = vocabulary
         self._all = len(self.categories) == len(CATEGORIES)
         search = _by_tokens if engine == "tokens" else _by_automaton(vocabulary)
-        self._search: Callable[[_Words, _Vocabulary], list[Term]] = search
+        self._search: Callable[[Words, _Vocabulary], list[Term]] = search
 
     @classmethod
     def load(
@@ -129,7 +113,7 @@ class Extractor:
         >>> Extractor.load(categories=["vital"]).extract("BP 120/80, no fever")
         [Term(start=0, end=2, category='vital', concept='blood pressure', surface='bp', ambiguous=False)]
         """
-        found = self._search(_cut(text), self._vocabulary)
+        found = self._search(cut(text), self._vocabulary)
         return found if self._all else [term for term in found if term.category in self.categories]
 
     def extract_many(self, texts: Iterable[str]) -> Iterator[list[Term]]:
@@ -182,59 +166,56 @@ def _with_more(shipped: _Vocabulary, more: Mapping[str, Iterable[str]]) -> _Voca
 def _opened(folded: dict[str, _Entry], exact: dict[str, _Entry]) -> _Vocabulary:
     """Most words of a note open no surface, and most that do are not followed by its second word: two cheap looks."""
     cased = {surface.lower() for surface in exact}
-    alone: set[str] = set()
+    single: set[str] = set()
     pairs: dict[str, set[int]] = {}
     for surface in [*folded, *cased]:
         words = surface.split(" ", 2)
         if len(words) == 1:
-            alone.add(surface)
+            single.add(surface)
         else:
             pair = surface if len(words) == 2 else f"{words[0]} {words[1]}"
             pairs.setdefault(pair, set()).add(surface.count(" ") + 1)
     shared: dict[tuple[int, ...], tuple[int, ...]] = {}
     lengths = {pair: tuple(sorted(counts, reverse=True)) for pair, counts in pairs.items()}
-    openings = alone.union(pair.split(" ", 1)[0] for pair in pairs)
+    guarded = {word for word in single if word in cased or folded[word].needs_number}
     return _Vocabulary(
-        folded, exact, cased, alone, {pair: shared.setdefault(known, known) for pair, known in lengths.items()}, openings
+        folded,
+        exact,
+        cased,
+        {word: folded[word] for word in single - guarded},
+        guarded,
+        {pair: shared.setdefault(known, known) for pair, known in lengths.items()},
+        single.union(pair.split(" ", 1)[0] for pair in pairs),
     )
 
 
-def _cut(text: str) -> _Words:
-    if not text.isascii() or "&" in text:
-        return _cut_any(text)
-    pieces = text.lower().translate(_BLANKED).split(" ")
-    before = list(accumulate(map(len, pieces), initial=0))
-    places = [place for place, piece in enumerate(pieces) if piece]
-    return _Words(text, [pieces[place] for place in places], [before[place] + place for place in places])
-
-
-def _cut_any(text: str) -> _Words:
-    """The same for any text, by the definition of a word: letters and digits of any script, or an ampersand."""
-    plain = unaccented(text)
-    matches = list(_WORDS.finditer(lowered(plain)))
-    return _Words(plain, [match[0] for match in matches], [match.start() for match in matches])
-
-
-def _by_tokens(cut: _Words, vocabulary: _Vocabulary) -> list[Term]:
+def _by_tokens(text: Words, vocabulary: _Vocabulary) -> list[Term]:
     """From the left, at each word that opens a surface, the longest run of words that is one."""
-    words, openings, pairs, alone = [*cut.words, ""], vocabulary.openings, vocabulary.pairs, vocabulary.alone
+    words, pairs = [*text.words, ""], vocabulary.pairs
+    alone, guarded = vocabulary.alone, vocabulary.guarded
     found: list[Term] = []
     free = 0
-    for first in [place for place, word in enumerate(words) if word in openings]:
+    for first in compress(count(), map(vocabulary.openings.__contains__, text.words)):
         if first < free:
             continue
         word = words[first]
-        lengths = pairs.get(f"{word} {words[first + 1]}", ())
-        for length in (*lengths, 1) if word in alone else lengths:
-            term = _met(cut, vocabulary, first, length)
+        for length in pairs.get(f"{word} {words[first + 1]}", ()):
+            term = _met(text, vocabulary, first, length)
             if term is not None:
                 found.append(term)
                 free = first + length
                 break
+        else:
+            entry = alone.get(word)
+            if entry is not None:
+                start = text.starts[first]
+                found.append(Term(start, start + len(word), entry.category, entry.concept, word, entry.ambiguous))
+            elif word in guarded and (term := _met(text, vocabulary, first, 1)) is not None:
+                found.append(term)
     return found
 
 
-def _by_automaton(vocabulary: _Vocabulary) -> Callable[[_Words, _Vocabulary], list[Term]]:
+def _by_automaton(vocabulary: _Vocabulary) -> Callable[[Words, _Vocabulary], list[Term]]:
     """All runs of words that are surfaces in one pass of an Aho-Corasick automaton, then the same choice among them."""
     try:
         library: Any = importlib.import_module("ahocorasick_rs")
@@ -244,10 +225,10 @@ def _by_automaton(vocabulary: _Vocabulary) -> Callable[[_Words, _Vocabulary], li
     automaton = library.AhoCorasick([f"\0{surface.replace(' ', chr(0))}\0" for surface in surfaces])
     counts = [surface.count(" ") + 1 for surface in surfaces]
 
-    def search(cut: _Words, vocabulary: _Vocabulary) -> list[Term]:
-        line = "\0" + "\0".join(cut.words) + "\0"
-        starts = [0, *accumulate(len(word) + 1 for word in cut.words)]
-        place_of = dict(zip(starts, range(len(cut.words)), strict=False))
+    def search(text: Words, vocabulary: _Vocabulary) -> list[Term]:
+        line = "\0" + "\0".join(text.words) + "\0"
+        starts = [0, *accumulate(len(word) + 1 for word in text.words)]
+        place_of = dict(zip(starts, range(len(text.words)), strict=False))
         runs = sorted(
             (place_of[start], -counts[surface])
             for surface, start, _ in automaton.find_matches_as_indexes(line, overlapping=True)
@@ -256,7 +237,7 @@ def _by_automaton(vocabulary: _Vocabulary) -> Callable[[_Words, _Vocabulary], li
         free = 0
         for first, minus_length in runs:
             if first >= free:
-                term = _met(cut, vocabulary, first, -minus_length)
+                term = _met(text, vocabulary, first, -minus_length)
                 if term is not None:
                     found.append(term)
                     free = first - minus_length
@@ -265,38 +246,30 @@ def _by_automaton(vocabulary: _Vocabulary) -> Callable[[_Words, _Vocabulary], li
     return search
 
 
-def _met(cut: _Words, vocabulary: _Vocabulary, first: int, length: int) -> Term | None:
+def _met(text: Words, vocabulary: _Vocabulary, first: int, length: int) -> Term | None:
     """The term that these words are, if the vocabulary has it, its case and number fit and nothing parts the words."""
     last = first + length - 1
-    if last >= len(cut.words):
+    if last >= len(text.words):
         return None
-    surface = cut.words[first] if length == 1 else " ".join(cut.words[first : last + 1])
+    surface = text.words[first] if length == 1 else " ".join(text.words[first : last + 1])
     entry = None
     if surface in vocabulary.cased:
-        written = " ".join(cut.plain[cut.starts[word] : cut.end(word)] for word in range(first, last + 1))
-        entry = _fitting(vocabulary.exact.get(written), cut, last)
-        surface = written if entry else surface
-    entry = entry or _fitting(vocabulary.folded.get(surface), cut, last)
+        written = text.written(first, last)
+        entry = vocabulary.exact.get(written)
+        if entry is not None and entry.needs_number and not _number_follows(text, last):
+            entry = None
+        surface = surface if entry is None else written
     if entry is None:
-        return None
-    for word in range(first, last):
-        if not _joined(cut, word, entry.category):
+        entry = vocabulary.folded.get(surface)
+        if entry is None or (entry.needs_number and not _number_follows(text, last)):
             return None
-    end = cut.starts[last] + len(cut.words[last])
-    return Term(cut.starts[first], end, entry.category, entry.concept, surface, entry.ambiguous)
+    for word in range(first, last):
+        if not joined(text, word, stroke=entry.category == "drug"):
+            return None
+    end = text.starts[last] + len(text.words[last])
+    return Term(text.starts[first], end, entry.category, entry.concept, surface, entry.ambiguous)
 
 
-def _joined(cut: _Words, word: int, category: str) -> bool:
-    """Whether what stands between this word and the next leaves them in one term; a stroke joins combined drugs."""
-    gap = cut.plain[cut.end(word) : cut.starts[word + 1]]
-    if gap == " " or gap == "-" or (gap == "/" and category == "drug"):
-        return True
-    return bool(_JOINED.fullmatch(gap)) or (len(cut.words[word]) == 1 and bool(_AFTER_LETTER.fullmatch(gap)))
-
-
-def _fitting(entry: _Entry | None, cut: _Words, last: int) -> _Entry | None:
-    """The entry, unless it asks for a number and none follows the last word."""
-    if entry is None or not entry.needs_number:
-        return entry
-    end = cut.end(last)
-    return entry if _VALUE.match(cut.plain, end, end + _VALUE_REACH) else None
+def _number_follows(text: Words, last: int) -> bool:
+    end = text.end(last)
+    return _VALUE.match(text.plain, end, end + _VALUE_REACH) is not None

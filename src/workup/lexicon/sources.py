@@ -1,4 +1,4 @@
-"""Where the vocabularies come from: the shipped files, their licences and hashes, and what is read only where installed.
+"""Where the vocabularies come from: the shipped files with licences and hashes, and what is read where installed.
 
 It hands out terms with their category and concept. It knows nothing of texts.
 """
@@ -182,7 +182,8 @@ def measured_error() -> tuple[CategoryError, ...]:
     counts = json.loads((_DATA / "error.json").read_text(encoding="utf-8"))["counts"]
     rows = []
     for category, (right, wrong, missed) in counts.items():
-        shares = [(right / n if n else None, tuple(wilson(right / n, n)) if n else None) for n in (right + wrong, right + missed)]
-        (precision, precision_ends), (recall, recall_ends) = shares
-        rows.append(CategoryError(category, right, wrong, missed, precision, precision_ends, recall, recall_ends))
+        found, marked = right + wrong, right + missed
+        precision, recall = right / found if found else None, right / marked if marked else None
+        ends = [None if share is None else wilson(share, n) for share, n in ((precision, found), (recall, marked))]
+        rows.append(CategoryError(category, right, wrong, missed, precision, ends[0], recall, ends[1]))
     return tuple(rows)

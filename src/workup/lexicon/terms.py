@@ -108,7 +108,9 @@ def read_list(text: str) -> list[Concept]:
     ['liver', 'spleen', 'heart attack']
     """
     lines = [line for line in text.splitlines() if not line.startswith("#")]
-    groups = [[part.strip() for part in group.split("=")] for line in lines for group in line.split(";") if group.strip()]
+    groups = [
+        [part.strip() for part in group.split("=")] for line in lines for group in line.split(";") if group.strip()
+    ]
     joined = {surface for group in groups if len(group) > 1 for surface in group}
     found: dict[str, Concept] = {}
     for group in groups:

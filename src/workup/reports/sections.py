@@ -14,6 +14,7 @@ __all__ = ["Section", "Table", "sections"]
 
 Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
 
+Z_INTERVAL = 1.95996  # of the 95 % intervals that are read here
 TITLE = "Validation report"
 OVERALL = (
     "auroc",
@@ -213,7 +214,7 @@ def _smallest(report: Report) -> Section:
                 if name == "sites" and len(group) > 1:  # a group at one site: the section of the sites shows it
                     continue
                 who = slice_name(group) if name != "internal" else "everyone"
-                rows.append((who, at_threshold(e.metric, e.slice), number(e.n_patients), number(Z_POWER * e.se)))
+                rows.append((who, at_threshold(e.metric, e.slice), number(e.n_patients), _smallest_of(e)))
     said = (
         "The smallest departure from a fixed reference that a study of this size would find with 80 % power "
         "(two-sided 5 %; 2.80 standard errors). Smaller ones may exist unseen."
@@ -221,6 +222,13 @@ def _smallest(report: Report) -> Section:
     table = Table(("who", "metric", "patients", "smallest difference"), tuple(rows), "Smallest difference")
     title = "Smallest difference these data could see"
     return Section(title, (said,), (table,), key="smallest") if rows else Section("")
+
+
+def _smallest_of(e: Estimate) -> str:
+    """From the interval where that is wider than the standard error, which is 0 for a share of all or none."""
+    if e.low is None or e.high is None or e.se is None:
+        return "–"
+    return number(Z_POWER * max(e.se, (e.high - e.low) / (2 * Z_INTERVAL)))
 
 
 def _limits(report: Report) -> Section:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
+from workup import plugins
 from workup.corpora.describing import describe, mapping_to_fill, nearest, text_of
 from workup.corpora.formats import brat, conll, i2b2, label_studio, presidio_json, spans_jsonl, tab_json
-from workup.corpora.formats.span_format import find_format, read_documents, recognise
+from workup.corpora.formats.span_format import find_format, read_documents, recognise, span_formats
 from workup.corpora.formats.span_records import Tally
 from workup.errors import InputError, PluginError, StudyError
 from workup.tasks.spans.documents import Document, Span
@@ -123,6 +125,14 @@ def test_formats_have_near_names_and_tables_are_none_of_them() -> None:
         find_format("csv")
     with pytest.raises(PluginError, match="is no format of spans"):
         find_format("json:loads")
+
+
+def test_a_broken_plug_in_keeps_no_other_from_being_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = EntryPoint("broken", "no.such.module", "workup.formats")
+    monkeypatch.setattr(
+        plugins, "registered", lambda noun: {"broken": broken, "brat": EntryPoint("brat", brat.__name__, "")}
+    )
+    assert list(span_formats()) == ["brat"]
 
 
 def test_titles_are_cut_alike(tmp_path: Path) -> None:

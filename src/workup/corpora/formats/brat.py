@@ -21,6 +21,7 @@ from workup.corpora.formats.span_records import (
     count_left_out,
     located,
     offset,
+    one_list,
 )
 from workup.corpora.formats.span_sampling import names_in
 from workup.errors import InputError
@@ -188,13 +189,7 @@ def _files(documents: Iterable[Document], left_out: Tally | None) -> Iterator[tu
 
 
 def _check(document: Document, where: str) -> None:
-    if document.layers:
-        raise InputError(
-            "one list of spans per document was expected, as BRAT keeps it",
-            where=where,
-            got=f"those of {len(document.layers)} annotators",
-            remedy="choose a format that keeps annotators apart: spans-jsonl, tab or label-studio",
-        )
+    one_list(document, format="BRAT")
     if "\0" in document.text:
         raise InputError("BRAT holds plain text", where=where, got="a NUL character", remedy="choose spans-jsonl")
     for place, span in enumerate(document.spans):

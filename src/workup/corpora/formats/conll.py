@@ -23,6 +23,7 @@ from workup.corpora.formats.span_records import (
     count_left_out,
     located,
     offset,
+    one_list,
     word,
 )
 from workup.errors import InputError, near
@@ -231,14 +232,13 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 
 
 def _check(document: Document, where: str) -> None:
+    one_list(document, format="CoNLL")
     for text, field_name in ((document.id, "id"), (document.text, "text")):
         check_whole(text, field=field_name, where=where)
     reason = ""
     spans = sorted(enumerate(document.spans), key=lambda item: (item[1].start, item[1].end))
     overlap = next(((a, b) for (a, one), (b, other) in pairwise(spans) if other.start < one.end), None)
-    if document.layers:
-        reason = f"the spans of {len(document.layers)} annotators"
-    elif overlap:
+    if overlap:
         reason = f"spans {min(overlap)} and {max(overlap)}, which overlap"
     elif "\0" in document.text:
         reason = "a NUL character"

@@ -12,7 +12,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from workup.corpora.formats.json_lists import one_list
 from workup.corpora.formats.json_text import LARGEST_FILE, open_binary
 from workup.corpora.formats.offsets import Counting
 from workup.corpora.formats.span_records import (
@@ -23,6 +22,7 @@ from workup.corpora.formats.span_records import (
     check_whole,
     count_left_out,
     groups_of,
+    one_list,
     optional,
     word,
 )

@@ -23,6 +23,7 @@ from workup.corpora.formats.span_records import (
     count_left_out,
     needed,
     offset,
+    one_list,
     word,
 )
 from workup.corpora.formats.span_sampling import names_in
@@ -186,13 +187,7 @@ def _files(documents: Iterable[Document], left_out: Tally | None) -> Iterator[tu
 
 
 def _check(document: Document, where: str) -> None:
-    if document.layers:
-        raise InputError(
-            "one list of spans per document was expected, as i2b2 XML keeps it",
-            where=where,
-            got=f"those of {len(document.layers)} annotators",
-            remedy="choose a format that keeps annotators apart: spans-jsonl, tab or label-studio",
-        )
+    one_list(document, format="i2b2 XML")
     check_whole(document.id, field="id", where=where)
     check_whole(document.text, field="text", where=where)
     for text, field in [(document.text, "text"), *((span.label, "a label") for span in document.spans)]:

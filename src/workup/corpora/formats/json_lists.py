@@ -37,14 +37,3 @@ def write_list(path: Path, found: Iterable[tuple[Document, dict[str, Any]]]) -> 
         yield "\n]\n" if before != "[\n" else "[]\n"
 
     replace_whole(Path(path), texts())
-
-
-def one_list(document: Document, *, format: str) -> None:
-    """Refuse a document that several annotators worked on, for a format with room for one list of spans."""
-    if document.layers:
-        raise InputError(
-            f"one list of spans per document was expected, as {format} keeps it",
-            where=f"document '{document.id[:80]}'",
-            got=f"those of {len(document.layers)} annotators",
-            remedy="choose a format that keeps annotators apart: spans-jsonl, tab or label-studio",
-        )

@@ -47,8 +47,7 @@ def read_predictions(
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
     >>> found = Path(mkdtemp()) / "found.jsonl"
-    >>> found.write_text('{"id": "a", "spans": [{"start": 0, "end": 4, "label": "date", "score": 0.5}]}')
-    77
+    >>> _ = found.write_text('{"id": "a", "spans": [{"start": 0, "end": 4, "label": "date", "score": 0.5}]}')
     >>> [(id, spans[0].score) for id, spans in read_predictions(found)]
     [('a', 0.5)]
     """

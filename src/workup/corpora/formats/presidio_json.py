@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workup.corpora.formats.json_lists import one_list, records, write_list
+from workup.corpora.formats.json_lists import records, write_list
 from workup.corpora.formats.offsets import Counting
 from workup.corpora.formats.span_records import (
     Ids,
@@ -22,6 +22,7 @@ from workup.corpora.formats.span_records import (
     mapping,
     needed,
     offset,
+    one_list,
     optional,
     surface_of,
     word,

@@ -5,6 +5,7 @@ this module knows none of them by name."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -44,23 +45,24 @@ class SpanFormat(Protocol):
     def recognises(self, path: Path) -> bool:
         """Whether the file or folder looks like this form; never raises."""
 
-    def read(
-        self, path: Path, *, offsets: str = "codepoint", left_out: Tally | None = None
-    ) -> Iterator[Document]:  # pragma: no cover
+    def read(self, path: Path, *, offsets: str = "codepoint", left_out: Tally | None = None) -> Iterator[Document]:
         """Documents in the order of the file."""
-        ...
 
-    def write(
-        self, documents: Iterable[Document], path: Path, *, left_out: Tally | None = None
-    ) -> None:  # pragma: no cover
+    def write(self, documents: Iterable[Document], path: Path, *, left_out: Tally | None = None) -> None:
         """Put all documents in place, whole or not at all."""
-        ...
 
 
 def span_formats() -> dict[str, SpanFormat]:
-    """Every registered format that holds documents with spans; those for tables are not among them."""
-    found = {name: plugins.find("formats", name) for name in sorted(plugins.registered("formats"))}
-    return {name: one for name, one in found.items() if isinstance(one, SpanFormat)}
+    """Every registered format that holds documents with spans; those for tables are not among them.
+
+    One that cannot be imported is passed over: a broken plug-in must not keep the others from being found."""
+    found: dict[str, SpanFormat] = {}
+    for name in sorted(plugins.registered("formats")):
+        with contextlib.suppress(ImportError):
+            one = plugins.find("formats", name)
+            if isinstance(one, SpanFormat):
+                found[name] = one
+    return found
 
 
 def find_format(name: str) -> SpanFormat:

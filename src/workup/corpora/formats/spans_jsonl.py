@@ -67,8 +67,7 @@ def read(
     >>> from tempfile import mkdtemp
     >>> corpus = Path(mkdtemp()) / "corpus.jsonl"
     >>> line = '{"id": "a", "text": "Seen by Rose.", "spans": [{"start": 8, "end": 12, "label": "name_provider"}]}'
-    >>> corpus.write_text(line)
-    99
+    >>> _ = corpus.write_text(line)
     >>> [(document.id, document.spans[0].label) for document in read(corpus)]
     [('a', 'name_provider')]
     """

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-from workup.tasks.spans.matching.components import Flags, Pairs, Whole, lone, overlapping_pairs
+from workup.tasks.spans.matching.components import Flags, Pairs, Whole, overlapping_pairs
 from workup.tasks.spans.matching.matchup import IGNORED, Columns, Matchup, in_order
 from workup.tasks.spans.matching.texts import BlockText
 
@@ -53,8 +53,7 @@ class Block:
     strays: Side
     text: BlockText | None
     pairs: Pairs
-    alone: Flags  # pairs without a rival on either side
-    decision: Whole  # of each gold, as a row of the sheet's table of decisions
+    decision: npt.NDArray[np.integer]  # of each gold, as a row of the sheet's table of decisions
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +130,7 @@ class Sheet:
                 expected = "a gold must hold something other than white space and punctuation"
                 self._refuse(_raw(self.golds, golds, first), int(empty[0]), first, expected)
         pairs = overlapping_pairs(gold.start, gold.end, prediction.start, prediction.end)
-        alone = lone(pairs, len(gold), len(prediction))
-        return Block(first, last - first, gold, prediction, strays, text, pairs, alone, self.combination[golds])
+        return Block(first, last - first, gold, prediction, strays, text, pairs, self.combination[golds])
 
     def _refuse(self, golds: Side, which: int, first: int, expected: str) -> None:
         place = golds.first + which

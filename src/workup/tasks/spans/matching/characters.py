@@ -40,7 +40,7 @@ class Line:
     def __init__(self, golds: Stretches, predictions: Stretches, pairs: Pairs | None = None) -> None:
         self.golds, self.predictions = golds, predictions
         found = pairs or overlapping_pairs(golds.start, golds.end, predictions.start, predictions.end)
-        self._gold, self._prediction = found
+        self._gold, self._prediction = found.gold, found.prediction
         self._right = np.minimum(golds.end.take(found.gold), predictions.end.take(found.prediction))
         self.masked = union_starts(predictions.start, predictions.end)
         self._masked_by_row = _by_row(predictions, self.masked, None)

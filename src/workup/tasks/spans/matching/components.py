@@ -15,41 +15,75 @@ _STEPS = 4  # neighbours looked at one by one; what reaches farther is found by 
 
 
 class Pairs(NamedTuple):
-    """Places of a gold and a prediction that share at least one position, in no special order."""
+    """Places of a gold and a prediction that share at least one position, in no special order.
+
+    `alone` are the pairs that overlap each other and nothing else; almost all of them do in practice.
+    """
 
     gold: Whole
     prediction: Whole
+    alone: Flags
 
 
 def overlapping_pairs(gold_start: Whole, gold_end: Whole, start: Whole, end: Whole) -> Pairs:
     """Every gold and prediction that overlap, each pair once. Both sides must be sorted by start.
 
-    Of two that overlap, either the prediction starts inside the gold or the gold starts inside the prediction, after
-    its start. Each kind is a run of neighbours in one merged order of starts, so the work grows with the pairs found
-    and not with what a long span could have met.
-
-    >>> found = overlapping_pairs(*(np.array(x) for x in ([0, 10], [10, 20], [5, 10, 20], [12, 11, 30])))
-    >>> sorted(zip(found.gold.tolist(), found.prediction.tolist()))
-    [(0, 0), (1, 0), (1, 1)]
+    >>> found = overlapping_pairs(*(np.array(x) for x in ([0, 10, 40], [10, 20, 50], [5, 10, 41], [12, 11, 43])))
+    >>> sorted(zip(found.gold.tolist(), found.prediction.tolist(), found.alone.tolist()))
+    [(0, 0, False), (1, 0, False), (1, 1, False), (2, 2, True)]
     """
     if not len(gold_start) or not len(start):
         none = np.empty(0, dtype=np.int64)
-        return Pairs(none, none)
+        return Pairs(none, none, none.astype(np.bool_))
     # One packed key: twice the start, odd for a prediction, so that a gold stands before a prediction of equal start.
     merged = np.concatenate([gold_start << 1, (start << 1) | 1])
     merged.sort(kind="stable")  # two sorted runs: one linear merge
     from_prediction = (merged & 1).astype(np.bool_)
     golds_before = np.flatnonzero(from_prediction)
-    golds_before -= np.arange(len(start))
+    golds_before -= np.arange(len(start))  # golds that start no later than each prediction
+    if bool((gold_end[:-1] <= gold_start[1:]).all()):
+        return _pairs_of_disjoint(gold_start, gold_end, start, end, golds_before)
     predictions_before = np.flatnonzero(~from_prediction)
-    predictions_before -= np.arange(len(gold_start))
-    gold, inside = _runs(predictions_before, gold_end, start)
-    prediction, swallowed = _runs(golds_before, end, gold_start)
-    return Pairs(np.concatenate([gold, swallowed]), np.concatenate([inside, prediction]))
+    predictions_before -= np.arange(len(gold_start))  # predictions that start before each gold
+    return _pairs(gold_start, gold_end, start, end, golds_before, predictions_before)
 
 
-def _runs(first: Whole, end: Whole, starts: Whole) -> tuple[Whole, Whole]:
-    """For each owner the run of `starts` from its place `first` on that lie before its end: (owner, place) pairs."""
+def _pairs_of_disjoint(gold_start: Whole, gold_end: Whole, start: Whole, end: Whole, golds_before: Whole) -> Pairs:
+    """Golds that do not overlap each other: those of a prediction are neighbours, from the last to start before it on."""
+    reached = np.append(gold_end[-1:] * 0, gold_end).take(golds_before) > start  # by the last gold, where there is one
+    prediction, gold, further = _runs(golds_before - reached, end, gold_start)
+    # The first gold of each prediction never falls from one prediction to the next, so shared golds are neighbours.
+    first = gold[: len(gold) - further]
+    shared = np.zeros(len(gold_start), dtype=np.bool_)
+    shared[first[1:][first[1:] == first[:-1]]] = True
+    shared[gold[len(first) :]] = True
+    several = np.zeros(len(start), dtype=np.bool_)
+    several[prediction[len(first) :]] = True
+    alone = np.zeros(len(gold), dtype=np.bool_)
+    np.logical_or(shared.take(first), several.take(prediction[: len(first)]), out=alone[: len(first)])
+    np.logical_not(alone[: len(first)], out=alone[: len(first)])
+    return Pairs(gold, prediction, alone)
+
+
+def _pairs(
+    gold_start: Whole, gold_end: Whole, start: Whole, end: Whole, golds_before: Whole, predictions_before: Whole
+) -> Pairs:
+    """The general case. Of two that overlap, one starts inside the other, and the starts inside one are a run.
+
+    So the work grows with the pairs found and not with what a long span could have met.
+    """
+    gold, inside, _ = _runs(predictions_before, gold_end, start)
+    prediction, swallowed, _ = _runs(golds_before, end, gold_start)
+    gold, prediction = np.concatenate([gold, swallowed]), np.concatenate([inside, prediction])
+    single_gold = np.bincount(gold, minlength=1).take(gold) == 1
+    return Pairs(gold, prediction, single_gold & (np.bincount(prediction, minlength=1).take(prediction) == 1))
+
+
+def _runs(first: Whole, end: Whole, starts: Whole) -> tuple[Whole, Whole, int]:
+    """For each owner the run of `starts` from its place `first` on that lie before its end: (owner, place) pairs.
+
+    The first of every run come first, in order; how many others follow is told.
+    """
     padded = np.append(starts, starts.dtype.type(np.iinfo(starts.dtype).max))
     owner = np.flatnonzero(padded.take(first) < end)
     owners, places = [owner], [first.take(owner)]
@@ -68,14 +102,7 @@ def _runs(first: Whole, end: Whole, starts: Whole) -> tuple[Whole, Whole]:
         step = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         owners.append(np.repeat(owner, count))
         places.append(np.repeat(place, count) + step)
-    return np.concatenate(owners), np.concatenate(places)
-
-
-def lone(pairs: Pairs, golds: int, predictions: int) -> Flags:
-    """Which pairs overlap each other and nothing else; almost all of them do in practice."""
-    degree_gold = np.bincount(pairs.gold, minlength=golds)
-    degree = np.bincount(pairs.prediction, minlength=predictions)
-    return (degree_gold.take(pairs.gold) == 1) & (degree.take(pairs.prediction) == 1)
+    return np.concatenate(owners), np.concatenate(places), sum(map(len, owners[1:]))
 
 
 def clusters(start: Whole, end: Whole) -> Whole:

@@ -50,7 +50,7 @@ class Knots:
     def of(cls, block: Block, sheet: Sheet) -> Knots:
         """The pairs of a block that are not alone."""
         golds, predictions, pairs = block.golds, block.predictions, block.pairs
-        which = np.flatnonzero(~block.alone)
+        which = np.flatnonzero(~block.pairs.alone)
         gold, prediction = pairs.gold.take(which), pairs.prediction.take(which)
         order = np.argsort(gold * len(predictions) + prediction, kind="stable")
         gold, prediction = gold.take(order), prediction.take(order)

@@ -4,7 +4,8 @@ Knows modes and levels; assigns nothing. Shares are compared as whole numbers, s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -16,26 +17,28 @@ from workup.tasks.spans.matching.texts import BlockText
 _I2B2_SLACK = 2  # characters by which the end may differ
 
 
-class Borders(NamedTuple):
-    """Starts and ends of the two sides of each pair, on one line, and how many places they share."""
+@dataclass(frozen=True, eq=False)
+class Borders:
+    """Starts and ends of the two sides of each pair, on one line."""
 
     gold_start: Whole
     gold_end: Whole
     start: Whole
     end: Whole
-    overlap: Whole
 
-    @classmethod
-    def of(cls, gold_start: Whole, gold_end: Whole, start: Whole, end: Whole) -> Borders:
-        """With the overlap worked out."""
-        overlap = np.minimum(gold_end, end)
-        overlap -= np.maximum(gold_start, start)
-        return cls(gold_start, gold_end, start, end, overlap)
+    @cached_property
+    def overlap(self) -> Whole:
+        """Places that both sides cover."""
+        return np.minimum(self.gold_end, self.end) - np.maximum(self.gold_start, self.start)
 
     @property
     def union(self) -> Whole:
         """Places that either side covers."""
         return (self.gold_end - self.gold_start) + (self.end - self.start) - self.overlap
+
+    def chosen(self, which: Whole) -> Borders:
+        """Those of some pairs."""
+        return Borders(*(column.take(which) for column in (self.gold_start, self.gold_end, self.start, self.end)))
 
     def same(self) -> Flags:
         """Start and end are equal."""
@@ -64,7 +67,7 @@ def borders_fit(mode: Mode, pairs: Borders, text: BlockText | None = None) -> Fl
         assert text is not None
         left, right = np.maximum(pairs.gold_start, pairs.start), np.minimum(pairs.gold_end, pairs.end)
         return text.solid(left, right) == text.solid(pairs.gold_start, pairs.gold_end)
-    return np.ones(len(pairs.overlap), dtype=np.bool_)
+    return np.ones(len(pairs.start), dtype=np.bool_)
 
 
 def reaches(mode: Mode, part: Whole, whole: Whole) -> Flags:

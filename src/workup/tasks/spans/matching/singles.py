@@ -53,10 +53,10 @@ class Singles:
 
     def pair(self, block: Block) -> tuple[Whole, Whole, Pair]:
         """The golds and the predictions of a block's pairs without a rival, and where to read their facts."""
-        which = np.flatnonzero(block.alone)
+        which = np.flatnonzero(block.pairs.alone)
         gold, prediction = block.pairs.gold.take(which), block.pairs.prediction.take(which)
         golds, predictions = block.golds, block.predictions
-        borders = Borders.of(
+        borders = Borders(
             golds.start.take(gold),
             golds.end.take(gold),
             predictions.start.take(prediction),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from workup.tasks.spans.matching.assignment import groups
 from workup.tasks.spans.matching.blocks import Block, Sheet
 from workup.tasks.spans.matching.characters import Units, on_characters, on_tokens, on_typed_tokens, stray_units
 from workup.tasks.spans.matching.components import Flags, Whole
@@ -18,7 +19,7 @@ from workup.tasks.spans.matching.modes import parse_mode
 from workup.tasks.spans.matching.rules import Types
 from workup.tasks.spans.matching.singles import Singles
 from workup.tasks.spans.matching.tangles import Tangle
-from workup.tasks.spans.matching.verdicts import CREDITED, NEUTRAL, OUTCOMES, REMOVED, Verdicts
+from workup.tasks.spans.matching.verdicts import CREDITED, NEUTRAL, REMOVED, Verdicts
 from workup.tasks.spans.policies import MUST, MUST_NOT
 
 FIELDS = ("golds", "hits", "exact_hits", "predictions", "credited", "neutral")
@@ -111,7 +112,7 @@ class Tally:
         of_golds, of_predictions = (_cells(one, code, labels, kinds) for one in (pair.gold_label, pair.label))
         part = self._part(block)
         for field, flags in _fields(verdicts):
-            sign = -1 if field == PREDICTIONS else 1  # what was removed is no prediction any more
+            sign = -1 if field == PREDICTIONS else 1
             part[:, field] += sign * _product(flags, of_documents)
             by_label = of_golds if field in (HITS, EXACT) else of_predictions
             self._by_label[:, field] += sign * _product(flags, by_label)
@@ -131,20 +132,16 @@ class Tally:
         tangle = Tangle(Knots.joined(self._waiting), self._sheet, self._types)
         self._waiting = []
         verdicts = tangle.judge(self._by_span)
-        # Found with equal borders is 2, found 1, missed 0: one histogram gives both fields.
-        found = verdicts.hit.astype(np.int8) + verdicts.exact
-        documents = self._documents[: len(self._by_span)]
+        spans = len(self._by_span)
         for into, of_golds, of_predictions in (
-            (documents, tangle.gold_document, tangle.document),
-            (self._by_label, tangle.gold_label, tangle.label),
+            (self._documents[:spans], tangle.gold_document, tangle.document),
+            (self._labels[:spans], tangle.gold_label, tangle.label),
         ):
-            group, counts = _histograms(of_golds, found, 3)
-            into[:, HITS, group] += counts[..., 1] + counts[..., 2]
-            into[:, EXACT, group] += counts[..., 2]
-            group, counts = _histograms(of_predictions, verdicts.outcome, len(OUTCOMES))
-            into[:, OF_CREDIT, group] += counts[..., CREDITED]
-            into[:, OF_NEUTRAL, group] += counts[..., NEUTRAL]
-            into[:, PREDICTIONS, group] -= counts[..., REMOVED]
+            golds, predictions = _Grouping(of_golds), _Grouping(of_predictions)
+            for field, flags in _fields(verdicts):
+                grouping = golds if field in (HITS, EXACT) else predictions
+                sign = -1 if field == PREDICTIONS else 1  # what was removed is no prediction any more
+                into[:, field, grouping.present] += sign * grouping.sums(flags)
 
     def _part(self, block: Block) -> npt.NDArray[np.int32]:
         """The counts of a block's documents in modes that count spans."""
@@ -219,15 +216,22 @@ def _product(flags: Flags, cells: Whole) -> Whole:
     return (flags.astype(np.float64) @ cells.T.astype(np.float64)).astype(np.int32)
 
 
-def _histograms(group: Whole, codes: npt.NDArray[np.int8], kinds: int) -> tuple[Whole, npt.NDArray[np.int32]]:
-    """The groups that occur, and how many units of each have each code, for every setting."""
-    low = int(group.min(initial=0))
-    present = np.flatnonzero(np.bincount(group - low))
-    number = np.zeros(int(group.max(initial=0)) - low + 1, dtype=np.int64)
-    number[present] = np.arange(len(present)) * kinds
-    base = number.take(group - low)
-    cells = [np.bincount(base + code, minlength=len(present) * kinds) for code in codes]
-    return present + low, np.stack(cells).astype(np.int32).reshape(len(codes), len(present), kinds)
+class _Grouping:
+    """Units by their group, to sum flags of many settings over."""
+
+    def __init__(self, group: Whole) -> None:
+        in_order = bool((group[1:] >= group[:-1]).all())
+        self._order = None if in_order else np.argsort(group, kind="stable")
+        ordered = group if self._order is None else group.take(self._order)
+        self._first, _ = groups(ordered)
+        self.present = ordered.take(self._first)
+
+    def sums(self, flags: Flags) -> npt.NDArray[np.int32]:
+        """For each setting and group that is present, how many units are flagged."""
+        if not len(self._first):
+            return np.zeros((len(flags), 0), dtype=np.int32)
+        ordered = flags if self._order is None else flags.take(self._order, axis=1)
+        return np.add.reduceat(ordered, self._first, axis=1, dtype=np.int32)
 
 
 def _non_phi_tokens(block: Block, decision: Whole) -> Whole:

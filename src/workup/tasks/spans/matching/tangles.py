@@ -59,7 +59,7 @@ class Tangle:
         self._length = np.concatenate([(knots.end - knots.start).take(pair), knots.unpaired.length])
         self._decision = knots.decision.take(self._first)
         self._labels = knots.gold_label, knots.label
-        self._borders = Borders.of(knots.gold_start, knots.gold_end, knots.start, knots.end)
+        self._borders = Borders(knots.gold_start, knots.gold_end, knots.start, knots.end)
 
     def __len__(self) -> int:
         return len(self.golds) + len(self.predictions)
@@ -158,7 +158,7 @@ class Tangle:
             merits.append(self._same.take(which))
         labels = self._labels[0].take(which), self._labels[1].take(which)
         merits += [self._types.equal(level, *labels) for level in self._types.preferred]
-        borders = Borders(*(column.take(which) for column in self._borders))
+        borders = self._borders.chosen(which)
         left, right = np.minimum(borders.gold_start, borders.start), np.maximum(borders.gold_end, borders.end)
         overlap, union = borders.overlap.astype(np.int64), borders.union.astype(np.int64)
         return Edges(gold, prediction, tuple(merits), overlap, union, left, right)

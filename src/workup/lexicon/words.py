@@ -1,0 +1,63 @@
+"""A text cut into words with their places, and whether two neighbours may stand in one term. It knows no vocabulary."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate, compress
+from operator import add
+from typing import NamedTuple
+
+from workup.lexicon.terms import WORD, lowered, unaccented
+
+_WORDS = re.compile(WORD)
+# Every ASCII character that is no letter or digit becomes one blank: the fast way to cut most notes into words.
+_BLANKED = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
+# Between two words of one term: blanks, at most one line end, one hyphen or one apostrophe. A stop or comma parts them.
+_JOINS = re.compile(r"[^\S\n]*\n?[^\S\n]*|[-\u2010\u2011\u2012\u2013'\u2018\u2019\xad]\n?[^\S\n]*")
+# After a single letter also a stop or a stroke: "E. coli", "V/Q scan".
+_JOINS_A_LETTER = re.compile(r"\.[^\S\n]?|/")
+
+
+class Words(NamedTuple):
+    """The text without accents, its words in lower case, and where each one starts; all in code points."""
+
+    plain: str
+    words: list[str]
+    starts: list[int]
+
+    def end(self, word: int) -> int:
+        """Where a word ends."""
+        return self.starts[word] + len(self.words[word])
+
+    def written(self, first: int, last: int) -> str:
+        """Words as the text writes them, with one blank between them."""
+        return " ".join(self.plain[self.starts[word] : self.end(word)] for word in range(first, last + 1))
+
+
+def cut(text: str) -> Words:
+    """The words of a text: runs of letters and digits of any script, and ampersands.
+
+    >>> cut("No D&C; K+ 3.4")[1:]
+    (['no', 'd', '&', 'c', 'k', '3', '4'], [0, 3, 4, 5, 8, 11, 13])
+    """
+    if not text.isascii() or "&" in text:
+        return cut_any(text)
+    pieces = text.lower().translate(_BLANKED).split(" ")
+    # A piece starts after all pieces before it and one blank for each; the empty ones are dropped. No Python loop runs.
+    starts = map(add, accumulate(map(len, pieces), initial=0), range(len(pieces)))
+    return Words(text, list(filter(None, pieces)), list(compress(starts, pieces)))
+
+
+def cut_any(text: str) -> Words:
+    """The same by its definition, for any text; slower."""
+    plain = unaccented(text)
+    matches = list(_WORDS.finditer(lowered(plain)))
+    return Words(plain, [match[0] for match in matches], [match.start() for match in matches])
+
+
+def joined(text: Words, word: int, *, stroke: bool) -> bool:
+    """Whether what stands between this word and the next leaves them in one term; a stroke does only where it may."""
+    gap = text.plain[text.end(word) : text.starts[word + 1]]
+    if gap == " " or gap == "-" or (stroke and gap == "/"):
+        return True
+    return bool(_JOINS.fullmatch(gap)) or (len(text.words[word]) == 1 and bool(_JOINS_A_LETTER.fullmatch(gap)))
