@@ -23,7 +23,12 @@ import numpy.typing as npt
 SEED = 20261115
 DOCUMENTS = 100_000
 TYPES = tuple(f"type_{i:02d}" for i in range(20))
-MODES = {"strict": ("strict", "leaf"), "exact": ("exact", "phi"), "partial": ("partial", "phi"), "ent_type": ("overlap", "leaf")}
+MODES = {
+    "strict": ("strict", "leaf"),
+    "exact": ("exact", "phi"),
+    "partial": ("partial", "phi"),
+    "ent_type": ("overlap", "leaf"),
+}
 TARGETS = {"nervaluate": 500.0, "memory_mb": 300.0}
 NOT_INSTALLED = 3
 _LENGTH = 2000  # characters of a document
@@ -99,7 +104,9 @@ def ours(documents: int) -> dict[str, Any]:
     decisions = {"all": np.full(len(golds), MUST, dtype=np.int8)}
     matchup = Matchup(golds, found, documents, decisions, levels=levels)
     four = [Setting(parse_mode(mode), level, "all") for mode, level in MODES.values()]
-    every = matchup.settings(["strict", "exact", "iou:0.5", "iou:0.75", "overlap", "partial", "i2b2", "cover:1", "char"])
+    every = matchup.settings(
+        ["strict", "exact", "iou:0.5", "iou:0.75", "overlap", "partial", "i2b2", "cover:1", "char"]
+    )
     before = peak_mb()
     seconds, counts = _least(lambda: count(matchup, four), 7)
     held = peak_mb()
@@ -169,15 +176,17 @@ def compare(documents: int, peer_python: str) -> bool:
     """Print the comparison; True when all targets are met."""
     mine = in_child("ours", documents, sys.executable)
     assert mine is not None
-    print(f"{documents:,} documents, {mine['spans']:,} spans, {len(MODES)} modes x {len(TYPES)} types; 1 thread on each side")
-    print(f"  workup      {mine['cpu']:8.4f} s CPU; {mine['peak_mb']:.0f} MB peak, {mine['extra_mb']:.0f} MB above the arrays")
+    print(f"{documents:,} documents, {mine['spans']:,} spans, {len(MODES)} modes x {len(TYPES)} types; 1 thread each")
+    print(f"  workup      {mine['cpu']:8.4f} s CPU; {mine['peak_mb']:.0f} MB peak, {mine['extra_mb']:.0f} above arrays")
     print(f"  workup      {mine['every']:8.4f} s CPU for {mine['settings']} settings (9 modes at their levels)")
     met = [_met("memory above the arrays, MB", mine["extra_mb"], at_most=TARGETS["memory_mb"])]
     peer = in_child("nervaluate", documents, peer_python)
     if peer is None:
         print("  nervaluate  SKIPPED: not installed there (pip install nervaluate), or pass --peer-python PATH")
         return all(met)
-    print(f"  nervaluate  {peer['cpu']:8.2f} s CPU; {peer['peak_mb']:.0f} MB peak, {peer['extra_mb']:.0f} MB above its lists")
+    print(
+        f"  nervaluate  {peer['cpu']:8.2f} s CPU; {peer['peak_mb']:.0f} MB peak, {peer['extra_mb']:.0f} above its lists"
+    )
     for name in MODES:
         ours_, theirs = mine["hits"][name], peer["hits"][name]
         print(f"     {name:9s} hits {ours_:,} against {theirs:,}, which greedy matching finds")
@@ -197,7 +206,9 @@ def main() -> int:
     """Exit code 1 when a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=DOCUMENTS, help="documents to generate")
-    parser.add_argument("--peer-python", default=sys.executable, help="a Python that has nervaluate, if this one has not")
+    parser.add_argument(
+        "--peer-python", default=sys.executable, help="a Python that has nervaluate, if this one has not"
+    )
     parser.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.side is not None:

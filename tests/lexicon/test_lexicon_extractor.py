@@ -162,6 +162,7 @@ def test_abbreviations_keep_their_case() -> None:
         ("Na and K", []),
         ("Mr. T was here", []),
         ("K.\n3 tablets", []),
+        ("R\n2. Continue", []),
     ],
 )
 def test_short_letters_are_met_only_before_a_number(text: str, concepts: list[str]) -> None:
@@ -235,6 +236,15 @@ def test_work_grows_with_the_text_and_no_faster(monkeypatch: pytest.MonkeyPatch)
     assert counts[1] / counts[0] == pytest.approx(4, rel=0.01)
     assert hits[1] / hits[0] == pytest.approx(4, rel=0.01)
     assert counts[0] < 250_000 / 4, "fewer looks than words"
+
+
+def test_a_wide_gap_parts_and_costs_nothing() -> None:
+    assert found("heart" + " " * 40 + "failure")[0][1] == "heart failure"
+    assert (
+        found("heart" + " " * 200_000 + ", failure")
+        == found("heart" + " " * 200_000 + "failure")
+        == [("heart", "heart")]
+    )
 
 
 def test_many_texts_give_what_each_gives() -> None:

@@ -20,7 +20,7 @@ from workup.lexicon.words import Words, cut, joined
 ENGINES = ("tokens", "ahocorasick")
 
 # A value: "Na 138", "K+ of 3.4", "BP: 120/80", "T = 98.6", "Cr is 1.2".
-_VALUE = re.compile(r"\+?[\s:=~]*(?:(?:of|is|was|at|to)\s+)?[<>~]?[^\S\n]*\d", re.IGNORECASE)
+_VALUE = re.compile(r"\+?(?:[^\S\n]|[:=~])*(?:(?:of|is|was|at|to)[^\S\n]+)?[<>~]?[^\S\n]*\d", re.IGNORECASE)
 _VALUE_REACH = 24
 
 

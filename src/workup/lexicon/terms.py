@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 CATEGORIES = ("disease", "drug", "procedure", "anatomy", "lab", "vital")
 
 WORD = r"[^\W_]+|&"
 _WORDS = re.compile(WORD)
+NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 # How a surface is to be met in text: `e` in the very case it is written in, `n` only before a number, `en` both.
 KINDS = ("", "e", "n", "en")
@@ -61,11 +63,10 @@ def unaccented(text: str) -> str:
     >>> unaccented("Ménière")
     'Meniere'
     """
-    if text.isascii():
-        return text
-    return "".join(c if c < "\x80" else _plain_letter(c) for c in text)
+    return text if text.isascii() else NOT_ASCII.sub(lambda match: _plain_letter(match[0]), text)
 
 
+@cache
 def _plain_letter(character: str) -> str:
     """A letter whose decomposition opens with an ASCII letter becomes that letter; all else stays."""
     first = unicodedata.normalize("NFD", character)[0]

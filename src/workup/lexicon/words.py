@@ -7,13 +7,14 @@ from itertools import accumulate, compress
 from operator import add
 from typing import NamedTuple
 
-from workup.lexicon.terms import WORD, lowered, unaccented
+from workup.lexicon.terms import NOT_ASCII, WORD, lowered, unaccented
 
 _WORDS = re.compile(WORD)
 # Every ASCII character that is no letter or digit becomes one blank: the fast way to cut most notes into words.
 _BLANKED = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 # Between two words of one term: blanks, at most one line end, one hyphen or one apostrophe. A stop or comma parts them.
 _JOINS = re.compile(r"[^\S\n]*\n?[^\S\n]*|[-\u2010\u2011\u2012\u2013'\u2018\u2019\xad]\n?[^\S\n]*")
+_WIDEST = 40  # wider gaps part columns; and no pattern meets a long run of blanks
 # After a single letter also a stop or a stroke: "E. coli", "V/Q scan".
 _JOINS_A_LETTER = re.compile(r"\.[^\S\n]?|/")
 
@@ -40,12 +41,16 @@ def cut(text: str) -> Words:
     >>> cut("No D&C; K+ 3.4")[1:]
     (['no', 'd', '&', 'c', 'k', '3', '4'], [0, 3, 4, 5, 8, 11, 13])
     """
-    if not text.isascii() or "&" in text:
+    if "&" in text:
         return cut_any(text)
-    pieces = text.lower().translate(_BLANKED).split(" ")
+    plain = unaccented(text)
+    low = lowered(plain)
+    if not low.isascii():
+        low = NOT_ASCII.sub(lambda match: match[0] if match[0].isalnum() else " ", low)
+    pieces = low.translate(_BLANKED).split(" ")
     # A piece starts after all pieces before it and one blank for each; the empty ones are dropped. No Python loop runs.
     starts = map(add, accumulate(map(len, pieces), initial=0), range(len(pieces)))
-    return Words(text, list(filter(None, pieces)), list(compress(starts, pieces)))
+    return Words(plain, list(filter(None, pieces)), list(compress(starts, pieces)))
 
 
 def cut_any(text: str) -> Words:
@@ -60,4 +65,6 @@ def joined(text: Words, word: int, *, stroke: bool) -> bool:
     gap = text.plain[text.end(word) : text.starts[word + 1]]
     if gap == " " or gap == "-" or (stroke and gap == "/"):
         return True
+    if len(gap) > _WIDEST:
+        return False
     return bool(_JOINS.fullmatch(gap)) or (len(text.words[word]) == 1 and bool(_JOINS_A_LETTER.fullmatch(gap)))

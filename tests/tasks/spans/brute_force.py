@@ -1,4 +1,5 @@
-"""A second scorer of spans, slow and literal: sets of characters, every assignment tried. Shares no code with the first.
+"""A second scorer of spans, slow and literal: sets of characters, every assignment tried. It shares no code with the
+first.
 
 One document at a time, one setting at a time; what a test compares the fast one with."""
 

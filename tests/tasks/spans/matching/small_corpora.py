@@ -1,4 +1,4 @@
-"""Small corpora for tests: documents as lists of spans, made into a matchup, and hypothesis strategies that draw them."""
+"""Small corpora for tests: documents as lists of spans, made into a matchup, and strategies that draw them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,12 @@ def texts(draw: st.DrawFn, *, low: int = 0, high: int = 24) -> str:
 
 @st.composite
 def notes(
-    draw: st.DrawFn, *, most: int = 4, labels: Sequence[str] = LABELS, decisions: Sequence[int] = (0, 1, 2), strays: bool = True
+    draw: st.DrawFn,
+    *,
+    most: int = 4,
+    labels: Sequence[str] = LABELS,
+    decisions: Sequence[int] = (0, 1, 2),
+    strays: bool = True,
 ) -> Note:
     """A note with overlapping, nested, touching and repeated spans; golds hold something solid."""
     text = draw(texts())

@@ -16,7 +16,9 @@ from workup.tasks.spans.matching import assignment
 from workup.tasks.spans.matching.assignment import Edges, assign
 from workup.tasks.spans.matching.solver import Edge, solve
 
-_EDGE = st.tuples(st.integers(0, 5), st.integers(0, 5), st.booleans(), st.booleans(), st.integers(1, 6), st.integers(0, 6))
+_EDGE = st.tuples(
+    st.integers(0, 5), st.integers(0, 5), st.booleans(), st.booleans(), st.integers(1, 6), st.integers(0, 6)
+)
 
 
 def _best(edges: list[Edge], rows: int) -> tuple[object, ...]:
@@ -80,7 +82,8 @@ def test_large_components_reach_the_optimum_of_scipy(size: int) -> None:
     overlap, union = rng.integers(1, 50, (size, size)), rng.integers(50, 97, (size, size))
     there = rng.random((size, size)) < 0.25
     edges = [
-        Edge(int(i), int(j), (1, 1), int(overlap[i, j]), int(union[i, j])) for i, j in zip(*np.nonzero(there), strict=True)
+        Edge(int(i), int(j), (1, 1), int(overlap[i, j]), int(union[i, j]))
+        for i, j in zip(*np.nonzero(there), strict=True)
     ]
     chosen = [edges[i] for i in solve(edges)]
     weight = np.where(there, 1000.0 + overlap / union, 0)

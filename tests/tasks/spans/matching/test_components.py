@@ -53,10 +53,9 @@ def test_clusters_are_the_stretches_joined_by_overlap(drawn: list[tuple[int, int
         for j, other in enumerate(places):
             if one & other:
                 assert found[i] == found[j]
-    for number in set(found.tolist()):  # no stretch of a cluster is cut off from the rest
-        mine = [places[i] for i in np.flatnonzero(found == number)]
-        reached, rest = mine[0], mine[1:]
-        while any(one & reached for one in rest):
-            reached = reached.union(*(one for one in rest if one & reached))
+    for number in set(found.tolist()):  # and only those
+        reached, *rest = (places[i] for i in np.flatnonzero(found == number))
+        while joined := [one for one in rest if one & reached]:
             rest = [one for one in rest if not one & reached]
-        assert not [one for one in rest if not one <= reached]
+            reached = reached.union(*joined)
+        assert not rest

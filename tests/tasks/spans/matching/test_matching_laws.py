@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_corpora import POLICY, SCHEME, SPAN_MODES, UNIT_MODES, Note, counted, matchup, must_only, notes, setting
 
-from tasks.spans.brute_force import MUST, Found, Scheme
+from tasks.spans.brute_force import Found, Gold, Scheme
 from workup.tasks.spans.matching import blocks, tally
 from workup.tasks.spans.matching.counts import Counts, count
 from workup.tasks.spans.matching.modes import parse_mode
@@ -47,7 +47,14 @@ def test_every_slice_adds_up(corpus: list[Note], ignoring: bool) -> None:
 @settings(max_examples=80)
 def test_weaker_rules_never_find_less(corpus: list[Note]) -> None:
     shares = ("0.05", "0.2", "0.25", "0.5", "0.75", "0.9", "1")
-    modes = ("strict", "exact", "overlap", "partial", "i2b2", *(f"{kind}:{x}" for kind in ("iou", "cover") for x in shares))
+    modes = (
+        "strict",
+        "exact",
+        "overlap",
+        "partial",
+        "i2b2",
+        *(f"{kind}:{x}" for kind in ("iou", "cover") for x in shares),
+    )
     counts = counted(corpus, modes)
     assert _hits(counts, "strict") <= _hits(counts, "exact") <= _hits(counts, "partial")
     for level in _LEVELS:
@@ -178,11 +185,12 @@ def test_a_detector_that_masks_everything(corpus: list[Note]) -> None:
     assert total["predictions"] == sum(len(note.text) for note in corpus)  # so precision is the density of PHI
     assert counts.total(setting(counts, "full_mask"))["misses"] == 0
     for i, note in enumerate(corpus):
-        dense = 2 * total_of(note) >= len(note.text)
+        dense = 2 * _phi(note) >= len(note.text)
         assert counts.per_document(setting(counts, "full_mask"))["credited"][i] == (dense and bool(note.text))
 
 
-def total_of(note: Note) -> int:
+def _phi(note: Note) -> int:
+    """Characters on golds."""
     return len(set().union(*(range(g.start, g.end) for g in note.golds))) if note.golds else 0
 
 
@@ -201,7 +209,7 @@ def test_a_detector_that_echoes_the_golds(corpus: list[Note]) -> None:
 @given(corpus=st.lists(must_only(), min_size=1, max_size=4))
 @settings(max_examples=40)
 def test_a_detector_with_every_border_off_by_one(corpus: list[Note]) -> None:
-    apart = [note._replace(golds=[Gold_ for Gold_ in note.golds[:1] if Gold_.end - Gold_.start >= 3]) for note in corpus]
+    apart = [note._replace(golds=[g for g in note.golds[:1] if g.end - g.start >= 3]) for note in corpus]
     off = [note._replace(found=[Found(g.start + 1, g.end, g.label) for g in note.golds]) for note in apart]
     counts = counted(off)
     golds = sum(len(note.golds) for note in off)
@@ -211,13 +219,10 @@ def test_a_detector_with_every_border_off_by_one(corpus: list[Note]) -> None:
     assert counts.total(setting(counts, "char"))["misses"] == golds
 
 
-def test_long_documents_of_many_spans_are_matched_within_themselves() -> None:
-    golds = [Note("ab" * 500, [g for g in _chain(40)], [Found(g.start + 2, g.end + 2, g.label) for g in _chain(40)])]
-    counts = counted(golds)
-    assert _hits(counts, "iou:0.5", "leaf") == 40 and _hits(counts, "partial") == 40
-
-
-def _chain(n: int) -> list:  # type: ignore[type-arg]
-    from tasks.spans.brute_force import Gold
-
-    return [Gold(20 * i, 20 * i + 24, "date", MUST) for i in range(n)]
+def test_a_long_chain_of_golds_and_predictions_is_matched_link_by_link() -> None:
+    golds = [Gold(20 * i, 20 * i + 24, "date") for i in range(40)]  # each overlaps the next
+    found = [Found(g.start + 2, g.end + 2, g.label) for g in golds]
+    counts = counted([Note("ab" * 500, golds, found)])
+    for mode, level in (("iou:0.5", "leaf"), ("overlap", "leaf"), ("partial", "phi")):
+        assert _hits(counts, mode, level) == 40
+        assert counts.total(setting(counts, mode, level))["false_alarms"] == 0

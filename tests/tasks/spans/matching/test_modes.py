@@ -29,7 +29,8 @@ def test_names_are_read_and_written_one_way(text: str, name: str, share: Fractio
 
 
 @pytest.mark.parametrize(
-    "text", ["iou", "iou:", "iou:0", "iou:1.5", "iou:-0.5", "iou:half", "iou:1e-1", "iou:0.1234567891", "cover:٠.٥", "iou:."]
+    "text",
+    ["iou", "iou:", "iou:0", "iou:1.5", "iou:-0.5", "iou:half", "iou:1e-1", "iou:0.1234567891", "cover:٠.٥", "iou:."],
 )
 def test_shares_out_of_range_or_form_are_refused_with_an_example(text: str) -> None:
     with pytest.raises(InputError, match=r"share above 0 and at most 1.*write (iou|cover):0\.5"):
@@ -54,7 +55,9 @@ def test_a_mode_asked_for_twice_is_counted_once() -> None:
 
 
 def test_what_each_kind_is() -> None:
-    kinds = {name: parse_mode(name) for name in ("strict", "cover:0.8", "full_mask", "char", "token", "published:gold50")}
+    kinds = {
+        name: parse_mode(name) for name in ("strict", "cover:0.8", "full_mask", "char", "token", "published:gold50")
+    }
     assert [name for name, mode in kinds.items() if mode.one_to_one] == ["strict", "published:gold50"]
     assert [name for name, mode in kinds.items() if mode.two_sided] == ["cover:0.8", "full_mask"]
     assert [name for name, mode in kinds.items() if mode.by_unit] == ["char", "token"]

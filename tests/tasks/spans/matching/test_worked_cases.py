@@ -139,7 +139,11 @@ def test_an_equivalence_is_a_column_beside_the_strict_one_with_the_same_denomina
     assert (strict["hits"], beside["hits"]) == (1, 2)
     assert (strict["golds"], strict["predictions"]) == (beside["golds"], beside["predictions"]) == (2, 2)
     rows = [row for row in counts.table() if row["label"] and row["level"] == "leaf, city as zip"]
-    assert [(row["label"], row["golds"], row["hits"]) for row in rows] == [("city", 1, 1), ("date", 1, 1), ("zip", 0, 0)]
+    assert [(row["label"], row["golds"], row["hits"]) for row in rows] == [
+        ("city", 1, 1),
+        ("date", 1, 1),
+        ("zip", 0, 0),
+    ]
 
 
 # ---- assignment ------------------------------------------------------------------------------------------------------
@@ -336,7 +340,12 @@ def test_tokens_outside_golds_are_counted_for_specificity() -> None:
 
 
 def test_i2b2_forgives_two_characters_at_the_end_and_none_at_the_start() -> None:
-    for found, hit in ((Found(0, 12, "date"), 1), (Found(0, 8, "date"), 1), (Found(0, 13, "date"), 0), (Found(1, 10, "date"), 0)):
+    for found, hit in (
+        (Found(0, 12, "date"), 1),
+        (Found(0, 8, "date"), 1),
+        (Found(0, 13, "date"), 0),
+        (Found(1, 10, "date"), 0),
+    ):
         assert _hits(_score(_date((0, 10)), [found]), "i2b2")[0] == hit
 
 

@@ -1,7 +1,7 @@
 """One-to-one assignment of many components at once, optimal in each. Knows edges with their merits, not modes.
 
-The order of preferences: most golds that must be masked, most pairs, then the other merits in turn, then the sum of IoU;
-what is still tied goes to the first gold and its first prediction by place. Greedy choices lose pairs and depend on the
+The order of preferences: most golds that must be masked, most pairs, the other merits in turn, the sum of IoU; what is
+still tied goes to the first gold and its first prediction by place. Greedy choices lose pairs and depend on the
 order of the input, so none is made: pairs without rival are taken, stars (one prediction over several golds, or the
 reverse) take their best edge, small knots are enumerated, and the few that are left are solved exactly."""
 
@@ -18,7 +18,9 @@ from workup.tasks.spans.matching.components import Flags, Whole, clusters
 from workup.tasks.spans.matching.solver import Edge, solve
 
 _ENUMERATED = 4  # golds and predictions of a component whose assignments are all tried
-_EXACT_UNION = 2**22  # below it quotients of lengths differ in a double whenever they differ, with the merits above them
+_EXACT_UNION = (
+    2**22
+)  # below it quotients of lengths differ in a double whenever they differ, with the merits above them
 _NEVER = np.int64(-(2**60))
 
 
@@ -112,7 +114,7 @@ def _knots(edges: Edges) -> Whole:
     """Components in which both sides have rivals."""
     component = clusters(edges.left, edges.right)
     order = np.argsort(component, kind="stable")
-    first, count = groups(component.take(order))
+    first, _ = groups(component.take(order))
     gold, prediction = (_place_within(component, node) for node in (edges.gold, edges.prediction))
     size = np.maximum.reduceat(np.maximum(gold, prediction).take(order), first) + 1
     weight, exact = _weights(edges, component, order, first)
@@ -152,16 +154,16 @@ def _weights(edges: Edges, component: Whole, order: Whole, first: Whole) -> tupl
     common = np.lcm.reduceat(edges.union.take(order), first)
     base = _ENUMERATED + 1
     limit = 2**60 // base ** (len(edges.merits) + 3)
-    exact = (common > 0) & (common < limit)
+    exact: Flags = (common > 0) & (common < limit)
     common = np.where(exact, common, 1)
     # A multiple that overflowed unseen is told by what does not divide it.
     odd = common.take(component) % edges.union != 0
     exact &= ~np.logical_or.reduceat(odd.take(order), first)
     must, *others = edges.merits
-    weight = must.astype(np.int64) * base + 1
+    weight: Whole = must.astype(np.int64) * base + 1
     for merit in others:
         weight = weight * base + merit
-    each = common.take(component)
+    each: Whole = common.take(component)
     return weight * base * each + edges.overlap * (each // edges.union), exact
 
 

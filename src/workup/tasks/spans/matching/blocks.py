@@ -1,4 +1,4 @@
-"""Documents in blocks, so that memory does not grow with the corpus: each block's spans on one line, and their overlaps.
+"""Documents in blocks, so that memory does not grow with the corpus: a block's spans on one line, and their overlaps.
 
 Knows which predictions lie outside any text; counts nothing."""
 
@@ -90,9 +90,7 @@ class Sheet:
                         remedy="number the documents from 0; predictions of unknown ones go on from there",
                     )
                 rows = max(rows, int(side.document[-1]) + 1)
-        return cls(
-            matchup, names, golds, predictions, table, combination, ignored, tuple(matchup.decisions), rows
-        )
+        return cls(matchup, names, golds, predictions, table, combination, ignored, tuple(matchup.decisions), rows)
 
     def blocks(self, *, with_text: bool) -> Iterator[Block]:
         """Every document in turn, unknown ones last."""
@@ -154,8 +152,9 @@ def _combined(matchup: Matchup, golds: Columns, ignored: Flags) -> tuple[npt.NDA
         column = codes if golds.source is None else codes.take(golds.source)
         joint *= base
         joint += (column if out is None else np.where(out, np.int8(IGNORED), column)).astype(joint.dtype)
+    combination: Whole
     if not len(joint) or joint.min() == joint.max():  # all golds alike: nothing to tell apart
-        found, combination = joint[:1].astype(np.int64), np.zeros(len(joint), dtype=np.uint8)
+        found, combination = joint[:1].astype(np.int64), np.zeros(len(joint), dtype=np.int8)
     else:
         found, combination = np.unique(joint.astype(np.int64), return_inverse=True)
     powers = base ** np.arange(policies, dtype=np.int64)[::-1]
@@ -171,7 +170,8 @@ def _raw(columns: Columns, which: slice, first: int) -> Side:
 
 def _some(side: Side, which: Whole) -> Side:
     columns = (side.document, side.start, side.end, side.label)
-    return Side(*(column.take(which) for column in columns), side.first, which)
+    document, start, end, label = (column.take(which) for column in columns)
+    return Side(document, start, end, label, side.first, which)
 
 
 def _outside(side: Side, lengths: Whole | None) -> Whole:

@@ -46,7 +46,7 @@ class Line:
         self._masked_by_row = _by_row(predictions, self.masked, None)
 
     def crossing(self, gold_starts: Whole, starts: Whole) -> tuple[Whole, Whole]:
-        """Of each pair the stretch that both sides cover, when they begin at these places; empty where there is none."""
+        """Of each pair the stretch that both sides cover when they begin at these places; empty where there is none."""
         left = np.maximum(gold_starts.take(self._gold), starts.take(self._prediction))
         return np.minimum(left, self._right), self._right
 
@@ -106,7 +106,9 @@ def on_tokens(block: Block, row: Whole) -> tuple[Line, Whole]:
     return Line(golds, predictions), kept
 
 
-def on_typed_tokens(block: Block, sheet: Sheet, types: Types, level: str, decision: Whole, row: Whole) -> tuple[Line, Whole]:
+def on_typed_tokens(
+    block: Block, sheet: Sheet, types: Types, level: str, decision: Whole, row: Whole
+) -> tuple[Line, Whole]:
     """Tokens with types: one stretch of line per type, so that only equal types meet. Also the decisions on its golds.
 
     What may be masked may be masked under any label, and what is ignored is ignored under any: both stand on every
@@ -174,7 +176,8 @@ def _untouching(block: Block, sheet: Sheet, decision: Whole) -> Flags:
     if not ignored.any():
         return ignored
     counts = ((decision == MUST) | (decision == MAY)).take(block.pairs.gold)
-    return ignored & (np.bincount(block.pairs.prediction, weights=counts, minlength=len(ignored)) == 0)
+    touching = np.bincount(block.pairs.prediction, weights=counts, minlength=len(ignored)) > 0
+    return np.logical_and(ignored, ~touching)
 
 
 def _as_tokens(block: Block, side: Side, row: Whole) -> tuple[Stretches, Whole]:

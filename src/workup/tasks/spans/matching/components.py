@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-Whole: TypeAlias = npt.NDArray[np.signedinteger[Any]]  # 32 bits where a block's line is short enough, else 64
+Whole: TypeAlias = npt.NDArray[np.integer[Any]]  # 32 bits where a block's line is short enough, else 64
 Flags: TypeAlias = npt.NDArray[np.bool_]
 _STEPS = 4  # neighbours looked at one by one; what reaches farther is found by bisection
 
@@ -49,7 +49,7 @@ def overlapping_pairs(gold_start: Whole, gold_end: Whole, start: Whole, end: Who
 
 
 def _pairs_of_disjoint(gold_start: Whole, gold_end: Whole, start: Whole, end: Whole, golds_before: Whole) -> Pairs:
-    """Golds that do not overlap each other: those of a prediction are neighbours, from the last to start before it on."""
+    """Golds apart from each other: those of a prediction are neighbours, from the last that starts before it on."""
     reached = np.append(gold_end[-1:] * 0, gold_end).take(golds_before) > start  # by the last gold, where there is one
     prediction, gold, further = _runs(golds_before - reached, end, gold_start)
     # The first gold of each prediction never falls from one prediction to the next, so shared golds are neighbours.

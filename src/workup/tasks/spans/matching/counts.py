@@ -79,7 +79,9 @@ def needs_text(matchup: Matchup, settings: Sequence[Setting], *, leaks: bool) ->
     wanting = [setting.mode.name for setting in settings if setting.mode.needs_text]
     if wanting and matchup.texts is None:
         raise InputError(
-            f"the mode {wanting[0]} needs the texts", got="offsets alone", remedy="give the texts, or leave this mode out"
+            f"the mode {wanting[0]} needs the texts",
+            got="offsets alone",
+            remedy="give the texts, or leave this mode out",
         )
     for setting in settings:
         matchup.level(setting.level)

@@ -1,4 +1,4 @@
-"""What leaked and what was needlessly destroyed, in counts per document; rates and their intervals are made elsewhere."""
+"""What leaked and what was needlessly destroyed, in counts per document; rates and intervals are made elsewhere."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LeakTable:
         counted = decision != MUST_NOT
         n = block.documents
         golds = block.golds
-        here = {name: np.zeros(n, dtype=np.int64) for name in FIELDS}
+        here: dict[str, Whole] = {name: np.zeros(n, dtype=np.int64) for name in FIELDS}
         must_chars, hits, predicted, credited, neutral = units.documents
         here["must_chars"], here["must_chars_unmasked"] = must_chars, must_chars - hits
         here["non_phi_chars_masked"] = predicted - credited - neutral
@@ -84,7 +84,8 @@ class LeakTable:
         spoken = np.bincount(block.predictions.document, minlength=n) + np.bincount(block.strays.document, minlength=n)
         answered = sheet.matchup.answered
         known = np.ones(n, dtype=np.bool_) if answered is None else answered[block.first : block.first + n]
-        here["negative_documents"], here["negative_documents_intact"] = negative, negative & (spoken == 0) & known
+        here["negative_documents"] = negative.astype(np.int64)
+        here["negative_documents_intact"] = (negative & (spoken == 0) & known).astype(np.int64)
         touched = np.bincount(block.pairs.gold, minlength=len(golds)) > 0
         here["protected"] = _sums(golds.document, ~counted, n)
         here["protected_untouched"] = _sums(golds.document, ~counted & ~touched, n)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from workup.errors import InputError, near
 from workup.tasks.spans.documents import SpanArrays
-from workup.tasks.spans.labels import at_level, is_canonical
 from workup.tasks.spans.labels import LEVELS as LEVEL_NAMES
+from workup.tasks.spans.labels import at_level, is_canonical
 from workup.tasks.spans.matching.components import Flags, Whole
 from workup.tasks.spans.matching.modes import Mode, levels_counted, parse_modes
 from workup.tasks.spans.policies import DECISIONS
@@ -113,7 +113,7 @@ class Matchup:
             if column is not None and len(column) != expected:
                 raise InputError(f"{name} must hold {expected} entries", got=str(len(column)))
         for name, codes in self.decisions.items():
-            if len(codes) and not (0 <= codes.min() and codes.max() < len(DECISIONS)):
+            if len(codes) and (codes.min() < 0 or codes.max() >= len(DECISIONS)):
                 raise InputError(f"decisions of {name} must be codes of {', '.join(DECISIONS)}")
 
     def level(self, name: str) -> Level:
@@ -122,7 +122,9 @@ class Matchup:
             if level.name == name:
                 return level
         raise InputError(
-            "a level must be one of the matchup's", got=repr(name[:60]), remedy=near(name, [x.name for x in self.levels])
+            "a level must be one of the matchup's",
+            got=repr(name[:60]),
+            remedy=near(name, [x.name for x in self.levels]),
         )
 
     def settings(
@@ -167,7 +169,8 @@ def in_order(spans: SpanArrays, names: Sequence[str]) -> Columns:
     if _is_sorted(*columns):
         return Columns(*columns, None)
     order = np.lexsort(columns[::-1])
-    return Columns(*(column.take(order) for column in columns), order)
+    document, start, end, label = (column.take(order) for column in columns)
+    return Columns(document, start, end, label, order)
 
 
 def _is_sorted(

@@ -1,10 +1,11 @@
-"""What became of each gold and each prediction in one setting, and which belong together: for details and error analysis.
+"""What became of each gold and each prediction in one setting, and which belong together: for the analysis of errors.
 
 Holds an entry per span, so it is asked for one setting at a time; counts of many are in `counts`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -71,18 +72,25 @@ def outcomes(matchup: Matchup, setting: Setting) -> Outcomes:
     must = sheet.table[sheet.combination, sheet.policies.index(setting.policy)] == MUST
     none = np.empty(0, dtype=np.int64)
     gold, prediction = np.concatenate([none, *golds]), np.concatenate([none, *predictions])
-    by_gold = (_in_input(sheet.golds, column) for column in (must, hit, exact))
-    by_prediction = (_in_input(sheet.predictions, column) for column in (outcome, stray))
     gold, prediction = _source(sheet.golds, gold), _source(sheet.predictions, prediction)
     order = np.lexsort((prediction, gold))
-    return Outcomes(*by_gold, *by_prediction, gold.take(order), prediction.take(order))
+    return Outcomes(
+        _in_input(sheet.golds, must),
+        _in_input(sheet.golds, hit),
+        _in_input(sheet.golds, exact),
+        _in_input(sheet.predictions, outcome),
+        _in_input(sheet.predictions, stray),
+        gold.take(order),
+        prediction.take(order),
+    )
 
 
+_Kind = TypeVar("_Kind", bound=np.generic)
 _Judged = tuple[Whole, Whole, tuple[Whole, Whole], tuple[npt.NDArray[np.generic], ...]]
 
 
 def _judged(block: Block, sheet: Sheet, types: Types, singles: Singles, setting: Setting) -> list[_Judged]:
-    """Golds and predictions of a block with their verdicts, and the pairs these rest on: first without rivals, then with."""
+    """Golds and predictions of a block with their verdicts, and the pairs these rest on."""
     found: list[_Judged] = []
     gold, prediction, pair = singles.pair(block)
     if len(gold):
@@ -97,11 +105,13 @@ def _judged(block: Block, sheet: Sheet, types: Types, singles: Singles, setting:
         partners: list[tuple[Whole, Whole]] = []
         verdicts = tangle.judge([setting], partners)
         pairs = tangle.golds.take(partners[0][0]), tangle.predictions.take(partners[0][1])
-        found.append((tangle.golds, tangle.predictions, pairs, (verdicts.hit[0], verdicts.exact[0], verdicts.outcome[0])))
+        found.append(
+            (tangle.golds, tangle.predictions, pairs, (verdicts.hit[0], verdicts.exact[0], verdicts.outcome[0]))
+        )
     return found
 
 
-def _in_input(columns: Columns, values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+def _in_input(columns: Columns, values: npt.NDArray[_Kind]) -> npt.NDArray[_Kind]:
     if columns.source is None:
         return values
     found = np.empty_like(values)

@@ -42,7 +42,8 @@ class Borders:
 
     def same(self) -> Flags:
         """Start and end are equal."""
-        return (self.gold_start == self.start) & (self.gold_end == self.end)
+        found: Flags = (self.gold_start == self.start) & (self.gold_end == self.end)
+        return found
 
     def half(self) -> Flags:
         """At least half of the prediction lies on the gold: ρ of the two-sided count."""
@@ -58,7 +59,8 @@ def borders_fit(mode: Mode, pairs: Borders, text: BlockText | None = None) -> Fl
     if mode.kind in ("strict", "exact"):
         return pairs.same()
     if mode.kind == "i2b2":
-        return (pairs.gold_start == pairs.start) & (np.abs(pairs.gold_end - pairs.end) <= _I2B2_SLACK)
+        near: Flags = (pairs.gold_start == pairs.start) & (np.abs(pairs.gold_end - pairs.end) <= _I2B2_SLACK)
+        return near
     if mode.kind == "iou":
         return reaches(mode, pairs.overlap, pairs.union)
     if mode.kind in ("cover", "gold50"):
@@ -66,7 +68,8 @@ def borders_fit(mode: Mode, pairs: Borders, text: BlockText | None = None) -> Fl
     if mode.kind == "full_mask":
         assert text is not None
         left, right = np.maximum(pairs.gold_start, pairs.start), np.minimum(pairs.gold_end, pairs.end)
-        return text.solid(left, right) == text.solid(pairs.gold_start, pairs.gold_end)
+        full: Flags = text.solid(left, right) == text.solid(pairs.gold_start, pairs.gold_end)
+        return full
     return np.ones(len(pairs.start), dtype=np.bool_)
 
 
@@ -102,10 +105,12 @@ class Types:
         if not self.levels[level].typed:
             return np.ones(len(gold), dtype=np.bool_)
         if level in self._distinct:
-            return gold == prediction
+            distinct: Flags = gold == prediction
+            return distinct
         codes = self._codes[level]
         own = codes.take(gold)
-        return (own == codes.take(prediction)) & (own >= 0)
+        found: Flags = (own == codes.take(prediction)) & (own >= 0)
+        return found
 
     def equal_or_parent(self, level: str, gold: Whole, prediction: Whole) -> Flags:
         """The published rule: the prediction's label is the gold's type or that type's parent, never the reverse."""

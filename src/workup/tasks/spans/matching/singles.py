@@ -63,7 +63,11 @@ class Singles:
             predictions.end.take(prediction),
         )
         labels = golds.label.take(gold), predictions.label.take(prediction)
-        return gold, prediction, Pair(borders, *labels, block.decision.take(gold) if len(self._sheet.table) > 1 else None, block)
+        return (
+            gold,
+            prediction,
+            Pair(borders, *labels, block.decision.take(gold) if len(self._sheet.table) > 1 else None, block),
+        )
 
     def judge(self, pair: Pair) -> tuple[Whole, Verdicts]:
         """The combination of each pair, and the verdicts on every combination that occurs."""
@@ -160,7 +164,7 @@ class Singles:
 
 
 def _how_many(family: Sequence[Mode]) -> Callable[[Pair], Whole]:
-    """How many of these modes the borders satisfy. Who reaches a share reaches the lower ones, so the number says which."""
+    """How many of these modes the borders satisfy: who reaches a share reaches the lower ones, so it says which."""
 
     def read(pair: Pair) -> Whole:
         count = np.zeros(len(pair.label), dtype=np.int64)

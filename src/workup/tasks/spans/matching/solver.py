@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Edge(NamedTuple):
-    """A gold and a prediction that may be assigned. `ranks` are counted over the assignment, the first weighing most."""
+    """A gold and a prediction that may be assigned. `ranks` are summed over the assignment, the first weighing most."""
 
     gold: int
     prediction: int

@@ -1,4 +1,4 @@
-"""Adds blocks of documents up, for every setting at once. Knows how verdicts become counts, not how they are reached."""
+"""Adds blocks of documents up, for every setting at once. Knows how verdicts become counts, not how they are made."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from workup.tasks.spans.policies import MUST, MUST_NOT
 FIELDS = ("golds", "hits", "exact_hits", "predictions", "credited", "neutral")
 GOLDS, HITS, EXACT, PREDICTIONS, OF_CREDIT, OF_NEUTRAL = range(len(FIELDS))
 _TOGETHER = 1 << 16  # pairs in knots that are judged at once
+_CONFUSION = 1 << 14  # cells of a table of gold label, predicted label and kind that stays in cache
 _OF_UNITS = [GOLDS, HITS, PREDICTIONS, OF_CREDIT, OF_NEUTRAL]
 
 
@@ -94,13 +95,13 @@ class Tally:
         kinds = must.shape[1]
         predictions, strays = block.predictions, block.strays
         policies = [self._sheet.policies.index(setting.policy) for setting in self._by_span]
-        for into, golds, found, astray, groups in (
+        for into, golds, found, astray, n in (
             (self._part(block), block.golds.document, predictions.document, strays.document, block.documents),
             (self._by_label, block.golds.label, predictions.label, strays.label, len(self._sheet.names)),
         ):
-            into[:, GOLDS] += _product(must, _cells(golds, block.decision, groups, kinds))[policies]
-            into[:, PREDICTIONS] += np.bincount(found, minlength=groups)
-            into[:, PREDICTIONS] += np.bincount(astray, minlength=groups)
+            into[:, GOLDS] += _product(must, _cells(golds, block.decision, n, kinds))[policies]
+            into[:, PREDICTIONS] += np.bincount(found, minlength=n)
+            into[:, PREDICTIONS] += np.bincount(astray, minlength=n)
 
     def _add_singles(self, block: Block) -> None:
         gold, _, pair = self._singles.pair(block)
@@ -109,7 +110,7 @@ class Tally:
         code, verdicts = self._singles.judge(pair)
         kinds, labels = verdicts.hit.shape[1], len(self._sheet.names)
         of_documents = _cells(block.golds.document.take(gold), code, block.documents, kinds)
-        of_golds, of_predictions = (_cells(one, code, labels, kinds) for one in (pair.gold_label, pair.label))
+        of_golds, of_predictions = _label_cells(pair.gold_label, pair.label, code, labels, kinds)
         part = self._part(block)
         for field, flags in _fields(verdicts):
             sign = -1 if field == PREDICTIONS else 1
@@ -141,7 +142,8 @@ class Tally:
             for field, flags in _fields(verdicts):
                 grouping = golds if field in (HITS, EXACT) else predictions
                 sign = -1 if field == PREDICTIONS else 1  # what was removed is no prediction any more
-                into[:, field, grouping.present] += sign * grouping.sums(flags)
+                for i, sums in enumerate(grouping.sums(flags)):
+                    into[i, field][grouping.present] += sign * sums
 
     def _part(self, block: Block) -> npt.NDArray[np.int32]:
         """The counts of a block's documents in modes that count spans."""
@@ -211,6 +213,14 @@ def _cells(group: Whole, kind: Whole, groups: int, kinds: int) -> Whole:
     return np.bincount(group * kinds + kind, minlength=groups * kinds).reshape(groups, kinds)
 
 
+def _label_cells(gold_label: Whole, label: Whole, kind: Whole, labels: int, kinds: int) -> tuple[Whole, Whole]:
+    """How many of each kind each label has, of golds and of predictions: from one table of both where it is small."""
+    if labels * labels * kinds > _CONFUSION:
+        return _cells(gold_label, kind, labels, kinds), _cells(label, kind, labels, kinds)
+    both = _cells(gold_label * labels + label, kind, labels * labels, kinds).reshape(labels, labels, kinds)
+    return both.sum(axis=1), both.sum(axis=0)
+
+
 def _product(flags: Flags, cells: Whole) -> Whole:
     """For each setting and group, how many are of a flagged kind. Through doubles, which hold such counts exactly."""
     return (flags.astype(np.float64) @ cells.T.astype(np.float64)).astype(np.int32)
@@ -231,7 +241,7 @@ class _Grouping:
         if not len(self._first):
             return np.zeros((len(flags), 0), dtype=np.int32)
         ordered = flags if self._order is None else flags.take(self._order, axis=1)
-        return np.add.reduceat(ordered, self._first, axis=1, dtype=np.int32)
+        return np.add.reduceat(ordered.astype(np.int32), self._first, axis=1)
 
 
 def _non_phi_tokens(block: Block, decision: Whole) -> Whole:

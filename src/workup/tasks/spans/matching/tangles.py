@@ -74,7 +74,7 @@ class Tangle:
             if key not in shares and (setting.mode.two_sided or standing.any_may):
                 shares[key] = self._shares(standing, setting.level)
             if setting.mode.two_sided:
-                rests = np.flatnonzero(self._equal(setting.level))
+                rests: Whole = np.flatnonzero(self._equal(setting.level))
                 self._judge_two_sided(setting, standing, rests, shares[key], verdicts, i)
             else:
                 rests = self._assigned(setting, standing)

@@ -83,11 +83,13 @@ class BlockText:
 
     def solid(self, start: Whole, end: Whole) -> Whole:
         """Characters between two places that are neither white space nor punctuation."""
-        return (self._counts.take(end) - self._counts.take(start)) & _LOW
+        found: Whole = (self._counts.take(end) - self._counts.take(start)) & _LOW
+        return found
 
     def alnum(self, start: Whole, end: Whole) -> Whole:
         """Letters and digits between two places."""
-        return (self._counts.take(end) - self._counts.take(start)) >> _HALF
+        found: Whole = (self._counts.take(end) - self._counts.take(start)) >> _HALF
+        return found
 
     def tokens(self, start: Whole, end: Whole) -> tuple[Whole, Whole]:
         """The half-open range of tokens (`\\w+`) of which a stretch holds at least one character."""
