@@ -138,5 +138,5 @@ def test_every_option_says_what_it_does(name: str) -> None:
 def test_the_options_of_an_example_exist(name: str) -> None:
     command = COMMANDS[name]
     options = {text for parameter in command.params for text in getattr(parameter, "opts", ())}
-    used = re.findall(r"(?<= )--?[a-z][a-z-]*", (command.epilog or "").split(name, 1)[1])
+    used = re.findall(r"(?<= )--?[a-z][a-z0-9-]*", (command.epilog or "").split(name, 1)[1])
     assert set(used) <= options

@@ -101,7 +101,9 @@ def test_every_simulation_says_what_it_tests() -> None:
     for simulation in simulations(NAMES):
         assert simulation.SEED == 20261115
         assert f"{simulation.NAME}.py" in simulation.MADE_BY
-        assert evidence.fingerprints(simulation).keys() >= {"src/workup/estimate.py", "sims/repetitions.py"}
+        found = evidence.fingerprints(simulation).keys()
+        assert "sims/repetitions.py" in found
+        assert any(name.startswith("src/workup/") for name in found)
 
 
 def test_an_unknown_simulation_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -314,7 +314,7 @@ def _error(row: Mapping[str, Any]) -> float:
     spread = float(row["se"])
     if row["low"] is None or row["high"] is None:
         return spread
-    return max(spread, (row["high"] - row["low"]) / (2 * z_critical(row["level"])))
+    return max(spread, (row["high"] - row["low"]) / (2 * z_critical(row["level"])))  # type: ignore[no-any-return]
 
 
 def _sizes(found: Sequence[Estimate], groups: Mapping[str, Levels]) -> list[dict[str, Any]]:

@@ -98,7 +98,7 @@ def _types() -> tuple[Any, Any]:
     found: Any = _struct("found", [*place, ("score", float | int | None, None)])
     about = [(key, maybe, None) for key in _ABOUT]
     spans = ("spans", list[span] | msgspec.UnsetType, msgspec.UNSET)
-    groups = ("groups", dict[str, str | int | float | bool | None], msgspec.field(default_factory=dict))
+    groups: Any = ("groups", dict[str, str | int | float | bool | None], msgspec.field(default_factory=dict))
     document = _struct("document", [("id", str), ("text", str), spans, *about, groups])
     return document, _struct("prediction", [("id", str), ("spans", list[found])])
 

@@ -68,12 +68,12 @@ def test_enumeration_and_solver_agree_edge_for_edge(seed: int, golds: int, predi
     edges = Edges(gold, prediction, merits, overlap, union, np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64))
     ranks = [(int(must[i]), 1, *(int(merit[i]) for merit in merits[1:])) for i in range(n)]
     literal = [Edge(int(gold[i]), int(prediction[i]), ranks[i], int(overlap[i]), int(union[i])) for i in range(n)]
-    found = assign(gold, prediction, edges.chosen)
+    found = assign(gold, prediction, edges)
     assert found.tolist() == solve(literal)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assignment, "_ENUMERATED", 1)  # nothing is enumerated
         patch.setattr(assignment, "_EXACT_UNION", 0)  # and no star goes through doubles
-        assert assign(gold, prediction, edges.chosen).tolist() == found.tolist()
+        assert assign(gold, prediction, edges).tolist() == found.tolist()
 
 
 @pytest.mark.parametrize("size", [12, 40])
@@ -112,4 +112,4 @@ def test_denominators_too_large_for_64_bits_are_left_to_the_solver() -> None:
     overlap = np.array([1, 2, 2, 1])
     merits = (np.ones(4, dtype=np.bool_),)
     edges = Edges(gold, prediction, merits, overlap, union, np.zeros(4, dtype=np.int64), np.ones(4, dtype=np.int64))
-    assert assign(gold, prediction, edges.chosen).tolist() == [1, 2]
+    assert assign(gold, prediction, edges).tolist() == [1, 2]

@@ -7,12 +7,13 @@ reverse) take their best edge, small knots are enumerated, and the few that are 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from workup.tasks.spans.matching.components import Flags, Whole, clusters
 from workup.tasks.spans.matching.solver import Edge, solve
@@ -38,7 +39,12 @@ class Edges(NamedTuple):
     left: Whole
     right: Whole
 
-    def chosen(self, which: Whole) -> Edges:
+    def score(self, which: Whole) -> npt.NDArray[np.float64] | None:
+        """One number for each of some edges."""
+        some = self.edges(which)
+        return scores(some.merits, some.overlap, some.union)
+
+    def edges(self, which: Whole) -> Edges:
         """Some of the edges, by place."""
         return Edges(
             self.gold.take(which),
@@ -48,21 +54,32 @@ class Edges(NamedTuple):
         )
 
 
-def assign(gold: Whole, prediction: Whole, merits_of: Callable[[Whole], Edges]) -> Whole:
-    """The places of the pairs that make up the best assignment; what rivals are weighed by is asked for them alone.
+class Merits(Protocol):
+    """What rivals are weighed by; asked for them alone, since most pairs have none."""
+
+    def score(self, which: Whole) -> npt.NDArray[np.float64] | None:
+        """One number for each edge by which single edges compare; None where doubles cannot hold it exactly."""
+
+    def edges(self, which: Whole) -> Edges:
+        """The edges in full."""
+
+
+def assign(gold: Whole, prediction: Whole, merits: Merits) -> Whole:
+    """The places of the pairs that make up the best assignment. Pairs are sorted by gold and then prediction.
 
     >>> def row(*x): return np.array(x)
     >>> two_by_two = Edges(row(0, 0, 1), row(0, 1, 0), (row(1, 1, 1) == 1,), row(4, 1, 4), row(8, 9, 4),
     ...                    row(0, 0, 0), row(9, 9, 9))
-    >>> assign(two_by_two.gold, two_by_two.prediction, two_by_two.chosen).tolist()
+    >>> assign(two_by_two.gold, two_by_two.prediction, two_by_two).tolist()
     [1, 2]
     """
-    single_gold = np.bincount(gold).take(gold) == 1 if len(gold) else np.empty(0, dtype=np.bool_)
-    single = np.bincount(prediction).take(prediction) == 1 if len(gold) else single_gold
-    rivals = np.flatnonzero(~(single_gold & single))
+    single_gold = np.bincount(gold, minlength=1).take(gold) == 1
+    single = np.bincount(prediction, minlength=1).take(prediction) == 1
+    found = single_gold & single
+    rivals = np.flatnonzero(~found)
     if not len(rivals):
         return np.arange(len(gold))
-    taken = [np.flatnonzero(single_gold & single)]
+    taken: list[Whole] = []
     single_gold, single = single_gold.take(rivals), single.take(rivals)
     gold, prediction = gold.take(rivals), prediction.take(rivals)
     # A star: every partner of the centre has no other partner.
@@ -72,11 +89,26 @@ def assign(gold: Whole, prediction: Whole, merits_of: Callable[[Whole], Edges]) 
         which = np.flatnonzero(star)
         if len(which):
             some = rivals.take(which)
-            taken.append(some[_best_of_each(merits_of(some), centre.take(which))])
+            score = merits.score(some)
+            if score is None:
+                taken.append(some[_solved(merits.edges(some), centre.take(which))])
+            else:
+                taken.append(some[_best_of_each(score, centre.take(which))])
     left = rivals[~(around_prediction | around_gold)]
     if len(left):
-        taken.append(left[_knots(merits_of(left))])
-    return np.sort(np.concatenate(taken))
+        taken.append(left[_knots(merits.edges(left))])
+    found[np.concatenate(taken)] = True
+    return np.flatnonzero(found)
+
+
+def scores(merits: Sequence[Flags], overlap: Whole, union: Whole) -> npt.NDArray[np.float64] | None:
+    """Merits and IoU of single edges in one number: merits as bits above the quotient."""
+    if len(union) and union.max() >= _EXACT_UNION:
+        return None
+    score: npt.NDArray[np.float64] = overlap / union
+    for i, merit in enumerate(reversed(merits)):
+        score += merit * float(2 ** (i + 1))
+    return score
 
 
 def _marked(node: Whole, marks: Flags) -> Flags:
@@ -86,19 +118,16 @@ def _marked(node: Whole, marks: Flags) -> Flags:
     return has.take(node)
 
 
-def _best_of_each(edges: Edges, centre: Whole) -> Whole:
+def _best_of_each(score: npt.NDArray[np.float64], centre: Whole) -> Whole:
     """The best edge of every star; of equal ones the first."""
-    if edges.union.max() >= _EXACT_UNION:
-        return _solved(edges, centre)
-    score = edges.overlap / edges.union
-    for i, merit in enumerate(reversed(edges.merits)):
-        score += merit * float(2 ** (i + 1))
-    order = np.argsort(centre, kind="stable")
-    first, count = groups(centre.take(order))
-    ordered = score.take(order)
-    reached = np.flatnonzero(ordered == np.repeat(np.maximum.reduceat(ordered, first), count))
-    group = np.repeat(np.arange(len(first)), count).take(reached)
-    return order.take(reached[groups(group)[0]])
+    order = np.arange(len(centre))
+    if not bool((centre[1:] >= centre[:-1]).all()):
+        order = np.argsort(centre, kind="stable")
+        centre, score = centre.take(order), score.take(order)
+    first, count = groups(centre)
+    star = np.repeat(np.arange(len(first)), count)
+    reached = np.flatnonzero(score == np.maximum.reduceat(score, first).take(star))
+    return order.take(reached.take(groups(star.take(reached))[0]))
 
 
 def groups(ordered: Whole) -> tuple[Whole, Whole]:
@@ -129,7 +158,7 @@ def _knots(edges: Edges) -> Whole:
             taken.append(which[_enumerated(*cell, weight.take(which), n)])
     if not small.all():
         which = np.flatnonzero(~small.take(component))
-        taken.append(which[_solved(edges.chosen(which), component.take(which))])
+        taken.append(which[_solved(edges.edges(which), component.take(which))])
     return np.concatenate(taken)
 
 

@@ -198,17 +198,22 @@ def _laid_out(stretches: Stretches, base: Whole) -> tuple[Stretches, Whole]:
 
 
 def _by_row(stretches: Stretches, begun: Whole, chosen: Flags | None) -> Whole:
-    """Later starts that make the stretches of each row disjoint; those that are disjoint already stay as they are."""
+    """Later starts that make the stretches of each row disjoint; `begun` does so for all rows together.
+
+    Only where that moved a start do rows matter: among the stretches moved and the one that each run of them follows.
+    """
     start, end, row = stretches.start, stretches.end, stretches.row
-    plain = start if chosen is None else np.where(chosen, start, end)
-    if np.array_equal(plain, begun):
+    found = start.astype(np.int64) if chosen is None else np.where(chosen, start, end).astype(np.int64)
+    which = np.arange(len(start)) if chosen is None else np.flatnonzero(chosen)
+    moved = begun.take(which) > start.take(which)
+    if not moved.any():
         return begun
-    room = int(end.max()) + 1
-    order = np.lexsort((start, row))
-    base = row.take(order) * room
-    some = None if chosen is None else chosen.take(order)
-    found = np.empty(len(start), dtype=np.int64)
-    found[order] = union_starts(start.take(order) + base, end.take(order) + base, some) - base
+    in_run = moved.copy()
+    in_run[:-1] |= moved[1:]
+    some = which[in_run]
+    order = some.take(np.lexsort((start.take(some), row.take(some))))
+    base = row.take(order) * (int(end.max()) + 1)
+    found[order] = union_starts(start.take(order) + base, end.take(order) + base) - base
     return found
 
 

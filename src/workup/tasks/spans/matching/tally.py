@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from workup.tasks.spans.matching.assignment import groups
 from workup.tasks.spans.matching.blocks import Block, Sheet
 from workup.tasks.spans.matching.characters import Units, on_characters, on_tokens, on_typed_tokens, stray_units
 from workup.tasks.spans.matching.components import Flags, Whole
@@ -133,17 +132,15 @@ class Tally:
         tangle = Tangle(Knots.joined(self._waiting), self._sheet, self._types)
         self._waiting = []
         verdicts = tangle.judge(self._by_span)
-        spans = len(self._by_span)
-        for into, of_golds, of_predictions in (
-            (self._documents[:spans], tangle.gold_document, tangle.document),
-            (self._labels[:spans], tangle.gold_label, tangle.label),
-        ):
-            golds, predictions = _Grouping(of_golds), _Grouping(of_predictions)
-            for field, flags in _fields(verdicts):
-                grouping = golds if field in (HITS, EXACT) else predictions
-                sign = -1 if field == PREDICTIONS else 1  # what was removed is no prediction any more
-                for i, sums in enumerate(grouping.sums(flags)):
-                    into[i, field][grouping.present] += sign * sums
+        golds, predictions = _Grouping(tangle.gold_document), _Grouping(tangle.document)
+        for field, flags in _fields(verdicts):
+            of_golds = field in (HITS, EXACT)
+            documents, label = (golds, tangle.gold_label) if of_golds else (predictions, tangle.label)
+            sign = -1 if field == PREDICTIONS else 1  # what was removed is no prediction any more
+            for i, own in enumerate(flags):
+                self._documents[i, field][documents.present] += sign * documents.sums(own)
+                by_label = np.bincount(label, weights=own, minlength=self._labels.shape[2])
+                self._labels[i, field] += sign * by_label.astype(np.int64)
 
     def _part(self, block: Block) -> npt.NDArray[np.int32]:
         """The counts of a block's documents in modes that count spans."""
@@ -227,21 +224,18 @@ def _product(flags: Flags, cells: Whole) -> Whole:
 
 
 class _Grouping:
-    """Units by their group, to sum flags of many settings over."""
+    """Units by the documents that they are of, to sum flags over those that occur."""
 
-    def __init__(self, group: Whole) -> None:
-        in_order = bool((group[1:] >= group[:-1]).all())
-        self._order = None if in_order else np.argsort(group, kind="stable")
-        ordered = group if self._order is None else group.take(self._order)
-        self._first, _ = groups(ordered)
-        self.present = ordered.take(self._first)
+    def __init__(self, document: Whole) -> None:
+        low = int(document.min(initial=0))
+        occurs = np.zeros(int(document.max(initial=0)) - low + 1, dtype=np.bool_)
+        occurs[document - low] = True
+        self.present = np.flatnonzero(occurs) + low
+        self._number = (np.cumsum(occurs) - 1).take(document - low)
 
     def sums(self, flags: Flags) -> npt.NDArray[np.int32]:
-        """For each setting and group that is present, how many units are flagged."""
-        if not len(self._first):
-            return np.zeros((len(flags), 0), dtype=np.int32)
-        ordered = flags if self._order is None else flags.take(self._order, axis=1)
-        return np.add.reduceat(ordered.astype(np.int32), self._first, axis=1)
+        """For each document that is present, how many units are flagged."""
+        return np.bincount(self._number, weights=flags, minlength=len(self.present)).astype(np.int32)
 
 
 def _non_phi_tokens(block: Block, decision: Whole) -> Whole:

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from workup.tasks.spans.matching.assignment import Edges, assign, groups
+from workup.tasks.spans.matching.assignment import Edges, assign, groups, scores
 from workup.tasks.spans.matching.blocks import Sheet
 from workup.tasks.spans.matching.components import Flags, Whole
 from workup.tasks.spans.matching.coverage import covered, fresh_starts
@@ -26,6 +28,7 @@ from workup.tasks.spans.policies import MAY, MUST
 class _Standing:
     """What a policy makes of the golds, and of predictions before any mode: those on ignored golds are set aside."""
 
+    policy: str
     must: Flags  # golds
     may: Flags
     any_may: bool
@@ -94,14 +97,14 @@ class Tangle:
         must, may = decision == MUST, decision == MAY
         if not self._sheet.ignored.any():
             none = np.zeros(len(self.predictions), dtype=np.bool_)
-            return _Standing(must, may, bool(may.any()), none, none)
+            return _Standing(policy, must, may, bool(may.any()), none, none)
         counts = (must | may).take(self._gold)
         on_any = self._own_places(counts | (decision == IGNORED).take(self._gold))
         only_ignored = on_any - self._own_places(counts)
         touching = np.zeros(len(self.predictions), dtype=np.bool_)
         touching[self._prediction[counts]] = True
         untouching = self._sheet.ignored.take(self.label) & ~touching
-        return _Standing(must, may, bool(may.any()), 2 * only_ignored > self._length, untouching)
+        return _Standing(policy, must, may, bool(may.any()), 2 * only_ignored > self._length, untouching)
 
     def _shares(self, standing: _Standing, level: str) -> tuple[Flags, Flags]:
         """Predictions with at least half of their places on must-mask golds of their type; on those or may-mask golds.
@@ -149,19 +152,36 @@ class Tangle:
         if mode.published:
             return which[self._greedy(which)]
         gold, prediction = self._gold.take(which), self._prediction.take(which)
-        return which[assign(gold, prediction, lambda some: self._edges(which.take(some), mode, standing))]
+        return which[assign(gold, prediction, _Rivals(self, which, mode, standing))]
 
-    def _edges(self, which: Whole, mode: Mode, standing: _Standing) -> Edges:
-        gold, prediction = self._gold.take(which), self._prediction.take(which)
-        merits = [standing.must.take(gold)]
+    def merits(self, which: Whole | None, mode: Mode, standing: _Standing) -> list[Flags]:
+        """What rivals are weighed by before IoU, the first most; of some pairs, or of all."""
+        gold = self._gold if which is None else self._gold.take(which)
+        found = [standing.must.take(gold)]
         if mode.kind == "partial":  # equal borders come before the type
-            merits.append(self._same.take(which))
-        labels = self._labels[0].take(which), self._labels[1].take(which)
-        merits += [self._types.equal(level, *labels) for level in self._types.preferred]
+            found.append(self._same if which is None else self._same.take(which))
+        preferred = (self._equal(level) for level in self._types.preferred)
+        return found + [one if which is None else one.take(which) for one in preferred]
+
+    def scores(self, mode: Mode, standing: _Standing) -> npt.NDArray[np.float64] | None:
+        """Of all pairs; the same for every mode but partial, which looks at borders first."""
+        key = standing.policy, mode.kind == "partial"
+        if key not in self._scores:
+            self._scores[key] = scores(self.merits(None, mode, standing), self._borders.overlap, self._borders.union)
+        return self._scores[key]
+
+    def edges(self, which: Whole, mode: Mode, standing: _Standing) -> Edges:
+        """Some pairs with all that they are weighed by."""
         borders = self._borders.chosen(which)
-        left, right = np.minimum(borders.gold_start, borders.start), np.maximum(borders.gold_end, borders.end)
-        overlap, union = borders.overlap.astype(np.int64), borders.union.astype(np.int64)
-        return Edges(gold, prediction, tuple(merits), overlap, union, left, right)
+        return Edges(
+            self._gold.take(which),
+            self._prediction.take(which),
+            tuple(self.merits(which, mode, standing)),
+            borders.overlap.astype(np.int64),
+            borders.union.astype(np.int64),
+            np.minimum(borders.gold_start, borders.start),
+            np.maximum(borders.gold_end, borders.end),
+        )
 
     def _greedy(self, which: Whole) -> Whole:
         """Golds in order, each takes the first prediction that is left: as published, and no better."""
@@ -228,6 +248,28 @@ class Tangle:
     @cached_property
     def _equals(self) -> dict[str, Flags]:
         return {}
+
+    @cached_property
+    def _scores(self) -> dict[tuple[str, bool], npt.NDArray[np.float64] | None]:
+        return {}
+
+
+class _Rivals(NamedTuple):
+    """The pairs that a setting allows, as assignment asks about them."""
+
+    tangle: Tangle
+    allowed: Whole
+    mode: Mode
+    standing: _Standing
+
+    def score(self, which: Whole) -> npt.NDArray[np.float64] | None:
+        """One number for each of some pairs."""
+        found = self.tangle.scores(self.mode, self.standing)
+        return None if found is None else found.take(self.allowed.take(which))
+
+    def edges(self, which: Whole) -> Edges:
+        """Some pairs in full."""
+        return self.tangle.edges(self.allowed.take(which), self.mode, self.standing)
 
 
 def _sums(owner: Whole, amounts: Whole, owners: int) -> Whole:
