@@ -46,6 +46,9 @@ sims: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bootstrap.py
+	$(BIN)/python benchmarks/drift.py
+	$(BIN)/python benchmarks/lexicon.py
+	$(BIN)/python benchmarks/spans_kernel.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis runs

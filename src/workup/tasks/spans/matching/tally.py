@@ -245,4 +245,4 @@ def _non_phi_tokens(block: Block, decision: Whole) -> Whole:
     first = np.minimum(first, last)
     touched = last - union_starts(first, last, decision != MUST_NOT)
     total = np.bincount(block.golds.document, weights=touched, minlength=block.documents)
-    return block.text.token_counts(block.documents) - total.astype(np.int64)
+    return block.text.token_counts() - total.astype(np.int64)
