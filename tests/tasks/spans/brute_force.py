@@ -278,3 +278,36 @@ def label_units(mode: str, text: str, golds: Sequence[Gold], found: Sequence[Fou
         **{name: of_golds[name] for name in ("golds", "hits", "misses")},
         **{name: of_found[name] for name in ("predictions", "credited", "neutral", "false_alarms")},
     }
+
+
+# ---- leaks -----------------------------------------------------------------------------------------------------------
+
+
+def leak_numbers(text: str, golds: Sequence[Gold], found: Sequence[Found], scheme: Scheme) -> dict[str, int]:
+    """The counts behind leak rates of one document that was answered."""
+    masked = union([p for p in found if 0 <= p.start < p.end <= len(text)])
+    kept = [g for g in golds if g.label not in scheme.ignored]
+    must = union([g for g in kept if g.decision == MUST])
+    listed = union([g for g in golds if g.label in scheme.ignored or g.decision != MUST_NOT])
+    plain = set(range(len(text))) - listed
+    tokens = [set(range(*match.span())) for match in re.finditer(r"\w+", text)]
+    other = [token for token in tokens if not token & listed]
+    alnum = {i for i in must if text[i].isalnum()}
+    negative = all(g.label not in scheme.ignored and g.decision == MUST_NOT for g in golds)
+    protected = [g for g in kept if g.decision == MUST_NOT]
+    return {
+        "must_chars": len(must),
+        "must_chars_unmasked": len(must - masked),
+        "must_alnum": len(alnum),
+        "must_alnum_unmasked": len(alnum - masked),
+        "non_phi_chars": len(plain),
+        "non_phi_chars_masked": len(plain & masked),
+        "non_phi_tokens": len(other),
+        "non_phi_tokens_masked": sum(bool(token & masked) for token in other),
+        "documents_with_must": int(any(g.decision == MUST for g in kept)),
+        "documents_leaking": int(any(g.decision == MUST and solid(text, chars(g) - masked) for g in kept)),
+        "negative_documents": int(negative),
+        "negative_documents_intact": int(negative and not found),
+        "protected": len(protected),
+        "protected_untouched": sum(not chars(g) & masked for g in protected),
+    }

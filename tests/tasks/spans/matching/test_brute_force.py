@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_corpora import LABELS, SCHEME, SPAN_MODES, Note, counted, matchup, notes, setting
+from small_corpora import LABELS, POLICY, SCHEME, SPAN_MODES, Note, counted, matchup, notes, setting
 
 from tasks.spans import brute_force
 from tasks.spans.brute_force import Scheme
+from workup.tasks.spans.matching.cells import cells
+from workup.tasks.spans.matching.counts import count
 from workup.tasks.spans.matching.modes import levels_counted, parse_mode
 from workup.tasks.spans.matching.outcomes import outcomes
 from workup.tasks.spans.matching.verdicts import OUTCOMES
@@ -23,7 +25,7 @@ _SCHEMES = pytest.mark.parametrize("scheme", [SCHEME, _IGNORING], ids=["all labe
 
 @_SCHEMES
 @given(corpus=st.lists(notes(), min_size=1, max_size=3))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_every_span_has_the_outcome_that_the_literal_scorer_gives(corpus: list[Note], scheme: Scheme) -> None:
     found = matchup(corpus, scheme=scheme)
     for mode, level in _CASES:
@@ -51,7 +53,7 @@ def _spans(
 
 @_SCHEMES
 @given(corpus=st.lists(notes(), min_size=1, max_size=4))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_units_of_every_document_are_those_of_sets(corpus: list[Note], scheme: Scheme) -> None:
     counts = counted(corpus, ("char", "token"), scheme=scheme)
     for one in counts.settings:
@@ -59,6 +61,17 @@ def test_units_of_every_document_are_those_of_sets(corpus: list[Note], scheme: S
         for i, note in enumerate(corpus):
             expected = brute_force.unit_numbers(one.mode.name, one.level, note.text, note.golds, note.found, scheme)
             assert {name: per_document[name][i] for name in expected} == expected, (one.mode.name, one.level)
+
+
+@_SCHEMES
+@given(corpus=st.lists(notes(), min_size=1, max_size=4))
+@settings(max_examples=60)
+def test_leaks_of_every_document_are_those_of_sets(corpus: list[Note], scheme: Scheme) -> None:
+    found = matchup(corpus, scheme=scheme)
+    leaks = count(found, found.settings(["strict"]), leaks=True).leaks[POLICY]
+    for i, note in enumerate(corpus):
+        expected = brute_force.leak_numbers(note.text, note.golds, note.found, scheme)
+        assert {name: column[i] for name, column in leaks.documents.items()} == expected
 
 
 @given(corpus=st.lists(notes(), min_size=1, max_size=4))
@@ -115,3 +128,23 @@ def test_counts_are_those_of_outcomes(corpus: list[Note]) -> None:
         for name in ("false_alarm", "credited", "neutral"):
             field = "false_alarms" if name == "false_alarm" else name
             assert total[field] == (seen.outcome == OUTCOMES.index(name)).sum()
+
+
+@_SCHEMES
+@given(corpus=st.lists(notes(), min_size=1, max_size=4))
+@settings(max_examples=30)
+def test_cells_of_a_document_are_the_rows_of_that_document_alone(corpus: list[Note], scheme: Scheme) -> None:
+    found = matchup(corpus, scheme=scheme, unknown=[[brute_force.Found(3, 9, "date")]])
+    parts = [matchup([note], scheme=scheme) for note in corpus]
+    for one in found.settings(["iou:0.25", "cover:0.8", "char", "token"]):
+        by_cell = cells(found, one)
+        for i, part in enumerate(parts):
+            rows = {row["label"]: row for row in count(part, [one]).table() if row["label"] is not None}
+            for label in by_cell.labels:
+                counts = by_cell.of_label(label, len(corpus) + 1)
+                expected = rows.get(label, dict.fromkeys(counts, 0))
+                assert {name: column[i] for name, column in counts.items() if name != "exact_hits"} == {
+                    name: expected[name] for name in counts if name != "exact_hits"
+                }, (one, label)
+        astray = by_cell.of_label("DATE" if one.level == "branch" else "date", len(corpus) + 1)["predictions"]
+        assert astray[-1] == (6 if one.mode.name == "char" else 1)

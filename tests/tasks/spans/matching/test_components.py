@@ -21,7 +21,7 @@ def _columns(drawn: list[tuple[int, int]], dtype: type) -> tuple[np.ndarray, np.
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("disjoint", [False, True])
 @given(golds=_STRETCHES | _LONG, found=_STRETCHES | _LONG)
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_pairs_are_all_that_overlap_and_alone_those_without_rivals(golds, found, disjoint, dtype) -> None:  # type: ignore[no-untyped-def]
     gold_start, gold_end = _columns(golds, dtype)
     if disjoint and len(gold_start):  # cut where the next begins

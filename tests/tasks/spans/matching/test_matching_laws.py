@@ -26,7 +26,7 @@ def _hits(counts: Counts, mode: str, level: str = "phi") -> int:
 
 
 @given(corpus=_CORPORA, ignoring=st.booleans())
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_every_slice_adds_up(corpus: list[Note], ignoring: bool) -> None:
     counts = counted(corpus, scheme=_IGNORING if ignoring else SCHEME)
     for row in counts.table():
@@ -44,7 +44,7 @@ def test_every_slice_adds_up(corpus: list[Note], ignoring: bool) -> None:
 
 
 @given(corpus=st.lists(must_only(), min_size=1, max_size=4))
-@settings(max_examples=80)
+@settings(max_examples=30)
 def test_weaker_rules_never_find_less(corpus: list[Note]) -> None:
     shares = ("0.05", "0.2", "0.25", "0.5", "0.75", "0.9", "1")
     modes = (
@@ -71,7 +71,7 @@ def test_weaker_rules_never_find_less(corpus: list[Note]) -> None:
 
 
 @given(corpus=_CORPORA, data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_order_of_spans_and_documents_changes_nothing(corpus: list[Note], data: st.DataObject) -> None:
     def shuffled(items: Sequence[object]) -> list[object]:
         return data.draw(st.permutations(items))
@@ -84,7 +84,7 @@ def test_the_order_of_spans_and_documents_changes_nothing(corpus: list[Note], da
 
 
 @given(corpus=_CORPORA, cut=st.integers(0, 5))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_counts_of_two_halves_add_to_those_of_the_whole(corpus: list[Note], cut: int) -> None:
     whole, *parts = (counted(part, scheme=_IGNORING) for part in (corpus, corpus[:cut], corpus[cut:]))
     assert (np.concatenate([part.documents for part in parts], axis=2) == whole.documents).all()
@@ -97,7 +97,7 @@ def test_counts_of_two_halves_add_to_those_of_the_whole(corpus: list[Note], cut:
 
 
 @given(corpus=st.lists(notes(), min_size=2, max_size=8))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_size_of_blocks_changes_nothing(corpus: list[Note]) -> None:
     whole = counted(corpus, scheme=_IGNORING)
     plain = counted(corpus, with_text=False)
@@ -113,7 +113,7 @@ def test_the_size_of_blocks_changes_nothing(corpus: list[Note]) -> None:
 
 
 @given(corpus=_CORPORA)
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_texts_change_no_mode_that_reads_offsets_alone(corpus: list[Note]) -> None:
     inside = [note._replace(found=[p for p in note.found if 0 <= p.start < p.end <= len(note.text)]) for note in corpus]
     modes = [mode for mode in (*SPAN_MODES, *UNIT_MODES) if not parse_mode(mode).needs_text]
@@ -121,7 +121,7 @@ def test_texts_change_no_mode_that_reads_offsets_alone(corpus: list[Note]) -> No
 
 
 @given(corpus=st.lists(notes(), min_size=2, max_size=5), at=st.integers(0, 4))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_a_document_never_lends_its_predictions_to_another(corpus: list[Note], at: int) -> None:
     at %= len(corpus)
     without = [note if i != at else note._replace(found=[]) for i, note in enumerate(corpus)]
@@ -133,7 +133,7 @@ def test_a_document_never_lends_its_predictions_to_another(corpus: list[Note], a
 
 
 @given(corpus=st.lists(must_only(), min_size=1, max_size=4), data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_splitting_or_repeating_predictions_changes_no_unit(corpus: list[Note], data: st.DataObject) -> None:
     other = []
     for note in corpus:
@@ -151,7 +151,7 @@ def test_splitting_or_repeating_predictions_changes_no_unit(corpus: list[Note], 
 
 
 @given(corpus=_CORPORA)
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_types_shuffled_among_predictions_leave_label_blind_modes_alone(corpus: list[Note]) -> None:
     blind = ("exact", "partial", "full_mask", "char")
     other = [note._replace(found=[Found(p.start, p.end, "FOO") for p in note.found]) for note in corpus]
@@ -167,7 +167,7 @@ def test_types_shuffled_among_predictions_leave_label_blind_modes_alone(corpus: 
 
 
 @given(corpus=st.lists(must_only(), min_size=1, max_size=4))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_a_detector_that_finds_nothing(corpus: list[Note]) -> None:
     counts = counted([note._replace(found=[]) for note in corpus])
     for one in counts.settings:
@@ -176,7 +176,7 @@ def test_a_detector_that_finds_nothing(corpus: list[Note]) -> None:
 
 
 @given(corpus=st.lists(must_only(), min_size=1, max_size=4))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_a_detector_that_masks_everything(corpus: list[Note]) -> None:
     all_of_it = [note._replace(found=[Found(0, len(note.text), "date")] if note.text else []) for note in corpus]
     counts = counted(all_of_it)
@@ -195,7 +195,7 @@ def _phi(note: Note) -> int:
 
 
 @given(corpus=st.lists(must_only(), min_size=1, max_size=4))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_a_detector_that_echoes_the_golds(corpus: list[Note]) -> None:
     leaves = [note._replace(golds=[g for g in note.golds if g.label not in ("GEO", "FOO")]) for note in corpus]
     echo = [note._replace(found=[Found(g.start, g.end, g.label) for g in note.golds]) for note in leaves]
@@ -207,7 +207,7 @@ def test_a_detector_that_echoes_the_golds(corpus: list[Note]) -> None:
 
 
 @given(corpus=st.lists(must_only(), min_size=1, max_size=4))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_a_detector_with_every_border_off_by_one(corpus: list[Note]) -> None:
     apart = [note._replace(golds=[g for g in note.golds[:1] if g.end - g.start >= 3]) for note in corpus]
     off = [note._replace(found=[Found(g.start + 1, g.end, g.label) for g in note.golds]) for note in apart]

@@ -10,6 +10,7 @@ from small_corpora import POLICY, SCHEME, Note, arrays, counted, matchup, settin
 
 from tasks.spans.brute_force import MAY, MUST_NOT, Found, Gold, Scheme
 from workup.errors import InputError
+from workup.tasks.spans.matching.cells import cells
 from workup.tasks.spans.matching.counts import Counts, count
 from workup.tasks.spans.matching.matchup import Level, Matchup
 from workup.tasks.spans.matching.outcomes import outcomes
@@ -278,6 +279,15 @@ def test_predictions_outside_their_text_or_of_unknown_documents_are_false_alarms
     assert seen.stray.tolist() == [False, True, True, True, True]
 
 
+def test_empty_and_reversed_predictions_are_false_alarms_without_characters() -> None:
+    counts = _score(_date((0, 10)), _dates((5, 5), (8, 3), (-2, 4)))
+    assert counts.strays["outside_text"] == 3
+    for mode in ("strict", "overlap", "cover:0.3", "full_mask"):
+        total = counts.total(setting(counts, mode))
+        assert (total["hits"], total["predictions"], total["false_alarms"]) == (0, 3, 3)
+    assert counts.total(setting(counts, "char"))["false_alarms"] == 6  # of the one that begins before its text
+
+
 def test_a_missing_document_is_missed_and_not_left_intact() -> None:
     notes = [Note("x" * 20, _date((0, 10)), []), Note("y" * 30, [], []), Note("z" * 40, [], [])]
     made = matchup(notes, answered=[False, False, True])
@@ -369,3 +379,13 @@ def test_modes_that_read_texts_say_so_without_them() -> None:
         count(made, made.settings(["full_mask"]))
     with pytest.raises(InputError, match="counts spans"):
         outcomes(made, made.settings(["char"])[0])
+
+
+def test_nothing_at_all_counts_nothing() -> None:
+    for notes in ([], [Note("", [], [])], [Note("abc", [], []), Note("", [], [])]):
+        made = matchup(notes)
+        counts = count(made, made.settings(["strict", "cover:1", "full_mask", "char", "token"]), leaks=True)
+        for row in counts.table():
+            assert (row["golds"], row["hits"], row["predictions"], row["label"]) == (0, 0, 0, None)
+        assert counts.leaks[POLICY].totals()["negative_documents_intact"] == len(notes)
+        assert all(not len(cells(made, one).document) for one in counts.settings)

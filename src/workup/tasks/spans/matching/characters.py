@@ -40,10 +40,17 @@ class Line:
     def __init__(self, golds: Stretches, predictions: Stretches, pairs: Pairs | None = None) -> None:
         self.golds, self.predictions = golds, predictions
         found = pairs or overlapping_pairs(golds.start, golds.end, predictions.start, predictions.end)
-        self._gold, self._prediction = found.gold, found.prediction
+        self._pairs, self._gold, self._prediction = found, found.gold, found.prediction
         self._right = np.minimum(golds.end.take(found.gold), predictions.end.take(found.prediction))
         self.masked = union_starts(predictions.start, predictions.end)
         self._masked_by_row = _by_row(predictions, self.masked, None)
+
+    def by_cell(self, rows: int) -> Line:
+        """The same line, its rows kept apart by document: a row of it is a document and a row."""
+        golds, predictions = (
+            side._replace(row=side.document * rows + side.row) for side in (self.golds, self.predictions)
+        )
+        return Line(golds, predictions, self._pairs)
 
     def crossing(self, gold_starts: Whole, starts: Whole) -> tuple[Whole, Whole]:
         """Of each pair the stretch that both sides cover when they begin at these places; empty where there is none."""
@@ -133,15 +140,16 @@ def on_typed_tokens(
 
 
 def stray_units(block: Block, sheet: Sheet, row: Whole, rows: int, kind: str) -> tuple[Whole, Whole]:
-    """Characters of predictions outside their text or of unknown documents, by document and by row: false alarms.
+    """Characters of predictions outside their text or of unknown documents, all false alarms: by document and by cell.
 
-    Those that a prediction inside the text covers as well are counted there. As tokens each such prediction is one,
-    since there is no text to say how many.
+    A cell is a document and a row. Characters that a prediction inside the text covers as well are counted there. As
+    tokens each such prediction is one, since there is no text to say how many.
     """
     strays = block.strays
+    documents, cells = block.documents, block.documents * rows
     if kind == "token":
-        of_rows = np.bincount(row.take(strays.label), minlength=rows)
-        return np.bincount(strays.document, minlength=block.documents), of_rows
+        of_cells = np.bincount(strays.document * rows + row.take(strays.label), minlength=cells)
+        return np.bincount(strays.document, minlength=documents), of_cells.reshape(documents, rows)
     near = np.flatnonzero(np.isin(block.predictions.document, strays.document))
     columns, places = sheet.predictions, block.predictions.places_of(near)
     document = np.concatenate([strays.document, block.predictions.document.take(near)])
@@ -150,24 +158,22 @@ def stray_units(block: Block, sheet: Sheet, row: Whole, rows: int, kind: str) ->
     label = np.concatenate([strays.label, block.predictions.label.take(near)])
     inside = np.arange(len(start)) >= len(strays)
     found = []
-    for owner, groups in ((document, block.documents), (row.take(label), rows)):
-        # Documents lie apart in either case; rows are unions within documents.
-        apart = document if owner is document else document * rows + owner
-        total = _union_sizes(apart, start, np.maximum(end, start), owner, groups)
-        found.append(total - _union_sizes(apart[inside], start[inside], end[inside], owner[inside], groups))
-    return found[0], found[1]
+    for owner, owners in ((document, documents), (document * rows + row.take(label), cells)):
+        total = _union_sizes(owner, start, np.maximum(end, start), owners)
+        found.append(total - _union_sizes(owner[inside], start[inside], end[inside], owners))
+    return found[0], found[1].reshape(documents, rows)
 
 
-def _union_sizes(apart: Whole, start: Whole, end: Whole, owner: Whole, groups: int) -> Whole:
-    """Places covered by stretches, those of different `apart` on lines of their own, summed by owner."""
+def _union_sizes(owner: Whole, start: Whole, end: Whole, owners: int) -> Whole:
+    """Places that the stretches of each owner cover."""
     if not len(start):
-        return np.zeros(groups, dtype=np.int64)
+        return np.zeros(owners, dtype=np.int64)
     low = int(start.min())
     room = int(end.max()) - low + 1
-    order = np.lexsort((start, apart))
-    base = apart.take(order) * room - low
+    order = np.lexsort((start, owner))
+    base = owner.take(order) * room - low
     begun = union_starts(start.take(order) + base, end.take(order) + base)
-    return _sums(owner.take(order), end.take(order) + base - begun, groups)
+    return _sums(owner.take(order), end.take(order) + base - begun, owners)
 
 
 def _untouching(block: Block, sheet: Sheet, decision: Whole) -> Flags:

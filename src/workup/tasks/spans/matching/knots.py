@@ -82,7 +82,7 @@ class Knots:
             return parts[0]
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _PLAIN}
         reach = [max(int(part.gold_end.max(initial=0)), int(part.end.max(initial=0))) for part in parts]
-        base = np.repeat(np.zeros(len(reach), dtype=int), [len(part.gold) for part in parts])
+        base = np.repeat(np.cumsum([0, *reach[:-1]]), [len(part.gold) for part in parts])
         lines = {name: np.concatenate([getattr(part, name) for part in parts]) + base for name in _ON_LINE}
         lone = Unpaired(*(np.concatenate(column) for column in zip(*(part.unpaired for part in parts), strict=True)))
         return cls(**columns, **lines, unpaired=lone, text=None)

@@ -145,6 +145,14 @@ class Matchup:
         )
 
 
+def rows_of(level: Level, labels: Sequence[str]) -> tuple[Whole, tuple[str, ...]]:
+    """The row of each label in tables of a level, and the names of the rows."""
+    named = [level.rows.get(label, label) for label in labels]
+    names = tuple(sorted(set(named)))
+    place = {name: i for i, name in enumerate(names)}
+    return np.array([place[name] for name in named], dtype=np.int64), names
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
     """Spans in canonical order (document, start, end, label name). `source` is each one's place in the input."""

@@ -62,7 +62,8 @@ def outcomes(matchup: Matchup, setting: Setting) -> Outcomes:
     hit, exact = (np.zeros(len(sheet.golds), dtype=np.bool_) for _ in range(2))
     outcome = np.zeros(len(sheet.predictions), dtype=np.int8)
     stray = np.zeros(len(sheet.predictions), dtype=np.bool_)
-    golds, predictions = [], []
+    golds: list[Whole] = []
+    predictions: list[Whole] = []
     for block in sheet.blocks(with_text=with_text):
         stray[block.strays.places_of(np.arange(len(block.strays)))] = True
         for gold, prediction, partners, found in _judged(block, sheet, types, singles, setting):
@@ -70,19 +71,11 @@ def outcomes(matchup: Matchup, setting: Setting) -> Outcomes:
             golds.append(partners[0])
             predictions.append(partners[1])
     must = sheet.table[sheet.combination, sheet.policies.index(setting.policy)] == MUST
-    none = np.empty(0, dtype=np.int64)
-    gold, prediction = np.concatenate([none, *golds]), np.concatenate([none, *predictions])
-    gold, prediction = _source(sheet.golds, gold), _source(sheet.predictions, prediction)
+    must, hit, exact = (_in_input(sheet.golds, column) for column in (must, hit, exact))
+    gold, prediction = _source(sheet.golds, golds), _source(sheet.predictions, predictions)
     order = np.lexsort((prediction, gold))
-    return Outcomes(
-        _in_input(sheet.golds, must),
-        _in_input(sheet.golds, hit),
-        _in_input(sheet.golds, exact),
-        _in_input(sheet.predictions, outcome),
-        _in_input(sheet.predictions, stray),
-        gold.take(order),
-        prediction.take(order),
-    )
+    outcome, stray = _in_input(sheet.predictions, outcome), _in_input(sheet.predictions, stray)
+    return Outcomes(must, hit, exact, outcome, stray, gold.take(order), prediction.take(order))
 
 
 _Kind = TypeVar("_Kind", bound=np.generic)
@@ -119,5 +112,6 @@ def _in_input(columns: Columns, values: npt.NDArray[_Kind]) -> npt.NDArray[_Kind
     return found
 
 
-def _source(columns: Columns, places: Whole) -> Whole:
+def _source(columns: Columns, parts: list[Whole]) -> Whole:
+    places = np.concatenate([np.empty(0, dtype=np.int64), *parts])
     return places if columns.source is None else columns.source.take(places)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from workup.tasks.spans.matching.components import Flags, Whole
 from workup.tasks.spans.matching.coverage import union_starts
 from workup.tasks.spans.matching.knots import Knots
 from workup.tasks.spans.matching.leaks import Leaks, LeakTable
-from workup.tasks.spans.matching.matchup import PHI, Level, Setting
+from workup.tasks.spans.matching.matchup import PHI, Setting, rows_of
 from workup.tasks.spans.matching.modes import parse_mode
 from workup.tasks.spans.matching.rules import Types
 from workup.tasks.spans.matching.singles import Singles
@@ -43,7 +43,7 @@ class Tally:
         self._places = [self._settings.index(setting) for setting in settings]
         self._types = Types(sheet.names, sheet.matchup.levels)
         self._singles = Singles(sheet, self._by_span, self._types)
-        self._rows = {level.name: _rows_of(level, sheet.names) for level in sheet.matchup.levels}
+        self._rows = {level.name: rows_of(level, sheet.names) for level in sheet.matchup.levels}
         self._labels = np.zeros((len(self._settings), len(FIELDS), len(sheet.names)), dtype=np.int64)
         self._leaks = {policy: LeakTable(sheet, policy) for policy in self._policies} if leaks else {}
         self._documents = np.zeros((len(self._settings), len(FIELDS), sheet.rows), dtype=np.int32)
@@ -181,17 +181,9 @@ class Tally:
             self._documents[i, _OF_UNITS, here] += units.documents.astype(np.int32)
             self._labels[i, _OF_UNITS, : len(names)] += units.rows
         if len(block.strays):
-            of_documents, of_rows = stray_units(block, self._sheet, row, len(names), setting.mode.kind)
+            of_documents, of_cells = stray_units(block, self._sheet, row, len(names), setting.mode.kind)
             self._documents[i, PREDICTIONS, here] += of_documents.astype(np.int32)
-            self._labels[i, PREDICTIONS, : len(names)] += of_rows
-
-
-def _rows_of(level: Level, labels: Sequence[str]) -> tuple[Whole, tuple[str, ...]]:
-    """The row of each label at a level, and the names of the rows."""
-    named = [level.rows.get(label, label) for label in labels]
-    names = tuple(sorted(set(named)))
-    place = {name: i for i, name in enumerate(names)}
-    return np.array([place[name] for name in named], dtype=np.int64), names
+            self._labels[i, PREDICTIONS, : len(names)] += of_cells.sum(axis=0)
 
 
 def _fields(verdicts: Verdicts) -> Iterator[tuple[int, Flags]]:

@@ -97,7 +97,7 @@ class BlockText:
 
     @cached_property
     def _starts(self) -> Flags:
-        word = (self._flags & _WORD) != 0
+        word: Flags = (self._flags & _WORD) != 0
         starts = word.copy()
         starts[1:] &= ~word[:-1]
         return starts
@@ -109,7 +109,8 @@ class BlockText:
     @cached_property
     def _within(self) -> Flags:
         """Places inside a token, past its first character."""
-        inside: Flags = np.append(((self._flags & _WORD) != 0) & ~self._starts, False)
+        inside = np.zeros(len(self._flags) + 1, dtype=np.bool_)
+        np.logical_and((self._flags & _WORD) != 0, ~self._starts, out=inside[:-1])
         return inside
 
 
