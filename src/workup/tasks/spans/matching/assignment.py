@@ -111,6 +111,22 @@ def scores(merits: Sequence[Flags], overlap: Whole, union: Whole) -> npt.NDArray
     return score
 
 
+class Stars(NamedTuple):
+    """Pairs around golds that no other gold competes with, where each star begins and how many pairs it has."""
+
+    pair: Whole
+    first: Whole
+    size: Whole
+
+    def best(self, allowed: Flags, score: npt.NDArray[np.float64]) -> Whole:
+        """The best allowed pair of every star that has one; of equal ones the first."""
+        own = np.where(allowed.take(self.pair), score.take(self.pair), -1.0)
+        top = np.maximum.reduceat(own, self.first)
+        reached = np.flatnonzero((own == np.repeat(top, self.size)) & (own >= 0))
+        star = np.repeat(np.arange(len(self.first)), self.size).take(reached)
+        return self.pair.take(reached.take(groups(star)[0]))
+
+
 def _marked(node: Whole, marks: Flags) -> Flags:
     """Edges whose node has any marked edge."""
     has = np.zeros(int(node.max()) + 1, dtype=np.bool_)

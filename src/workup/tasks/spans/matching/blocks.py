@@ -99,8 +99,10 @@ class Sheet:
         if with_text:
             edges.update(range(0, self.matchup.documents, _TEXTS))
         ordered = sorted(edges)
-        golds = np.searchsorted(self.golds.document, ordered)
-        predictions = np.searchsorted(self.predictions.document, ordered)
+        golds, predictions = (
+            np.searchsorted(side.document, np.array(ordered, dtype=side.document.dtype))
+            for side in (self.golds, self.predictions)
+        )
         for i in range(len(ordered) - 1):
             of_golds, of_predictions = slice(golds[i], golds[i + 1]), slice(predictions[i], predictions[i + 1])
             yield self._block(ordered[i], ordered[i + 1], of_golds, of_predictions, with_text=with_text)

@@ -4,7 +4,9 @@ Documents are laid end to end on that line with a gap, so nothing ever overlaps 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,29 +16,52 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 _STEPS = 4  # neighbours looked at one by one; what reaches farther is found by bisection
 
 
-class Pairs(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Pairs:
     """Places of a gold and a prediction that share at least one position, in no special order.
 
-    `alone` are the pairs that overlap each other and nothing else; almost all of them do in practice.
+    Those that overlap each other and nothing else are lone, almost all of them in practice; the others are tied.
     """
 
-    gold: Whole
-    prediction: Whole
-    alone: Flags
+    lone_gold: Whole
+    lone_prediction: Whole
+    tied_gold: Whole
+    tied_prediction: Whole
+
+    @cached_property
+    def gold(self) -> Whole:
+        """Of all pairs, lone ones first."""
+        return np.concatenate([self.lone_gold, self.tied_gold])
+
+    @cached_property
+    def prediction(self) -> Whole:
+        """Of all pairs, lone ones first."""
+        return np.concatenate([self.lone_prediction, self.tied_prediction])
+
+    @classmethod
+    def split(cls, gold: Whole, prediction: Whole, alone: Flags) -> Pairs:
+        """Told apart by a flag."""
+        lone, tied = np.flatnonzero(alone), np.flatnonzero(~alone)
+        return cls(gold.take(lone), prediction.take(lone), gold.take(tied), prediction.take(tied))
 
 
 def overlapping_pairs(gold_start: Whole, gold_end: Whole, start: Whole, end: Whole) -> Pairs:
     """Every gold and prediction that overlap, each pair once. Both sides must be sorted by start.
 
     >>> found = overlapping_pairs(*(np.array(x) for x in ([0, 10, 40], [10, 20, 50], [5, 10, 41], [12, 11, 43])))
-    >>> sorted(zip(found.gold.tolist(), found.prediction.tolist(), found.alone.tolist()))
-    [(0, 0, False), (1, 0, False), (1, 1, False), (2, 2, True)]
+    >>> sorted(zip(found.tied_gold.tolist(), found.tied_prediction.tolist()))
+    [(0, 0), (1, 0), (1, 1)]
+    >>> found.lone_gold.tolist(), found.lone_prediction.tolist()
+    ([2], [2])
     """
     if not len(gold_start) or not len(start):
         none = np.empty(0, dtype=np.int64)
-        return Pairs(none, none, none.astype(np.bool_))
+        return Pairs(none, none, none, none)
     # One packed key: twice the start, odd for a prediction, so that a gold stands before a prediction of equal start.
-    merged = np.concatenate([gold_start << 1, (start << 1) | 1])
+    merged = np.empty(len(gold_start) + len(start), dtype=start.dtype)
+    np.left_shift(gold_start, 1, out=merged[: len(gold_start)])
+    np.left_shift(start, 1, out=merged[len(gold_start) :])
+    merged[len(gold_start) :] |= 1
     merged.sort(kind="stable")  # two sorted runs: one linear merge
     from_prediction = (merged & 1).astype(np.bool_)
     golds_before = np.flatnonzero(from_prediction)
@@ -49,20 +74,31 @@ def overlapping_pairs(gold_start: Whole, gold_end: Whole, start: Whole, end: Who
 
 
 def _pairs_of_disjoint(gold_start: Whole, gold_end: Whole, start: Whole, end: Whole, golds_before: Whole) -> Pairs:
-    """Golds apart from each other: those of a prediction are neighbours, from the last that starts before it on."""
-    reached = np.append(gold_end[-1:] * 0, gold_end).take(golds_before) > start  # by the last gold, where there is one
-    prediction, gold, further = _runs(golds_before - reached, end, gold_start)
-    # The first gold of each prediction never falls from one prediction to the next, so shared golds are neighbours.
-    first = gold[: len(gold) - further]
-    shared = np.zeros(len(gold_start), dtype=np.bool_)
-    shared[first[1:][first[1:] == first[:-1]]] = True
-    shared[gold[len(first) :]] = True
-    several = np.zeros(len(start), dtype=np.bool_)
-    several[prediction[len(first) :]] = True
-    alone = np.zeros(len(gold), dtype=np.bool_)
-    np.logical_or(shared.take(first), several.take(prediction[: len(first)]), out=alone[: len(first)])
-    np.logical_not(alone[: len(first)], out=alone[: len(first)])
-    return Pairs(gold, prediction, alone)
+    """Golds apart from each other: a prediction meets the last that starts no later, and a run of those after it."""
+    last_end = np.append(gold_end[:1] * 0, gold_end).take(golds_before)  # 0 where no gold starts that early
+    reached = last_end > start
+    prediction = np.flatnonzero(reached)
+    gold = golds_before.take(prediction) - 1
+    further = np.flatnonzero(last_end < end)  # those that end with their gold or inside it go no further
+    owner, later_gold = _runs(golds_before.take(further), end.take(further), gold_start)
+    later = further.take(owner)
+    taken, several = np.zeros(len(gold_start), dtype=np.bool_), np.zeros(len(start), dtype=np.bool_)
+    taken[later_gold] = True
+    several[later] = True
+    alone = ~(taken.take(gold) | several.take(prediction))
+    apart = gold[1:] != gold[:-1]  # golds never fall from one prediction to the next, so shared ones are neighbours
+    alone[1:] &= apart
+    alone[:-1] &= apart
+    taken[:] = False
+    taken[gold] = True
+    later_alone = _once(later_gold) & _once(later) & ~taken.take(later_gold) & ~reached.take(later)
+    first, rest = Pairs.split(gold, prediction, alone), Pairs.split(later_gold, later, later_alone)
+    return Pairs(
+        np.concatenate([first.lone_gold, rest.lone_gold]),
+        np.concatenate([first.lone_prediction, rest.lone_prediction]),
+        np.concatenate([first.tied_gold, rest.tied_gold]),
+        np.concatenate([first.tied_prediction, rest.tied_prediction]),
+    )
 
 
 def _pairs(
@@ -72,23 +108,25 @@ def _pairs(
 
     So the work grows with the pairs found and not with what a long span could have met.
     """
-    gold, inside, _ = _runs(predictions_before, gold_end, start)
-    prediction, swallowed, _ = _runs(golds_before, end, gold_start)
+    gold, inside = _runs(predictions_before, gold_end, start)
+    prediction, swallowed = _runs(golds_before, end, gold_start)
     gold, prediction = np.concatenate([gold, swallowed]), np.concatenate([inside, prediction])
-    single_gold = np.bincount(gold, minlength=1).take(gold) == 1
-    return Pairs(gold, prediction, single_gold & (np.bincount(prediction, minlength=1).take(prediction) == 1))
+    return Pairs.split(gold, prediction, _once(gold) & _once(prediction))
 
 
-def _runs(first: Whole, end: Whole, starts: Whole) -> tuple[Whole, Whole, int]:
-    """For each owner the run of `starts` from its place `first` on that lie before its end: (owner, place) pairs.
+def _once(places: Whole) -> Flags:
+    """Places that occur once."""
+    found: Flags = np.bincount(places, minlength=1).take(places) == 1
+    return found
 
-    The first of every run come first, in order; how many others follow is told.
-    """
+
+def _runs(first: Whole, end: Whole, starts: Whole) -> tuple[Whole, Whole]:
+    """For each owner the run of `starts` from its place `first` on that lie before its end: (owner, place) pairs."""
     padded = np.append(starts, starts.dtype.type(np.iinfo(starts.dtype).max))
-    owner = np.flatnonzero(padded.take(first) < end)
-    owners, places = [owner], [first.take(owner)]
-    owner = np.flatnonzero(padded[1:].take(first, mode="clip") < end)  # past the last start, the clip says no again
-    place = first.take(owner) + 1
+    owners: list[Whole] = [np.empty(0, dtype=np.int64)]
+    places: list[Whole] = [np.empty(0, dtype=np.int64)]
+    owner: Whole = np.flatnonzero(padded.take(first) < end)
+    place = first.take(owner)
     for _ in range(_STEPS):
         if not len(owner):
             break
@@ -102,7 +140,7 @@ def _runs(first: Whole, end: Whole, starts: Whole) -> tuple[Whole, Whole, int]:
         step = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         owners.append(np.repeat(owner, count))
         places.append(np.repeat(place, count) + step)
-    return np.concatenate(owners), np.concatenate(places), sum(map(len, owners[1:]))
+    return np.concatenate(owners), np.concatenate(places)
 
 
 def clusters(start: Whole, end: Whole) -> Whole:

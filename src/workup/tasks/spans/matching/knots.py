@@ -50,10 +50,8 @@ class Knots:
     def of(cls, block: Block, sheet: Sheet) -> Knots:
         """The pairs of a block that are not alone."""
         golds, predictions, pairs = block.golds, block.predictions, block.pairs
-        which = np.flatnonzero(~block.pairs.alone)
-        gold, prediction = pairs.gold.take(which), pairs.prediction.take(which)
-        order = np.argsort(gold * len(predictions) + prediction, kind="stable")
-        gold, prediction = gold.take(order), prediction.take(order)
+        order = np.argsort(pairs.tied_gold * len(predictions) + pairs.tied_prediction, kind="stable")
+        gold, prediction = pairs.tied_gold.take(order), pairs.tied_prediction.take(order)
         lone = np.empty(0, dtype=np.int64)
         if sheet.ignored.any():
             met = np.bincount(pairs.prediction, minlength=len(predictions)) > 0

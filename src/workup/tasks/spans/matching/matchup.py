@@ -197,8 +197,9 @@ def _is_sorted(
         before, after = start[piece][:-1], start[piece][1:]
         if bool(((after < before) & same).any()):
             return False
-        tied = first + np.flatnonzero((after == before) & same)
-        if len(tied):
+        ties = (after == before) & same
+        if bool(ties.any()):
+            tied = first + np.flatnonzero(ties)
             ends = end.take(tied + 1) - end.take(tied)
             labels = label.take(tied + 1) - label.take(tied)
             if bool(((ends < 0) | ((ends == 0) & (labels < 0))).any()):

@@ -53,8 +53,7 @@ class Singles:
 
     def pair(self, block: Block) -> tuple[Whole, Whole, Pair]:
         """The golds and the predictions of a block's pairs without a rival, and where to read their facts."""
-        which = np.flatnonzero(block.pairs.alone)
-        gold, prediction = block.pairs.gold.take(which), block.pairs.prediction.take(which)
+        gold, prediction = block.pairs.lone_gold, block.pairs.lone_prediction
         golds, predictions = block.golds, block.predictions
         borders = Borders(
             golds.start.take(gold),

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from workup.tasks.spans.matching.assignment import Edges, assign, groups, scores
+from workup.tasks.spans.matching.assignment import Edges, Stars, assign, groups, scores
 from workup.tasks.spans.matching.blocks import Sheet
 from workup.tasks.spans.matching.components import Flags, Whole
 from workup.tasks.spans.matching.coverage import covered, fresh_starts
@@ -148,11 +148,18 @@ class Tangle:
             allowed &= (standing.must | standing.may).take(self._gold)
         if standing.set_aside.any():
             allowed &= ~standing.set_aside.take(self._prediction)
-        which = np.flatnonzero(allowed)
         if mode.published:
+            which = np.flatnonzero(allowed)
             return which[self._greedy(which)]
+        score = self.scores(mode, standing)
+        won: Whole = np.empty(0, dtype=np.int64)
+        if score is not None and len(self._stars.pair):
+            won = self._stars.best(allowed, score)
+            allowed[self._stars.pair] = False
+        which = np.flatnonzero(allowed)
         gold, prediction = self._gold.take(which), self._prediction.take(which)
-        return which[assign(gold, prediction, _Rivals(self, which, mode, standing))]
+        rest = which[assign(gold, prediction, _Rivals(self, which, mode, standing))]
+        return np.concatenate([won, rest])
 
     def merits(self, which: Whole | None, mode: Mode, standing: _Standing) -> list[Flags]:
         """What rivals are weighed by before IoU, the first most; of some pairs, or of all."""
@@ -227,6 +234,15 @@ class Tangle:
         verdicts.outcome[i][on_must] = CREDITED
 
     # ---- facts of the pairs ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _stars(self) -> Stars:
+        """Golds in pieces, the commonest knot: predictions that overlap one gold each, and no other gold."""
+        single = np.bincount(self._prediction, minlength=1).take(self._prediction) == 1
+        shared = np.zeros(len(self.golds), dtype=np.bool_)
+        shared[self._gold[~single]] = True
+        pair = np.flatnonzero(~shared.take(self._gold))
+        return Stars(pair, *groups(self._gold.take(pair)))
 
     @cached_property
     def _same(self) -> Flags:
