@@ -98,7 +98,7 @@ class Tally:
             (self._part(block), block.golds.document, predictions.document, strays.document, block.documents),
             (self._by_label, block.golds.label, predictions.label, strays.label, len(self._sheet.names)),
         ):
-            into[:, GOLDS] += _product(must, _cells(golds, block.decision, n, kinds))[policies]
+            into[:, GOLDS] += _product(must, _doubles(_cells(golds, block.decision, n, kinds)))[policies]
             into[:, PREDICTIONS] += np.bincount(found, minlength=n)
             into[:, PREDICTIONS] += np.bincount(astray, minlength=n)
 
@@ -108,8 +108,9 @@ class Tally:
             return
         code, verdicts = self._singles.judge(pair)
         kinds, labels = verdicts.hit.shape[1], len(self._sheet.names)
-        of_documents = _cells(block.golds.document.take(gold), code, block.documents, kinds)
-        of_golds, of_predictions = _label_cells(pair.gold_label, pair.label, code, labels, kinds)
+        of_documents = _doubles(_cells(block.golds.document.take(gold), code, block.documents, kinds))
+        of_labels = _label_cells(pair.gold_label, pair.label, code, labels, kinds)
+        of_golds, of_predictions = (_doubles(cells) for cells in of_labels)
         part = self._part(block)
         for field, flags in _fields(verdicts):
             sign = -1 if field == PREDICTIONS else 1
@@ -210,9 +211,14 @@ def _label_cells(gold_label: Whole, label: Whole, kind: Whole, labels: int, kind
     return both.sum(axis=1), both.sum(axis=0)
 
 
-def _product(flags: Flags, cells: Whole) -> Whole:
-    """For each setting and group, how many are of a flagged kind. Through doubles, which hold such counts exactly."""
-    return (flags.astype(np.float64) @ cells.T.astype(np.float64)).astype(np.int32)
+def _doubles(cells: Whole) -> npt.NDArray[np.float64]:
+    """Kinds down, groups across, as doubles, which hold such counts exactly and multiply fast."""
+    return np.ascontiguousarray(cells.T, dtype=np.float64)
+
+
+def _product(flags: Flags, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+    """For each setting and group, how many are of a flagged kind."""
+    return (flags.astype(np.float64) @ cells).astype(np.int32)
 
 
 class _Grouping:
