@@ -69,6 +69,23 @@ class RiskSystem(Protocol):
         ...
 
 
+@runtime_checkable
+class SpanSystem(Protocol):
+    """A detector under test: texts in, the spans found in each out, None for a text it refuses.
+
+    A span is anything with `start`, `end` and `label` (and perhaps `score`) as attributes, or a mapping with these
+    keys; offsets are code points, half-open. Two attributes are optional: `mapping`, the name of the label mapping that
+    its labels belong to, and `emits`, the labels it can give at all.
+    """
+
+    name: str
+    version: str
+
+    def detect(self, texts: Sequence[str]) -> Sequence[Sequence[Any] | None]:
+        """The spans of each text, in the order of the texts."""
+        ...
+
+
 # Called as work goes on: what is being done, how much is done, how much there is.
 Watch = Callable[[str, int, int], None]
 
