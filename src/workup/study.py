@@ -6,7 +6,7 @@ import datetime
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
@@ -41,6 +41,13 @@ class CorpusPart(Part):
     query: str = Field("", description="SQL for a DuckDB file")
     decimal: str = Field("", description="Decimal sign of a text file, '.' or ',', where the file alone cannot tell")
     sheet: str = Field("", description="Sheet of an Excel file; the first when empty")
+    offsets: str = Field(
+        "codepoint", description="How spans are counted: codepoint, utf16 or byte; -inclusive behind it"
+    )
+    trim: Literal["", "titles"] = Field("", description="titles: cut leading titles from every gold")
+    annotators: Literal["each", "union", "intersection", "majority"] = Field(
+        "each", description="How the golds of several annotators are read"
+    )
     name: str = Field("", description="Name of the corpus in reports; the file's name when empty")
     version: str = Field("", description="Version of the corpus, as its owner counts it")
 
@@ -97,7 +104,7 @@ class Study(Part):
     """What to validate, with which lenses and gates. `Study.load("study.yaml")` reads one."""
 
     name: str = Field(description="Name of the study")
-    task: str = Field(description="Kind of system: risk")
+    task: str = Field(description="Kind of system: risk or spans")
     seed: int = Field(0, ge=0, description="Seed of every random draw")
     corpus: CorpusPart = Field(default_factory=CorpusPart, description="Where the cases come from")
     columns: ColumnsPart | None = Field(None, description="Which column is what")
@@ -112,6 +119,16 @@ class Study(Part):
         None, gt=0, description="Harm of a missed event over that of a false alarm; adds the threshold 1 / (1 + ratio)"
     )
     ece: bool = Field(False, description="Also show the expected calibration error, a biased measure")
+    policies: tuple[str, ...] = Field(
+        (), description="What must be masked: policies by name or file; as_annotated if none"
+    )
+    modes: tuple[str, ...] = Field((), description="Matching modes such as strict, iou:0.5, full_mask; five if none")
+    levels: tuple[str, ...] = Field((), description="Levels of labels compared: leaf, branch, phi; all if none")
+    labels: str = Field(
+        "", description="Mapping of the labels to canonical ones: a name, a file, or several joined by +"
+    )
+    ignore: tuple[str, ...] = Field((), description="Labels that count on neither side")
+    equivalent: tuple[str, ...] = Field((), description="Types taken as equal in a second column, such as ORG=LOC")
     sites: str | None = Field(None, description="CSV of site characteristics: site, name, type, region, volume, …")
     intended_settings: tuple[str, ...] = Field((), description="Kinds of place where the system will be used")
     split: str | None = Field(None, description="split.json that made this corpus, shown in the report")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from workup.estimate import Slice
 from workup.metric import Metric
 from workup.scores import Scores
 
@@ -113,12 +114,21 @@ class OutputLog(Protocol):
         ...
 
 
+class Part(NamedTuple):
+    """Finer rows of their own, what is measured on them, and the slices it is measured on."""
+
+    scores: Scores
+    metrics: Sequence[Metric]
+    slices: Sequence[Slice]
+
+
 class Task(Protocol):
     """How one kind of system is run and scored. `study` is a workup.study.Study."""
 
     name: str
     metric_names: Collection[str]
     scales: Mapping[str, str]  # metrics that sites can be pooled on, each with its scale (identity, logit, log)
+    shows_text: bool  # whether a report can hold text of documents, when asked for
     goals: Mapping[str, tuple[str, float | None]]  # which way each of them is good, and its target where it has one
 
     def read(self, study: Any, table: Any = None) -> Corpus:
@@ -141,16 +151,20 @@ class Task(Protocol):
         """What is measured on the scores."""
         ...
 
-    def tables(self, scores: Scores, study: Any) -> dict[str, Any]:
-        """Curves and counts that the internal report shows."""
+    def parts(self, scores: Scores, study: Any) -> Iterator[Part]:
+        """Finer rows, such as one per label, that the internal lens measures beside the whole."""
+        ...
+
+    def tables(self, scores: Scores, study: Any, *, show_text: bool = False) -> dict[str, Any]:
+        """Curves and counts that the internal report shows; text of documents only where that was asked for."""
         ...
 
     def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: Any) -> list[str]:
         """What a reader must know before the first number."""
         ...
 
-    def details(self, scores: Scores, study: Any) -> Iterator[dict[str, Any]]:
-        """One record per unit: what became of it, by position and never by text."""
+    def details(self, scores: Scores, study: Any, *, every: bool = False) -> Iterator[dict[str, Any]]:
+        """One record per unit: what became of it, by position and never by text; with `every`, in every setting."""
         ...
 
     def refit(self, corpus: Corpus, scores: Scores, fit: Any) -> Callable[[npt.NDArray[np.intp]], Scores]:

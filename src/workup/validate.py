@@ -8,7 +8,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
-from typing import Any
+from typing import Any, Literal
 
 import workup
 from workup import plugins
@@ -21,6 +21,7 @@ from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
 from workup.task import Corpus, OutputLog, Task, Watch
+from workup.tasks.spans.detections import GivenSpans
 
 
 def validate(
@@ -30,12 +31,15 @@ def validate(
     table: Any = None,
     refit: Callable[..., Any] | None = None,
     run: RunDirectory | None = None,
+    show_text: bool = False,
+    details: Literal["primary", "all"] = "primary",
     watch: Watch = lambda what, done, total: None,
 ) -> Report:
     """Give one system the work-up a study asks for.
 
     `system` is a name in the study, or an object to test in its place; `table` takes the place of the corpus file;
     `refit(table)` fits a new model, for optimism correction; `run` keeps outputs so that a killed run resumes.
+    `show_text` writes text of the documents into the record, which then holds PHI and says so.
     """
     task: Task = plugins.find("tasks", study.task)()
     gates = [Gate.parse(rule, known=task.metric_names) for rule in study.gates]
@@ -49,7 +53,10 @@ def validate(
     metrics = task.metrics(scores, study)
 
     draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
-    own = {"internal": _refit(task, corpus, scores, study, refit), "sites": _beside_sites(study)}
+    own = {
+        "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
+        "sites": _beside_sites(study),
+    }
     results: dict[str, LensResult] = {}
     for lens, settings in study.lenses.items():
         look = plugins.find("lenses", lens)
@@ -64,7 +71,7 @@ def validate(
             **own.get(lens, {}),
         )
     notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
-    tables = {"holdings": holdings(scores), **_split(study), **task.tables(scores, study)}
+    tables = {"holdings": holdings(scores), **_split(study), **task.tables(scores, study, show_text=show_text)}
     results = _introduce(results, notes, tables)
 
     verdicts = judge(
@@ -74,7 +81,7 @@ def validate(
         baseline=baseline,
     )
     if run is not None:
-        run.details(task.details(scores, study))
+        run.details(task.details(scores, study, every=details == "all"))
         counted = dict(getattr(opener(), "timings", {}))  # calls and retries, where a system counts them
         if any(counted.values()):
             run.timings({"system": counted})
@@ -87,6 +94,7 @@ def validate(
         verdicts=verdicts,
         environment={"python": python_version(), **{lib: version(lib) for lib in ("numpy", "scipy")}},
         as_of=study.report.as_of,
+        contains_phi=show_text and task.shows_text,
         workup=workup.__version__,
     )
 
@@ -131,6 +139,70 @@ def score_risk(
     }
     study = Study.of(content, base=Path() if path is None else path.parent, where="score_risk")
     return validate(study, table=None if path else table, watch=watch)
+
+
+def score_spans(
+    gold: Any,
+    pred: Any,
+    *,
+    modes: Sequence[str] = (),
+    policies: Sequence[str] = (),
+    labels: str = "",
+    levels: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    equivalent: Sequence[str] = (),
+    annotators: str = "each",
+    trim: str = "",
+    offsets: str = "codepoint",
+    by: Sequence[str] = (),
+    gates: Sequence[str] = (),
+    primary: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    replicates: int = 2000,
+    show_text: bool = False,
+    name: str = "spans",
+    watch: Watch = lambda what, done, total: None,
+) -> Report:
+    """Score recorded predictions against golds: paths, or documents and a mapping from their ids to spans.
+
+    >>> gold = [{"id": "a", "text": "Ann Lee, 9 May", "spans": [{"start": 0, "end": 7, "label": "name_patient"}]}]
+    >>> found = {"a": [{"start": 0, "end": 3, "label": "name_patient"}]}
+    >>> report = score_spans(gold, found, modes=["overlap"], levels=["leaf"])
+    >>> report.estimate("recall", mode="overlap", level="leaf").value
+    1.0
+    """
+    path = Path(gold) if isinstance(gold, (str, Path)) else None
+    recorded = Path(pred).resolve() if isinstance(pred, (str, Path)) else None
+    content = {
+        "name": name,
+        "task": "spans",
+        "seed": seed,
+        "corpus": {
+            "path": None if path is None else path.name,
+            "annotators": annotators,
+            "trim": trim,
+            "offsets": offsets,
+        },
+        "systems": []
+        if recorded is None
+        else [{"name": "recorded", "use": "recorded", "with": {"path": recorded.name}}],
+        "lenses": {"internal": {}, **({"subgroups": {"by": list(by)}} if by else {})},
+        "modes": list(modes),
+        "policies": list(policies),
+        "labels": labels,
+        "levels": list(levels),
+        "ignore": list(ignore),
+        "equivalent": list(equivalent),
+        "primary": dict(primary or {}),
+        "gates": list(gates),
+        "bootstrap": {"replicates": replicates},
+    }
+    study = Study.of(content, base=Path() if path is None else path.parent, where="score_spans")
+    system: Any = GivenSpans(pred)
+    if recorded is not None:
+        make = plugins.find("systems", "recorded")
+        system = make(name="recorded", base=recorded.parent, path=recorded.name, offsets=offsets)
+    return validate(study, system=system, table=None if path else gold, show_text=show_text, watch=watch)
 
 
 class Opener:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from workup.cli.common import Progress, command, emit, say, verdict_code
+
+if TYPE_CHECKING:
+    from workup.report import Report
 
 
 def add_to(app: typer.Typer) -> None:
@@ -18,6 +21,11 @@ def add_to(app: typer.Typer) -> None:
         name="risk",
         example="workup score risk predictions.csv --outcome died --risk p --patient id --by sex --threshold 0.2",
     )(risk)
+    command(
+        group,
+        name="spans",
+        example="workup score spans --gold corpus.jsonl --pred found.jsonl --mode full_mask --policy hipaa_safe_harbor",
+    )(spans)
     app.add_typer(group, name="score")
 
 
@@ -39,7 +47,6 @@ def risk(
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
     """Score a table of predicted risks against what happened."""
-    from workup.reports import text
     from workup.validate import score_risk
 
     with Progress() as progress:
@@ -60,6 +67,64 @@ def risk(
             name=table.stem,
             watch=progress,
         )
+    _show(report, json=json, allow_unsure=allow_unsure)
+
+
+def spans(
+    gold: Annotated[Path, typer.Option(help="Documents with golds: JSONL, BRAT, i2b2, CoNLL, DocBin, TAB …")],
+    pred: Annotated[Path, typer.Option(help="Predictions, one JSON object a line: id and spans")],
+    mode: Annotated[list[str] | None, typer.Option(help="Matching mode such as iou:0.5; repeat for several")] = None,
+    policy: Annotated[list[str] | None, typer.Option(help="What must be masked; repeat for several")] = None,
+    labels: Annotated[str, typer.Option(help="Mapping of the labels: a name, a file, or several joined by +")] = "",
+    level: Annotated[list[str] | None, typer.Option(help="leaf, branch or phi; repeat for several")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Label that counts on neither side")] = None,
+    equivalent: Annotated[list[str] | None, typer.Option(help="Types taken as equal beside, such as ORG=LOC")] = None,
+    annotators: Annotated[
+        str, typer.Option(help="Golds of several annotators: each, union, intersection or majority")
+    ] = "each",
+    trim: Annotated[str, typer.Option(help="titles: cut leading titles from every gold")] = "",
+    offsets: Annotated[str, typer.Option(help="How both files count: codepoint, utf16 or byte")] = "codepoint",
+    by: Annotated[list[str] | None, typer.Option(help="Group of documents to compare; repeat for several")] = None,
+    gate: Annotated[list[str] | None, typer.Option(help='Rule such as "leak_rate_document.high <= 0.01"')] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
+    replicates: Annotated[int, typer.Option(help="Resamples of whole patients")] = 2000,
+    show_text: Annotated[
+        bool, typer.Option("--show-text", help="Write the text of documents into the record, which then holds PHI")
+    ] = False,
+    json: Annotated[str | None, typer.Option(help="Write report.json here; - for standard output")] = None,
+    allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
+) -> None:
+    """Score recorded predictions of a de-identifier or PII detector against golds."""
+    from workup.validate import score_spans
+
+    with Progress() as progress:
+        report = score_spans(
+            gold,
+            pred,
+            modes=mode or (),
+            policies=policy or (),
+            labels=labels,
+            levels=level or (),
+            ignore=ignore or (),
+            equivalent=equivalent or (),
+            annotators=annotators,
+            trim=trim,
+            offsets=offsets,
+            by=by or (),
+            gates=gate or (),
+            seed=seed,
+            replicates=replicates,
+            show_text=show_text,
+            name=gold.stem,
+            watch=progress,
+        )
+    _show(report, json=json, allow_unsure=allow_unsure)
+
+
+def _show(report: Report, *, json: str | None, allow_unsure: bool) -> None:
+    """The record where it was asked for, the text report elsewhere, and the exit code of the gates."""
+    from workup.reports import text
+
     if json is not None:
         emit(report.to_json(), json)
     if json != "-":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,13 +19,14 @@ from workup.report import LensResult
 from workup.scores import Floats, Levels, Scores
 from workup.stats.bootstrap import unit_counts
 from workup.stats.random import generator
-from workup.study import Part
+from workup.study import Part as StudyPart
+from workup.task import Part
 
 # Rows to fit on (positions, repeats allowed) → the same Scores with the values a refitted system would give all rows.
 Refit = Callable[[npt.NDArray[np.intp]], Scores]
 
 
-class Settings(Part):
+class Settings(StudyPart):
     """What the lens does beyond the plain estimates; all of it needs a refit function."""
 
     optimism: int = Field(200, ge=0, description="Refits on resampled patients for the optimism correction; 0 for none")
@@ -42,11 +43,17 @@ def internal(
     draws: Draws,
     levels: Sequence[float] = (0.95,),
     refit: Refit | None = None,
+    parts: Iterable[Part] = (),
     progress: Progress | None = None,
 ) -> LensResult:
-    """Point, interval and n of every metric; with `refit`, also corrected for optimism, cross-validated, by site."""
+    """Point, interval and n of every metric; with `refit`, also corrected for optimism, cross-validated, by site.
+
+    `parts` are finer rows of a task (one per label, say), measured beside the whole.
+    """
     chosen = Settings.checked(settings, where="lenses.internal")
     found = estimate(scores, metrics, (EVERYTHING,), draws=draws, levels=levels, progress=progress)
+    for part in parts:
+        found += estimate(part.scores, part.metrics, part.slices, draws=draws, levels=levels)
     notes: list[str] = []
     pooled: tuple[Mapping[str, Any], ...] = ()
     if refit is None:

@@ -84,7 +84,7 @@ def read(
         ids.add(document.id, where=where)
         yield document
     if empty:
-        raise _no_documents(path)
+        raise no_documents(path)
 
 
 def read_arrays(path: Path, *, offsets: str = "codepoint") -> tuple[list[str], Ints, SpanArrays]:
@@ -119,7 +119,7 @@ def read_arrays(path: Path, *, offsets: str = "codepoint") -> tuple[list[str], I
         ends += [span.end for span in spans]
         labels += [span.label for span in spans]
     if not names:
-        raise _no_documents(path)
+        raise no_documents(path)
     return names, np.array(lengths, dtype=np.int32), columns(counts, starts, ends, labels)
 
 
@@ -177,6 +177,16 @@ def span_record(span: Span, text: str | None) -> dict[str, Any]:
 
 
 # ---- one line, with care: what judges a line that the quick way does not take ---------------------------------------
+
+
+def read_line(line: bytes, *, where: str, left_out: Tally | None = None) -> Document:
+    """The document on one line, or an error that says what is wrong with it; offsets are code points."""
+    return _document(value_of(line, where=where), where, Counting.of("codepoint"), left_out, True)
+
+
+def read_record(record: Any, *, where: str) -> Document:
+    """The document that an object of this form stands for, checked as a line of a file is."""
+    return _document(record, where, Counting.of("codepoint"), None, True)
 
 
 def _document(value: Any, where: str, counting: Counting, left_out: Tally | None, annotated: bool) -> Document:
@@ -237,7 +247,8 @@ def _span(value: Any, where: str, left_out: Tally | None) -> Marked:
     return Marked(span, surface_of(record.get("text"), field="text", where=where))
 
 
-def _no_documents(path: Path) -> InputError:
+def no_documents(path: Path) -> InputError:
+    """What is said of an empty file."""
     return InputError(
         "a document on every line was expected", where=path.name, got="an empty file", remedy="check the path"
     )

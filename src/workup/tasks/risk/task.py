@@ -18,7 +18,7 @@ from workup.metric import Metric
 from workup.scores import Floats, Scores
 from workup.stats import calibration
 from workup.study import Study
-from workup.task import Case, Corpus, Engine, OutputLog, RiskSystem, Table, Watch
+from workup.task import Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
@@ -44,6 +44,7 @@ class RiskTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    shows_text = False
 
     def read(self, study: Study, table: Any = None) -> RiskCorpus:
         """The cohort a study names, checked; `table` (a frame or columns) takes the place of the file."""
@@ -141,7 +142,11 @@ class RiskTask:
         """Discrimination, calibration and, at every named threshold, decisions."""
         return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), ece=study.ece)
 
-    def tables(self, scores: Scores, study: Study) -> dict[str, Any]:
+    def parts(self, scores: Scores, study: Study) -> Iterator[Part]:
+        """None: a row is a prediction, and there is nothing finer."""
+        return iter(())
+
+    def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
         """The four panels (ROC, calibration, decision curve, risk distributions) and the summary."""
         return panels(scores, Smoother.of(scores))
 
@@ -160,7 +165,7 @@ class RiskTask:
             said.append("Rows carry design weights: counts are weighted sums, intervals allow for unequal weights.")
         return said
 
-    def details(self, scores: Scores, study: Study) -> Iterator[dict[str, Any]]:
+    def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """Which cell of the two-by-two table each row falls in, at the primary threshold."""
         thresholds = study.all_thresholds()
         if not thresholds:

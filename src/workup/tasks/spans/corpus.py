@@ -1,0 +1,132 @@
+"""A corpus of documents as the scorer reads it: from a file each time it is needed, or held; with its hash and size.
+
+Texts stream through and are never all in memory; what is known of the corpus is gathered on the way."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from workup.task import Case, Corpus
+from workup.tasks.spans.batches import ABOUT, Batch
+
+_WHOLE = 1 << 256
+
+
+@dataclass(eq=False)
+class Facts:
+    """What one pass over the documents tells: how many, of how many patients, and a hash that their order is not in."""
+
+    documents: int = 0
+    patients: set[int] = field(default_factory=set)
+    unnamed: int = 0  # documents without a patient, each a patient of its own
+    complete: bool = False
+    _sum: int = 0
+
+    @property
+    def sha256(self) -> str:
+        """Of all documents, whatever their order."""
+        return f"{self._sum:064x}" if self.complete else ""
+
+    @property
+    def n_patients(self) -> int:
+        """Patients, as far as the corpus names them."""
+        return len(self.patients) + self.unnamed
+
+    def add(self, batch: Batch) -> None:
+        """Count and hash a batch; readings of one document count once and are hashed each."""
+        first = batch.first or [True] * len(batch)
+        gold = 0
+        for i, (count, text, one, patient) in enumerate(
+            zip(batch.counts, batch.texts, first, batch.column("patient"), strict=True)
+        ):
+            digest = hashlib.sha256(_content(batch, i, gold, count, text)).digest()
+            self._sum = (self._sum + int.from_bytes(digest, "big")) % _WHOLE
+            gold += count
+            if one:
+                self.documents += 1
+                if patient is None:
+                    self.unnamed += 1
+                else:
+                    self.patients.add(hash_of(patient))
+
+
+def hash_of(word: str) -> int:
+    """Sixty-four bits of a word, the same in every process: ids are counted by it and not kept."""
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+
+
+def _content(batch: Batch, i: int, gold: int, count: int, text: str) -> bytes:
+    """Bytes of one document, its golds in one order; the length of the text before it, so that nothing runs together."""
+    golds = slice(gold, gold + count)
+    columns: list[Iterable[Any]] = [batch.starts[golds], batch.ends[golds], batch.labels[golds]]
+    columns += [column[golds] for column in (batch.subtypes, batch.entities, batch.identifiers) if column is not None]
+    about = [batch.column(name)[i] for name in ABOUT]
+    groups = sorted(batch.groups[i].items()) if batch.groups else []
+    spans = sorted(repr(one) for one in zip(*columns, strict=True)) if count else []
+    head = repr((batch.ids[i], about, groups, spans, len(text)))
+    return (head + "\n" + text).encode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True)
+class SpansCorpus(Corpus):
+    """Documents with golds. `read` gives the batches anew each time; `facts` fills as they are read once."""
+
+    read: Callable[[], Iterable[Batch]] = tuple
+    facts: Facts = field(default_factory=Facts)
+
+    def batches(self) -> Iterator[Batch]:
+        """Every batch in the order of the corpus."""
+        if self.facts.complete:
+            yield from self.read()
+            return
+        self.facts.__init__()  # type: ignore[misc]  # a pass that was broken off counts for nothing
+        for batch in self.read():
+            self.facts.add(batch)
+            yield batch
+        self.facts.complete = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a report says of its corpus, once it has been read."""
+        known = replace(self, cases=(), n_patients=self.facts.n_patients, sha256=self.facts.sha256)
+        return {**Corpus.as_dict(known), "n_cases": self.facts.documents}
+
+
+@dataclass(frozen=True)
+class DocumentCases(Sequence[Case]):
+    """The documents of a corpus as cases, read one after another; each reading of a document is a case."""
+
+    corpus: SpansCorpus
+
+    def __len__(self) -> int:
+        return sum(len(batch) for batch in self.corpus.batches())
+
+    def __getitem__(self, place: Any) -> Any:
+        return list(self)[place]
+
+    def __iter__(self) -> Iterator[Case]:
+        for batch in self.corpus.batches():
+            gold = 0
+            for i, count in enumerate(batch.counts):
+                one = _single(batch, i, slice(gold, gold + count))
+                gold += count
+                yield Case(batch.ids[i], batch.texts[i], one, batch.column("patient")[i], batch.column("site")[i])
+
+
+def _single(batch: Batch, i: int, golds: slice) -> Batch:
+    """One document of a batch as a batch."""
+    return Batch(
+        ids=[batch.ids[i]],
+        texts=[batch.texts[i]],
+        counts=[golds.stop - golds.start],
+        starts=batch.starts[golds],
+        ends=batch.ends[golds],
+        labels=batch.labels[golds],
+        subtypes=None if batch.subtypes is None else batch.subtypes[golds],
+        entities=None if batch.entities is None else batch.entities[golds],
+        identifiers=None if batch.identifiers is None else batch.identifiers[golds],
+        about={name: [batch.column(name)[i]] for name in ABOUT},
+        groups=[batch.groups[i]] if batch.groups else (),
+    )

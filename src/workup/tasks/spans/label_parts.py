@@ -1,0 +1,49 @@
+"""Recall, precision and F by label: the same metrics over finer rows, one for each document and label in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from workup.estimate import slices_by
+from workup.scores import Levels, Scores
+from workup.task import Part
+from workup.tasks.spans import columns
+from workup.tasks.spans.labels import branch_of, is_canonical
+from workup.tasks.spans.metrics import accuracy_metrics
+from workup.tasks.spans.notes import cautions
+from workup.tasks.spans.scoring import SpanScores
+
+
+def label_parts(scores: SpanScores) -> Iterator[Part]:
+    """One part per setting that counts spans; labels are leaves, or branches where the setting compares these."""
+    ledger = scores.ledger
+    cells, stick = ledger.cells, ledger.stick
+    if not len(cells.row):
+        return
+    place = np.empty(len(scores.row), dtype=np.int64)
+    place[scores.row] = np.arange(len(scores.row))  # where each row of the ledger stands among the scores
+    patient = scores.patient[place[cells.row]]
+    caution = cautions(ledger)
+    for setting in dict.fromkeys((*stick.settings, *stick.full_mask)):
+        if setting.mode.by_unit:
+            continue
+        names = [_row_name(name, setting.level) for name in cells.labels]
+        levels = _levels(names, cells.label)
+        values = {field: cells.column(columns.of_setting(setting, field)) for field in columns.OF_SETTING}
+        finer = Scores.of(values, patient=patient, groups={})
+        finer = Scores(finer.values, patient, groups={"label": levels})
+        metrics = accuracy_metrics(setting, at=stick.key(setting), name_of=partial(str), caution=caution(setting))
+        yield Part(finer, metrics, slices_by({"label": levels}))
+
+
+def _row_name(name: str, level: str) -> str:
+    return branch_of(name) if level.startswith("branch") and is_canonical(name) else name
+
+
+def _levels(names: list[str], label: np.ndarray) -> Levels:
+    distinct = sorted(set(names))
+    code = np.array([distinct.index(name) for name in names], dtype=np.int64)
+    return Levels(code[label], tuple(distinct))

@@ -1,0 +1,268 @@
+"""The ledger: everything that is counted of a system on a corpus, added up batch by batch. No text stays in it.
+
+Knows how counts are kept; what they mean as rates is for the metrics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from workup.tasks.spans import columns
+from workup.tasks.spans.analysis.entities import KINDS, group_entities
+from workup.tasks.spans.analysis.severity import severity_weights
+from workup.tasks.spans.batches import Batch
+from workup.tasks.spans.detections import Found
+from workup.tasks.spans.documents import SpanArrays
+from workup.tasks.spans.errors_found import Errors
+from workup.tasks.spans.labels import SCHEME
+from workup.tasks.spans.language import language_of
+from workup.tasks.spans.matching.counts import Counts, count
+from workup.tasks.spans.matching.leaks import FIELDS as LEAK_FIELDS
+from workup.tasks.spans.matching.matchup import Matchup, Setting
+from workup.tasks.spans.matching.outcomes import Outcomes, outcomes
+from workup.tasks.spans.matching.verdicts import CREDITED, NEUTRAL, REMOVED
+from workup.tasks.spans.policies import Policy
+from workup.tasks.spans.rows import Cells, Rows, Whole
+from workup.tasks.spans.yardstick import Golds, Yardstick
+
+UNKNOWN = ("", "", "", "", "", ())  # the design of predictions that belong to no document of the corpus
+_Columns = dict[str, npt.NDArray[Any]]
+
+
+class Ledger:
+    """Counts of one system. `add` takes batches in any order; `closed` takes what belongs to no document."""
+
+    def __init__(self, stick: Yardstick, *, by_label: bool = True, errors: Errors | None = None) -> None:
+        self.stick = stick
+        self.rows = Rows()
+        self.cells = Cells()
+        self.errors = errors
+        self.by_label: dict[Setting, dict[str, npt.NDArray[np.int64]]] = {}
+        self.unmapped_golds: Counter[str] = Counter()
+        self.unmapped_found: Counter[str] = Counter()
+        self.strays: Counter[str] = Counter()
+        self.facts: Counter[str] = Counter()
+        self.gold_labels: Counter[str] = Counter()
+        self.found_labels: Counter[str] = Counter()
+        self._cells_wanted = by_label
+
+    # ---- adding ------------------------------------------------------------------------------------------------------
+
+    def add(self, batch: Batch, found: Found) -> None:
+        """One more batch with what the system found in it."""
+        predictions = self.stick.found(found, self.unmapped_found)
+        gathered: _Columns = {}
+        for i, policies in enumerate(self.stick.policy_sets):
+            golds = self.stick.golds(batch, policies, self.unmapped_golds if i == 0 else None)
+            matchup = self.stick.matchup(golds, predictions, texts=batch.texts, answered=found.answered)
+            counts = count(matchup, self._settings(policies), leaks=True)
+            self._add_table(counts)
+            gathered |= self._of_counts(counts, policies, len(batch))
+            gathered |= self._of_spans(batch, golds, matchup, policies, found)
+            if i == 0:
+                self._add_facts(batch, golds, predictions, found, counts)
+        self.rows.add(_keys(batch), gathered)
+        moved = self.rows.fold()
+        if moved is not None:
+            self.cells.fold(moved)
+
+    def closed(self, unknown: Found) -> None:
+        """Predictions of documents that the corpus does not hold: false alarms, all of them, on a row of their own."""
+        if not unknown.starts:
+            self.facts["unknown_documents"] += len(unknown.counts)
+            return
+        self.facts["unknown_documents"] += len(unknown.counts)
+        together = Found([True], [len(unknown.starts)], unknown.starts, unknown.ends, unknown.labels, unknown.scores)
+        predictions = self.stick.found(together, self.unmapped_found)
+        gathered: _Columns = {}
+        for policies in self.stick.policy_sets:
+            empty = SpanArrays.of([])
+            none = {policy.name: np.empty(0, dtype=np.int8) for policy in policies}
+            golds = Golds(empty, np.empty(0, np.int32), np.empty(0, np.int32), none)
+            matchup = self.stick.matchup(golds, predictions, texts=[], answered=[])
+            counts = count(matchup, self._settings(policies), leaks=False)
+            self._add_table(counts)
+            gathered |= self._of_counts(counts, policies, 1)
+        gathered |= {name: np.zeros(1, np.int32) for name in self.rows.names if name not in gathered}
+        self.rows.add([UNKNOWN], gathered)
+        self.strays["unknown_document"] += len(unknown.starts)
+
+    def _settings(self, policies: Sequence[Policy]) -> list[Setting]:
+        names = {policy.name for policy in policies}
+        asked = (*self.stick.settings, *self.stick.full_mask, *self.stick.curve)
+        return [setting for setting in dict.fromkeys(asked) if setting.policy in names]
+
+    # ---- what counts give --------------------------------------------------------------------------------------------
+
+    def _add_table(self, counts: Counts) -> None:
+        for setting, rows in zip(counts.settings, counts.rows, strict=True):
+            table = self.by_label.setdefault(setting, {})
+            for label, numbers in rows.items():
+                table[label] = table.get(label, 0) + np.array(numbers, dtype=np.int64)
+
+    def _of_counts(self, counts: Counts, policies: Sequence[Policy], n: int) -> _Columns:
+        """Columns of every setting, and what leaked under every policy."""
+        found: _Columns = {}
+        for setting, numbers in zip(counts.settings, counts.documents, strict=True):
+            for field, column in zip(columns.OF_SETTING, numbers, strict=True):
+                found[columns.of_setting(setting, field)] = column[:n]
+        for policy in policies:
+            if policy.name in counts.leaks:
+                for field in LEAK_FIELDS:
+                    found[columns.of_policy(policy.name, field)] = counts.leaks[policy.name].documents[field]
+        return found
+
+    def _add_facts(self, batch: Batch, golds: Golds, predictions: SpanArrays, found: Found, counts: Counts) -> None:
+        first = batch.first or [True] * len(batch)
+        self.facts["documents"] += sum(first)
+        self.facts["readings"] += len(batch)
+        self.facts["golds"] += len(golds.spans)
+        self.facts["coarse_golds"] += int(np.count_nonzero(golds.canonical >= len(SCHEME)))
+        self.facts["documents_without_golds"] += sum(
+            one and not times for one, times in zip(first, batch.counts, strict=True)
+        )
+        spoken = [answered for answered, one in zip(found.answered, first, strict=True) if one]
+        self.facts["documents_not_answered"] += len(spoken) - sum(spoken)
+        self.facts["characters"] += sum(len(text) for text, one in zip(batch.texts, first, strict=True) if one)
+        self.facts["language_uncertain"] += sum(
+            language_of(text) == "uncertain" for text, one in zip(batch.texts, first, strict=True) if one
+        )
+        for place, name in enumerate(golds.spans.labels):
+            self.gold_labels[name] += int(np.count_nonzero(golds.spans.label == place))
+        for place, name in enumerate(predictions.labels):
+            self.found_labels[name] += int(np.count_nonzero(predictions.label == place))
+        self.strays.update({name: times for name, times in counts.strays.items() if times})
+
+    # ---- what single spans give --------------------------------------------------------------------------------------
+
+    def _of_spans(
+        self, batch: Batch, golds: Golds, matchup: Matchup, policies: Sequence[Policy], found: Found
+    ) -> _Columns:
+        """Columns that need each gold's own fate: entities and severity; and the cells by label."""
+        names = {policy.name for policy in policies}
+        wanted = [*self.stick.full_mask]
+        if self._cells_wanted:
+            wanted += [setting for setting in self.stick.settings if not setting.mode.by_unit]
+        gathered: _Columns = {}
+        cells = _CellBuilder(matchup, offset=len(self.rows)) if self._cells_wanted else None
+        for setting in dict.fromkeys((*wanted, self.stick.primary_setting)):
+            if setting.policy not in names:
+                continue
+            fate = outcomes(matchup, setting)
+            if setting in self.stick.full_mask:
+                gathered |= _entities(batch, golds, fate, setting.policy)
+                gathered |= _severity(golds, fate, setting.policy, len(batch))
+            if cells is not None and setting in wanted:
+                cells.add(setting, fate)
+            if self.errors is not None and setting == self.stick.primary_setting:
+                self.errors.add(batch, golds, matchup, fate, found)
+        if cells is not None:
+            cells.give(self.cells)
+        return gathered
+
+    # ---- reading -----------------------------------------------------------------------------------------------------
+
+    def table(self) -> Iterator[dict[str, Any]]:
+        """Rows for `tables.counts`: every setting asked for, all labels (None) first and then each that occurs."""
+        for setting in self.stick.settings:
+            key = {"policy": setting.policy, **self.stick.key(setting)}
+            total = [
+                int(self.rows.column(columns.of_setting(setting, f)).sum(dtype=np.int64)) for f in columns.OF_SETTING
+            ]
+            yield {**key, "label": None, **_row(setting, total)}
+            for label, numbers in sorted(self.by_label[setting].items()):
+                yield {**key, "label": label, **_row(setting, numbers.tolist())}
+
+
+class _CellBuilder:
+    """Cells of one batch under some settings: documents by labels, where there are spans."""
+
+    def __init__(self, matchup: Matchup, *, offset: int) -> None:
+        self._golds, self._found = matchup.golds, matchup.predictions
+        self._names = tuple(dict.fromkeys((*self._golds.labels, *self._found.labels)))
+        self._offset = offset
+        self._decisions = matchup.decisions
+        self._ignored = np.array([name in matchup.ignored for name in self._golds.labels] + [False])
+        at_gold = self._joint(self._golds)
+        at_found = self._joint(self._found)
+        # Predictions of documents that are not in the batch do not occur here: they are closed apart.
+        self._present, place = np.unique(np.concatenate([at_gold, at_found]), return_inverse=True)
+        self._gold, self._prediction = place[: len(at_gold)], place[len(at_gold) :]
+        self._columns: dict[str, npt.NDArray[np.int32]] = {}
+
+    def _joint(self, spans: SpanArrays) -> Whole:
+        place = {name: i for i, name in enumerate(self._names)}
+        codes = np.array([place[name] for name in spans.labels], dtype=np.int64)
+        label = codes[spans.label] if len(spans) else np.empty(0, np.int64)
+        return spans.document.astype(np.int64) * max(1, len(self._names)) + label
+
+    def add(self, setting: Setting, fate: Outcomes) -> None:
+        """The fates of golds and predictions in one setting."""
+        counted = fate.must & ~self._ignored[self._golds.label] if len(self._golds) else fate.must
+        kept = fate.outcome != REMOVED
+        for field, place, flags in (
+            ("golds", self._gold, counted),
+            ("hits", self._gold, fate.hit),
+            ("exact_hits", self._gold, fate.exact),
+            ("predictions", self._prediction, kept),
+            ("credited", self._prediction, fate.outcome == CREDITED),
+            ("neutral", self._prediction, fate.outcome == NEUTRAL),
+        ):
+            sums = np.bincount(place, weights=flags, minlength=len(self._present))
+            self._columns[columns.of_setting(setting, field)] = sums.astype(np.int32)
+
+    def give(self, cells: Cells) -> None:
+        """Put all of it where it is kept."""
+        n = max(1, len(self._names))
+        cells.add(self._present // n + self._offset, self._present % n, self._names, self._columns)
+
+
+def _entities(batch: Batch, golds: Golds, fate: Outcomes, policy: str) -> _Columns:
+    """Entities with a mention that must be masked, and those of them with every such mention masked whole."""
+    table = group_entities(batch, golds.canonical, golds.identifier).table(fate.must, fate.hit)
+    found: _Columns = {}
+    for kind in columns.ENTITY_KINDS:
+        chosen = table.kind == KINDS.index(kind) if kind else np.ones(len(table.kind), dtype=np.bool_)
+        for field, flags in (("entities", chosen), ("entities_hit", chosen & table.protected)):
+            sums = np.bincount(table.document, weights=flags, minlength=len(batch))
+            found[columns.of_entities(policy, field, kind)] = sums
+    return found
+
+
+def _severity(golds: Golds, fate: Outcomes, policy: str, n: int) -> _Columns:
+    """Golds weighed by how much harm each does when it leaks, in hundredths."""
+    weight = severity_weights()[golds.canonical]
+    document = golds.spans.document
+    return {
+        columns.of_policy(policy, field): np.rint(100 * np.bincount(document, weights=weight * flags, minlength=n))
+        for field, flags in zip(columns.SEVERITY, (fate.must, fate.hit), strict=True)
+    }
+
+
+def _keys(batch: Batch) -> list[Hashable]:
+    """What a document is of: patient (itself, where none is named), site, time, type, specialty and groups."""
+    about = [batch.column(name) for name in ("site", "time", "type", "specialty")]
+    patients = batch.column("patient")
+    groups: Sequence[Mapping[str, Any]] = batch.groups or [{}] * len(batch)
+    return [
+        ((1, patient) if patient is not None else (0, id), *design, tuple(sorted(group.items())))
+        for id, patient, group, *design in zip(batch.ids, patients, groups, *about, strict=True)
+    ]
+
+
+def _row(setting: Setting, numbers: Sequence[int]) -> dict[str, int | None]:
+    golds, hits, exact, predictions, credited, neutral = numbers
+    return {
+        "golds": golds,
+        "hits": hits,
+        "exact_hits": None if setting.mode.by_unit else exact,
+        "misses": golds - hits,
+        "predictions": predictions,
+        "credited": credited,
+        "neutral": neutral,
+        "false_alarms": predictions - credited - neutral,
+    }

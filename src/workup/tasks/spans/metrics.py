@@ -1,0 +1,376 @@
+"""The metrics of span detectors over Scores whose rows are documents with counts; every interval is by patients.
+
+Rows hold sums, so a share is a ratio of sums and its interval always Wilson's on the effective n."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from workup.metric import FEWEST_CLUSTERS, Column, Concern, Interval, Metric, linear, ratio, share_interval
+from workup.scores import Floats, Scores
+from workup.stats import intervals
+from workup.tasks.spans import columns
+from workup.tasks.spans.matching.matchup import Setting
+from workup.tasks.spans.yardstick import Yardstick
+
+METRIC_NAMES = (
+    "recall",
+    "precision",
+    "f1",
+    "f2",
+    "leak_rate_char",
+    "leak_rate_alnum",
+    "leak_rate_document",
+    "leak_rate_patient",
+    "entity_recall",
+    "over_redaction",
+    "specificity_char",
+    "specificity_token",
+    "specificity_negative_document",
+    "specificity_protected_term",
+    "severity_recall",
+    "information_precision",
+    "retention",
+)
+# Ways in which a share of identifiers changes over time and matters, by custom: a detector that loses 2 points leaks.
+_RECALL_CONCERN = Concern(0.02, 0.05, 0.05)
+
+
+def share(name: str, top: Column, bottom: Column, **fields: Any) -> Metric:
+    """A ratio of sums over documents. A row may hold many units, so units cluster even where patients do not repeat."""
+
+    def interval(scores: Scores, level: float) -> Interval:
+        return clustered(top(scores), bottom(scores), scores, level)
+
+    return ratio(name, top, bottom, interval=interval, **fields)
+
+
+def clustered(top: Floats, bottom: Floats, scores: Scores, level: float) -> Interval:
+    """Wilson's interval on the effective n, patients being the clusters."""
+    return share_interval(top, bottom, replace(scores, weight=scores.base_weight), level)
+
+
+# ---- recall, precision, F ------------------------------------------------------------------------------------------
+
+
+def accuracy_metrics(
+    setting: Setting, *, at: dict[str, str], name_of: Callable[[str], str] | None = None, caution: str = ""
+) -> list[Metric]:
+    """Recall, precision, F1 and F2 of one setting. `caution` says why no gate may rest on them, where that is so."""
+    column = name_of or (lambda field: columns.of_setting(setting, field))
+
+    def taken(field: str) -> Column:
+        return lambda scores: scores[column(field)]
+
+    def hits(scores: Scores) -> Floats:
+        found = scores[column("hits")]
+        if setting.mode.kind == "partial":  # half a point for a border that is not the gold's
+            return np.asarray((found + scores[column("exact_hits")]) / 2)
+        return found
+
+    def credited(scores: Scores) -> Floats:
+        if setting.mode.kind == "partial":
+            return hits(scores)
+        return scores[column("credited")]
+
+    def judged(scores: Scores) -> Floats:
+        return np.asarray(scores[column("predictions")] - scores[column("neutral")])
+
+    found = [
+        share(
+            "recall",
+            hits,
+            taken("golds"),
+            describe="share of what must be masked that is found",
+            undefined="nothing in these documents must be masked",
+            at=at,
+            parity=True,
+            concern=_RECALL_CONCERN,
+        ),
+        share(
+            "precision",
+            credited,
+            judged,
+            describe="share of predictions that lie on what must be masked",
+            undefined="the detector predicts nothing that counts",
+            at=at,
+        ),
+        *(_f_measure(beta, (hits, taken("golds"), credited, judged), at) for beta in (1, 2)),
+    ]
+    return [_cautious(metric, caution) for metric in found] if caution else found
+
+
+def _f_measure(beta: int, parts: tuple[Column, Column, Column, Column], at: dict[str, str]) -> Metric:
+    hits, golds, credited, judged = parts
+
+    def sums(scores: Scores) -> Floats:
+        return np.column_stack([part(scores) for part in (hits, golds, credited, judged)])
+
+    def finish(totals: Floats) -> Floats:
+        """Harmonic mean; 0 where something is to be found and nothing is, whatever precision would be."""
+        hit, gold, credit, judge = (totals[..., i] for i in range(4))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            recall = np.where(gold > 0, hit / gold, np.nan)
+            precision = np.where(judge > 0, credit / judge, 0.0)
+            value = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+        nothing = (precision <= 0) | (recall <= 0)
+        return np.asarray(np.where(np.isnan(recall), np.nan, np.where(nothing, 0.0, value)))
+
+    def interval(scores: Scores, level: float) -> Interval:
+        return _linearised(sums(scores), finish, scores, level)
+
+    return linear(
+        f"f{beta}",
+        sums,
+        finish,
+        describe=f"harmonic mean of precision and recall{', recall weighing twice' if beta == 2 else ''}",
+        undefined="nothing in these documents must be masked",
+        interval=interval,
+        scale="logit",
+        at=at,
+    )
+
+
+def _linearised(sums: Floats, finish: Callable[[Floats], Floats], scores: Scores, level: float) -> Interval:
+    """Wilson's interval on the n that a share of this linearised variance over patients would have.
+
+    Derivatives are taken by differences of the totals; the variance is that of patients' influences.
+    """
+    method = "Wilson on effective n, linearised"
+    weighted = sums * scores.base_weight[:, None]
+    _, codes = np.unique(scores.patient, return_inverse=True)
+    by_patient = np.column_stack([np.bincount(codes, weights=one) for one in weighted.T])
+    counted = by_patient[(by_patient != 0).any(axis=1)]
+    clusters = len(counted)
+    if clusters < FEWEST_CLUSTERS:
+        return Interval.refused(
+            f"it rests on few patients ({clusters}); at least {FEWEST_CLUSTERS} are needed to see how they differ",
+            method=method,
+        )
+    totals = counted.sum(axis=0)
+    value = float(finish(totals))
+    if value <= 0 or value >= 1:
+        share_ = intervals.ClusteredShare(value, float(clusters), np.nan, clusters, 0.0)
+    else:
+        step = 1e-6 * np.maximum(totals, 1.0)
+        slope = np.array([float(finish(totals + d) - finish(totals - d)) / (2 * d.sum()) for d in np.diag(step)])
+        influence = counted @ slope  # sums to the derivative along the totals, which is 0 for a ratio
+        influence -= influence.mean()
+        variance = clusters / (clusters - 1) * float(influence @ influence)
+        effective = value * (1 - value) / variance if variance > 0 else float(clusters)
+        share_ = intervals.ClusteredShare(value, effective, np.nan, clusters, float(np.sqrt(variance)))
+
+    def ends(at: float) -> tuple[float, float]:
+        return intervals.wilson_clustered(share_, level=at)
+
+    return Interval(*ends(level), share_.se, method, ends=ends)
+
+
+def _cautious(metric: Metric, caution: str) -> Metric:
+    """The value stays; its interval is withheld with the reason, so that no gate can rest on it."""
+    return replace(metric, interval=lambda scores, level: Interval.refused(caution))
+
+
+# ---- what leaks, what is destroyed ---------------------------------------------------------------------------------
+
+
+def policy_metrics(policy: str, *, at: dict[str, str], patients_named: bool, caution: str = "") -> list[Metric]:
+    """Leaks, over-redaction and specificity under one policy."""
+
+    def field(name: str) -> Column:
+        return lambda scores: scores[columns.of_policy(policy, name)]
+
+    def gap(total: str, part: str) -> Column:
+        return lambda scores: scores[columns.of_policy(policy, total)] - scores[columns.of_policy(policy, part)]
+
+    def one(name: str, top: Column, bottom: Column, describe: str, undefined: str, **fields: Any) -> Metric:
+        return share(name, top, bottom, describe=describe, undefined=undefined, at=at, **fields)
+
+    no_golds, no_others = "nothing in these documents must be masked", "every character is an identifier"
+    leaking, holding = field("documents_leaking"), field("documents_with_must")
+    found = [
+        one(
+            "leak_rate_char",
+            field("must_chars_unmasked"),
+            field("must_chars"),
+            "share of the characters that must be masked left visible",
+            no_golds,
+            better="lower",
+        ),
+        one(
+            "leak_rate_alnum",
+            field("must_alnum_unmasked"),
+            field("must_alnum"),
+            "the same of letters and digits alone",
+            no_golds,
+            better="lower",
+        ),
+        replace(
+            one(
+                "leak_rate_document",
+                leaking,
+                holding,
+                "share of documents with at least one mention not fully masked",
+                no_golds,
+                better="lower",
+            ),
+            interval=lambda scores, level: _leak_interval(leaking(scores), holding(scores), scores, level),
+        ),
+        _leak_rate_patient(leaking, holding, at, patients_named),
+        *_entity_recall(policy, at),
+        one(
+            "over_redaction",
+            field("non_phi_chars_masked"),
+            field("non_phi_chars"),
+            "share of the characters that are no identifier masked",
+            no_others,
+            better="lower",
+        ),
+        one(
+            "specificity_char",
+            gap("non_phi_chars", "non_phi_chars_masked"),
+            field("non_phi_chars"),
+            "share of the characters that are no identifier left visible",
+            no_others,
+        ),
+        one(
+            "specificity_token",
+            gap("non_phi_tokens", "non_phi_tokens_masked"),
+            field("non_phi_tokens"),
+            "share of the words that are no identifier left visible",
+            "every word is an identifier",
+        ),
+        one(
+            "specificity_negative_document",
+            field("negative_documents_intact"),
+            field("negative_documents"),
+            "share of documents without identifiers left intact",
+            "every document holds an identifier",
+        ),
+        one(
+            "specificity_protected_term",
+            field("protected_untouched"),
+            field("protected"),
+            "share of golds that must not be masked left untouched",
+            "no gold is marked as one that must stay",
+        ),
+        one(
+            "severity_recall",
+            field(columns.SEVERITY[1]),
+            field(columns.SEVERITY[0]),
+            "recall of whole masks, each gold weighed by the harm it does when it leaks",
+            no_golds,
+        ),
+    ]
+    return [_cautious(metric, caution) for metric in found] if caution else found
+
+
+def _entity_recall(policy: str, at: dict[str, str]) -> list[Metric]:
+    def of(field: str, kind: str) -> Column:
+        return lambda scores: scores[columns.of_entities(policy, field, kind)]
+
+    return [
+        share(
+            "entity_recall",
+            of("entities_hit", kind),
+            of("entities", kind),
+            describe="share of entities with every mention masked whole",
+            undefined=f"no entity is marked as {kind}" if kind else "no entity must be masked",
+            at={**at, **({"identifier": kind} if kind else {})},
+        )
+        for kind in columns.ENTITY_KINDS
+    ]
+
+
+def _leak_interval(leaking: Floats, holding: Floats, scores: Scores, level: float) -> Interval:
+    """Clustered Wilson; without a single leak the exact one-sided bound, over patients."""
+    if float(leaking @ scores.base_weight) > 0:
+        return clustered(leaking, holding, scores, level)
+    return no_leak_bound(int(np.unique(scores.patient[holding > 0]).size), level)
+
+
+def no_leak_bound(patients: int, level: float) -> Interval:
+    """Nothing leaked in so many patients: Clopper and Pearson's one-sided upper bound.
+
+    >>> round(no_leak_bound(299, 0.95).high, 5)
+    0.00997
+    """
+
+    def ends(at: float) -> tuple[float, float]:
+        return 0.0, 1 - (1 - at) ** (1 / patients)
+
+    reason = f"no leak in {patients} patients: the upper end is one-sided"
+    return Interval(*ends(level), 0.0, "exact one-sided (Clopper-Pearson)", reason=reason, ends=ends)
+
+
+def _leak_rate_patient(leaking: Column, holding: Column, at: dict[str, str], patients_named: bool) -> Metric:
+    """A patient leaks where any document does. Rows of a patient are taken together before anything is counted."""
+
+    def sums(scores: Scores) -> tuple[Floats, Floats, Floats, Any]:
+        def make() -> tuple[Floats, Floats, Floats, Any]:
+            units, first, codes = np.unique(scores.patient, return_index=True, return_inverse=True)
+            leaks, holds = (
+                (np.bincount(codes, weights=part(scores), minlength=units.size) > 0).astype(np.float64)
+                for part in (leaking, holding)
+            )
+            return leaks, holds, scores.base_weight[first], first
+
+        return scores.kept(f"leaks by patient {sorted(at.items())}", make)
+
+    def compute(scores: Scores, weights: Floats) -> Floats:
+        leaks, holds, _, first = sums(scores)
+        chosen = weights[:, first]  # a replicate weighs all rows of a patient alike
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = chosen @ holds
+            return np.asarray(np.where(patients_named & (total > 0), chosen @ leaks / total, np.nan))
+
+    def interval(scores: Scores, level: float) -> Interval:
+        leaks, holds, weight, _ = sums(scores)
+        patients = Scores.of({"one": holds}, weight=None if scores.weight is None else weight)
+        if not (leaks @ weight):
+            return no_leak_bound(int(holds.sum()), level)
+        return share_interval(leaks, holds, patients, level)
+
+    def counts(scores: Scores) -> tuple[float, float]:
+        leaks, holds, weight, _ = sums(scores)
+        return float(leaks @ weight), float(holds @ weight)
+
+    return Metric(
+        name="leak_rate_patient",
+        compute=compute,
+        describe="share of patients with at least one mention not fully masked",
+        better="lower",
+        scale="logit",
+        at=at,
+        undefined="nothing in these documents must be masked"
+        if patients_named
+        else "the corpus names no patients; leak_rate_document counts documents",
+        interval=interval,
+        counts=counts,
+    )
+
+
+# ---- all of them ---------------------------------------------------------------------------------------------------
+
+
+def span_metrics(stick: Yardstick, *, patients_named: bool, cautions: Callable[[Setting], str]) -> list[Metric]:
+    """Every metric of the spans task, in the order of the report."""
+    found: list[Metric] = []
+    for setting in stick.settings:
+        found += accuracy_metrics(setting, at=stick.key(setting), caution=cautions(setting))
+    missing = [setting for setting in stick.full_mask if setting not in stick.settings]
+    for setting in missing:  # what gates take when they name no mode is there whether it was asked for or not
+        found += accuracy_metrics(setting, at=stick.key(setting), caution=cautions(setting))
+    for setting in stick.full_mask:
+        key = stick.policy_key(setting.policy)
+        found += policy_metrics(setting.policy, at=key, patients_named=patients_named, caution=cautions(setting))
+    return found
+
+
+def scales_and_goals(metrics: Sequence[Metric]) -> tuple[dict[str, str], dict[str, tuple[str, float | None]]]:
+    """How sites are pooled on each metric, and which way each is good."""
+    return {m.name: m.scale for m in metrics}, {m.name: (m.better, m.target) for m in metrics}

@@ -1,0 +1,77 @@
+"""Tables of the internal report of a detector: counts, the curve over τ, confusions, errors, Safe Harbor, claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from workup.estimate import Draws, estimate
+from workup.tasks.spans import columns
+from workup.tasks.spans.analysis.severity import severity_table
+from workup.tasks.spans.metrics import accuracy_metrics
+from workup.tasks.spans.notes import summary
+from workup.tasks.spans.scoring import SpanScores
+
+CLAIMS = (0.05, 0.01, 0.001)  # leak rates that a privacy officer may be asked to rule out
+_NEVER = 0.05  # one-sided chance of seeing no leak although the rate is as large
+
+
+def tables_of(scores: SpanScores, *, show_text: bool = False) -> dict[str, Any]:
+    """All of them, by name."""
+    ledger = scores.ledger
+    found: dict[str, Any] = {
+        "summary": summary(scores),
+        "counts": list(ledger.table()),
+        "curve": list(_curve(scores)),
+        "policies": [{"name": p.name, "describe": p.describe, "source": p.source} for p in ledger.stick.policies],
+        "labels": {
+            "golds": dict(sorted(ledger.gold_labels.items())),
+            "predictions": dict(sorted(ledger.found_labels.items())),
+            "unmapped_golds": dict(sorted(ledger.unmapped_golds.items())),
+            "unmapped_predictions": dict(sorted(ledger.unmapped_found.items())),
+        },
+        "leak_claims": list(_claims(scores)),
+        "severity": [row._asdict() for row in severity_table() if row.leaf in ledger.gold_labels],
+    }
+    if ledger.errors is not None:
+        found |= ledger.errors.tables(scores, show_text=show_text)
+    return found
+
+
+def _curve(scores: SpanScores) -> Iterator[dict[str, Any]]:
+    """Recall and precision at every τ, with their intervals."""
+    stick = scores.ledger.stick
+    for setting in stick.curve:
+        row: dict[str, Any] = {"tau": float(setting.mode.share or 0), "level": setting.level, "policy": setting.policy}
+        for one in estimate(scores, accuracy_metrics(setting, at={})[:2], draws=Draws()):
+            row |= {one.metric: one.value, f"{one.metric}_low": one.low, f"{one.metric}_high": one.high}
+        yield row
+
+
+def patients_to_claim(rate: float) -> int:
+    """Independent patients without a leak that rule out a rate as large, at 95 % one-sided.
+
+    >>> [patients_to_claim(rate) for rate in (0.01, 0.001)]
+    [299, 2995]
+    """
+    return int(np.ceil(np.log(_NEVER) / np.log1p(-rate)))
+
+
+def _claims(scores: SpanScores) -> Iterator[dict[str, Any]]:
+    """How many clean patients a claim takes, how many there are, and how many are still needed."""
+    policy = scores.ledger.stick.primary_policy
+    holding = scores[columns.of_policy(policy, "documents_with_must")] > 0
+    leaking = scores[columns.of_policy(policy, "documents_leaking")] > 0
+    seen = int(np.unique(scores.patient[holding]).size)
+    leaks = int(np.unique(scores.patient[leaking]).size)
+    for rate in CLAIMS:
+        needed = patients_to_claim(rate)
+        yield {
+            "rate": rate,
+            "needed": needed,
+            "patients": seen,
+            "leaking": leaks,
+            "still_needed": None if leaks else max(0, needed - seen),
+        }

@@ -1,0 +1,279 @@
+"""The spans task: reads documents with golds, asks a detector for spans, and makes Scores with one row per document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from workup import plugins
+from workup.errors import InputError, StudyError, SystemFailure
+from workup.metric import Metric
+from workup.scores import Scores
+from workup.study import Study
+from workup.task import Case, Corpus, Engine, OutputLog, Part, SpanSystem, Watch
+from workup.tasks.guarding import guarded
+from workup.tasks.spans.batches import batches_of
+from workup.tasks.spans.corpus import DocumentCases, SpansCorpus
+from workup.tasks.spans.details import details_of
+from workup.tasks.spans.detections import Detections, Found, GivenSpans, HeldDetections, StreamedDetections
+from workup.tasks.spans.documents import Document, Span
+from workup.tasks.spans.errors_found import Errors
+from workup.tasks.spans.label_parts import label_parts
+from workup.tasks.spans.ledger import Ledger
+from workup.tasks.spans.mappings import LabelMapping
+from workup.tasks.spans.metrics import METRIC_NAMES, scales_and_goals, span_metrics
+from workup.tasks.spans.notes import cautions, notes_of
+from workup.tasks.spans.scoring import SpanScores, as_scores
+from workup.tasks.spans.tables import tables_of
+from workup.tasks.spans.yardstick import Yardstick
+
+_SCALES, _GOALS = scales_and_goals(span_metrics(Yardstick.of(), patients_named=True, cautions=lambda setting: ""))
+_BATCH = 16  # texts asked for at a time, where a system does not say
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a system answered: predictions, given anew each time they are joined to the corpus."""
+
+    detections: Callable[[], Detections]
+    labels: str = ""  # the mapping that the system's labels belong to
+    emits: tuple[str, ...] | None = None
+
+
+class SpansTask:
+    """De-identifiers and PII detectors."""
+
+    name = "spans"
+    metric_names = METRIC_NAMES
+    scales = _SCALES
+    goals = _GOALS
+    shows_text = True
+
+    def __init__(self) -> None:
+        self._study: Study | None = None
+
+    def read(self, study: Study, table: Any = None) -> SpansCorpus:
+        """The documents a study names; `table`, a list of documents, takes the place of the file."""
+        self._study = study
+        yardstick(study)  # a study that cannot be counted is refused before anything is read
+        source, name, seed = self._source(study, table)
+        corpus = SpansCorpus(
+            name=study.corpus.name or name,
+            version=study.corpus.version,
+            task=self.name,
+            cases=(),
+            sha256="",
+            read=source,
+            source=study.corpus.path or "",
+            seed=seed,
+        )
+        if not _all_recorded(study):
+            for _ in corpus.batches():  # every fault of the corpus is found before a system is asked
+                pass
+        return replace(corpus, cases=DocumentCases(corpus), sha256=corpus.facts.sha256)
+
+    def _source(self, study: Study, table: Any) -> tuple[Callable[[], Any], str, int | None]:
+        part = study.corpus
+        options: dict[str, Any] = {
+            "annotators": part.annotators,
+            "mapping": LabelMapping.load(study.labels or "workup"),
+        }
+        if table is not None:
+            record = plugins.find("formats", "spans-jsonl").read_record
+            documents = [
+                one if isinstance(one, Document) else record(one, where=f"document number {number}")
+                for number, one in enumerate(table, start=1)
+            ]
+            if len({one.id for one in documents}) < len(documents):
+                raise InputError("each document must have an id of its own", where="table", got="one that occurs twice")
+            return partial(batches_of, documents, **options), "documents", None
+        if part.generate is not None:
+            settings = dict(part.generate)
+            kind, seed = str(settings.pop("kind", "notes")), int(settings.pop("seed", study.seed))
+            made = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            return lambda: batches_of(made.documents(), **options), f"generated {kind}", seed
+        if part.path is None:
+            raise StudyError("corpus: give 'path' (a file or folder of documents) or 'generate'.")
+        path = study.base / part.path
+        read = plugins.find("formats", "span-batches")
+        read_as = {"format": part.format, "offsets": part.offsets, "trim": part.trim}
+        return lambda: read(path, **read_as, **options), path.name, None
+
+    def run(
+        self, open_system: Callable[[], Any], corpus: Corpus, engine: Engine, log: OutputLog, watch: Watch
+    ) -> Outputs:
+        """The spans of every document; a recorded system's are read from its file as they are needed."""
+        assert isinstance(corpus, SpansCorpus) and self._study is not None
+        system = open_system()
+        labels, emits = str(getattr(system, "mapping", "") or ""), getattr(system, "emits", None)
+        if getattr(system, "recorded", False):
+            return Outputs(_recorded(system, corpus), labels, emits)
+        known = dict(log.known())
+        size = int(getattr(system, "batch", _BATCH))
+        total, done = corpus.facts.documents, len(known)
+        watch("asking the detector", done, total)
+        pending = [one for one in _questions(corpus, size) if any(id not in known for id in one[0])]
+        for (ids, _), answers in zip(
+            pending, engine.map(partial(_opened, open_system), [texts for _, texts in pending]), strict=True
+        ):
+            found = dict(zip(ids, answers, strict=True))
+            log.append({id: spans for id, spans in found.items() if id not in known})
+            known |= found
+            done += len(ids)
+            watch("asking the detector", min(done, total), total)
+        return Outputs(partial(HeldDetections, {id: _spans(answer) for id, answer in known.items()}), labels, emits)
+
+    def score(self, case: Case, output: Any) -> list[dict[str, float]]:
+        """The counts of one document."""
+        assert self._study is not None
+        found = Found()
+        found.add(_spans(_checked(output)))
+        ledger = Ledger(yardstick(self._study), by_label=False)
+        ledger.add(case.expected, found)
+        return [{name: float(ledger.rows.column(name)[0]) for name in ledger.rows.names}]
+
+    def scores(self, corpus: Corpus, outputs: Outputs) -> SpanScores:
+        """All documents in one pass: counts, and nothing of the text."""
+        assert isinstance(corpus, SpansCorpus) and self._study is not None
+        stick = yardstick(self._study, outputs.labels)
+        ledger = Ledger(stick, errors=Errors(stick))
+        found = outputs.detections()
+        for batch in corpus.batches():
+            ledger.add(batch, found.of(batch.ids))
+        ledger.closed(found.unknown())
+        return as_scores(ledger, corpus=corpus, detections=outputs.detections, emits=outputs.emits)
+
+    def metrics(self, scores: Scores, study: Study) -> list[Metric]:
+        """Recall, precision and F in every mode, level and policy; leaks, over-redaction and specificity."""
+        assert isinstance(scores, SpanScores)
+        stick = scores.ledger.stick
+        return span_metrics(stick, patients_named=scores.patients_named, cautions=cautions(scores.ledger))
+
+    def parts(self, scores: Scores, study: Study) -> Iterator[Part]:
+        """The same by label."""
+        assert isinstance(scores, SpanScores)
+        return label_parts(scores)
+
+    def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
+        """Counts, curves, confusions, errors and the Safe Harbor matrix."""
+        assert isinstance(scores, SpanScores)
+        return tables_of(scores, show_text=show_text)
+
+    def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: Study) -> list[str]:
+        """What a reader must know before the first number."""
+        assert isinstance(scores, SpanScores)
+        return [*corpus.notes, *notes_of(scores, study)]
+
+    def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
+        """What became of every gold and every prediction in the primary setting, by offset and never by text."""
+        assert isinstance(scores, SpanScores)
+        return details_of(scores, every=every)
+
+    def refit(self, corpus: Corpus, scores: Scores, fit: Any) -> Any:
+        """Detectors are not fitted here."""
+        raise StudyError("lenses.internal: 'refit' is for risk models; a detector is validated as it is.")
+
+
+def yardstick(study: Study, system_labels: str = "") -> Yardstick:
+    """What a study counts."""
+    return Yardstick.of(
+        labels=_beside(study, study.labels),
+        system_labels=system_labels,
+        policies=[_beside(study, name) for name in study.policies],
+        modes=study.modes,
+        levels=study.levels,
+        equivalent=study.equivalent,
+        ignore=study.ignore,
+        primary=study.primary,
+    )
+
+
+def _beside(study: Study, name: str) -> str:
+    """A file that stands beside the study, or the name of something shipped."""
+    return str(study.base / name) if name and (study.base / name).is_file() else name
+
+
+def _all_recorded(study: Study) -> bool:
+    return bool(study.systems) and all(part.use == "recorded" for part in study.systems)
+
+
+def _recorded(system: Any, corpus: SpansCorpus) -> Callable[[], Detections]:
+    """Predictions read alongside the documents; where they count otherwise, the texts are needed to convert them."""
+    if isinstance(system, GivenSpans):
+        return partial(HeldDetections, {id: _spans(_checked(spans)) for id, spans in system.spans.items()})
+    read = plugins.find("formats", "predictions")
+    path, offsets = system.predictions(), str(getattr(system, "offsets", "codepoint"))
+    if offsets == "codepoint":
+        return lambda: StreamedDetections(read(path))
+    texts = {id: text for batch in corpus.read() for id, text in zip(batch.ids, batch.texts, strict=True)}
+    return lambda: StreamedDetections(read(path, offsets=offsets, texts=texts))
+
+
+def _questions(corpus: SpansCorpus, size: int) -> list[tuple[list[str], list[str]]]:
+    """Every document once, in groups of a size that does not depend on workers or on what is known already."""
+    ids: list[str] = []
+    texts: list[str] = []
+    for batch in corpus.batches():
+        first = batch.first or [True] * len(batch)
+        ids += [id for id, one in zip(batch.ids, first, strict=True) if one]
+        texts += [text for text, one in zip(batch.texts, first, strict=True) if one]
+    return [(ids[i : i + size], texts[i : i + size]) for i in range(0, len(ids), size)]
+
+
+def _opened(open_system: Callable[[], SpanSystem]) -> Callable[[Sequence[str]], list[Any]]:
+    """Runs once in each worker: opens the detector there and gives the function that answers groups of texts."""
+    system = open_system()
+
+    def answer(texts: Sequence[str]) -> list[Any]:
+        found = guarded(f"system '{system.name}'", system.detect, texts, what=f"{len(texts)} texts")
+        answers = list(found)
+        if len(answers) != len(texts):
+            raise SystemFailure(
+                f"system '{system.name}' must answer every text; it was given {len(texts)} and answered {len(answers)}."
+            )
+        return [_checked(spans, system=system.name) for spans in answers]
+
+    return answer
+
+
+_FIELDS = ("start", "end", "label", "score")
+
+
+def _checked(spans: Any, *, system: str = "") -> list[dict[str, Any]] | None:
+    """Spans as plain records, None where the text was refused; what is no span is the system's fault."""
+    if spans is None:
+        return None
+    found = []
+    for place, span in enumerate(spans):
+        read = span.get if isinstance(span, Mapping) else partial(_attribute, span)
+        start, end, label, score = (read(name) for name in _FIELDS)
+        if not (_whole(start) and _whole(end) and isinstance(label, str) and label):
+            raise SystemFailure(
+                f"system '{system}', span {place} of a text: a span must have whole numbers 'start' and 'end' and a "
+                "text 'label'. To fix: answer spans such as {'start': 0, 'end': 4, 'label': 'date'}."
+            )
+        number = None if score is None else float(score)
+        if number is not None and not np.isfinite(number):
+            raise SystemFailure(
+                f"system '{system}', span {place} of a text: 'score' must be a finite number or absent."
+            )
+        found.append({"start": int(start), "end": int(end), "label": label, "score": number})
+    return found
+
+
+def _whole(place: Any) -> TypeGuard[int]:
+    return isinstance(place, (int, np.integer)) and not isinstance(place, bool)
+
+
+def _attribute(span: Any, name: str) -> Any:
+    return getattr(span, name, None)
+
+
+def _spans(records: Sequence[Mapping[str, Any]] | None) -> list[Span] | None:
+    if records is None:
+        return None
+    return [Span(one["start"], one["end"], one["label"], score=one.get("score")) for one in records]
