@@ -167,11 +167,14 @@ class Report:
             if lens in (None, name):
                 yield from (e for e in result.estimates if metric in (None, e.metric))
 
-    def estimate(self, metric: str, *, level: float = 0.95, **slice_keys: Any) -> Estimate:
+    def estimate(self, metric: str, *, level: float | str = 0.95, **slice_keys: Any) -> Estimate:
         """The one estimate of a metric on a slice; keys not given must not apply.
 
-        `report.estimate("sensitivity", threshold=0.2)`, `report.estimate("auroc", sex="F")`.
+        `report.estimate("sensitivity", threshold=0.2)`, `report.estimate("auroc", sex="F")`. A level that is a number
+        is that of the interval; a word is the level of labels: `report.estimate("recall", mode="strict", level="leaf")`.
         """
+        if isinstance(level, str):
+            slice_keys, level = {**slice_keys, "level": level}, 0.95
         rows = [e for e in self.estimates(metric) if e.level == level]
         found = [e for e in rows if dict(e.slice) == slice_keys]
         if not found:
@@ -181,9 +184,14 @@ class Report:
             )
         return found[0]
 
+    def _headline(self) -> list[Estimate]:
+        """What is said of the whole; the same by label is for the report to show."""
+        internal = self.results.get("internal")
+        return [e for e in internal.estimates if "label" not in e.slice] if internal else []
+
     def __str__(self) -> str:
         lines = [f"Workup report: {self.system.get('name')} on {self.corpus.get('name')}"]
-        for e in self.results["internal"].estimates if "internal" in self.results else ():
+        for e in self._headline():
             value = "undefined" if e.value is None else f"{e.value:.4g}"
             ends = "" if e.low is None or e.high is None else f" ({e.low:.4g} to {e.high:.4g})"
             at = "".join(f" [{key}={value}]" for key, value in e.slice.items())
@@ -194,7 +202,7 @@ class Report:
         """A short table for notebooks; `workup.reports.html.render` makes the whole page."""
         heads = "".join(f'<th scope="col">{head}</th>' for head in ("metric", "value", "interval", "patients"))
         body = []
-        for e in self.results["internal"].estimates if "internal" in self.results else ():
+        for e in self._headline():
             at = "".join(f" [{key}={value}]" for key, value in e.slice.items())
             value = "undefined" if e.value is None else f"{e.value:.4g}"
             ends = "" if e.low is None or e.high is None else f"{e.low:.4g} to {e.high:.4g} ({e.level:.0%})"

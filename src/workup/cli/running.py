@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -36,6 +36,12 @@ def run(
     workers: Annotated[int | None, typer.Option(help="Worker processes; 0 is one per core")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and say what would be done")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier outputs and ask the system again")] = False,
+    details: Annotated[
+        Literal["primary", "all"], typer.Option(help="Single units in details.jsonl: of the primary setting, or of all")
+    ] = "primary",
+    show_text: Annotated[
+        bool, typer.Option("--show-text", help="Write the text of documents into the record, which then holds PHI")
+    ] = False,
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
     """Run a study; the same command goes on where a stopped run ended."""
@@ -50,7 +56,7 @@ def run(
     outcomes = []
     for name in names or [None]:
         place = directory / safe_name(str(name)) if len(names) > 1 else directory
-        report = run_system(plan, study, name, place, fresh=fresh)
+        report = run_system(plan, study, name, place, fresh=fresh, details=details, show_text=show_text)
         say(f"{place / 'report.json'}")
         typer.echo(str(report))
         for verdict in report.verdicts:
@@ -75,7 +81,16 @@ def load(file: Path, *, engine: str | None = None, workers: int | None = None) -
     return study.model_copy(update=changes) if changes else study
 
 
-def run_system(study: Study, file: Path, name: str | None, place: Path, *, fresh: bool) -> Report:
+def run_system(
+    study: Study,
+    file: Path,
+    name: str | None,
+    place: Path,
+    *,
+    fresh: bool,
+    details: Literal["primary", "all"] = "primary",
+    show_text: bool = False,
+) -> Report:
     """Validate one system of a study into a run directory."""
     from workup.cli.records import render
     from workup.runs import RunDirectory
@@ -84,7 +99,7 @@ def run_system(study: Study, file: Path, name: str | None, place: Path, *, fresh
     started, cpu = time.monotonic(), time.process_time()
     with RunDirectory.open(place, fresh=fresh) as directory, Progress() as progress:
         directory.log(f"study {study.name}, system {name or 'recorded'}, engine {study.engine}")
-        report = validate(study, system=name, run=directory, watch=progress)
+        report = validate(study, system=name, run=directory, details=details, show_text=show_text, watch=progress)
         for form in study.report.formats:
             directory.write(FILES.get(form, f"report.{form}"), render(report, form))
         measured = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - cpu}
@@ -172,9 +187,10 @@ def _describe(study: Study, directory: Path) -> None:
     if study.baseline:
         Report.read(study.base / study.baseline)
     corpus = task.read(study)
+    facts = corpus.as_dict()
     systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
     typer.echo(f"study     {study.name} ({study.task})")
-    typer.echo(f"corpus    {corpus.name}: {len(corpus.cases):,} cases, {corpus.n_patients:,} patients")
+    typer.echo(f"corpus    {corpus.name}: {facts['n_cases']:,} cases, {facts['n_patients']:,} patients")
     typer.echo(f"systems   {systems}")
     typer.echo(f"lenses    {', '.join(study.lenses)}")
     typer.echo(f"resamples {study.bootstrap.replicates:,}")

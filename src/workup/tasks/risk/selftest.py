@@ -20,6 +20,7 @@ from workup.scores import Floats, Scores
 from workup.stats import calibration, smooth
 from workup.stats.random import generator
 from workup.tasks.risk import metrics as risk
+from workup.tasks.selftests import Check
 
 LEVEL = 0.999
 COPIES = 5
@@ -40,17 +41,6 @@ _WIDEST = {
     "alert_rate": 0.055,
     "net_benefit": 0.055,
 }
-
-
-@dataclass(frozen=True)
-class Check:
-    """One question put to the scorer, what a right scorer answers and what this one did."""
-
-    name: str
-    expected: str
-    observed: str
-    passed: bool
-    detail: str = ""
 
 
 def run(*, seed: int = 0) -> list[Check]:

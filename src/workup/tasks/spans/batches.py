@@ -39,6 +39,7 @@ class Batch:
     about: Mapping[str, Words] = field(default_factory=dict)
     groups: Sequence[Mapping[str, Any]] = ()
     first: list[bool] | None = None
+    layered: Sequence[Document] = ()  # those that several annotators read, as they came
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -74,6 +75,7 @@ class Batch:
             about={name: [getattr(one, name) for one in entries] for name in ABOUT},
             groups=[one.groups for one in entries],
             first=[place == 0 for several in read for place in range(len(several))],
+            layered=[document for document in documents if len(document.layers) > 1],
         )
 
 

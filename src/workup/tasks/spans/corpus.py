@@ -59,7 +59,7 @@ def hash_of(word: str) -> int:
 
 
 def _content(batch: Batch, i: int, gold: int, count: int, text: str) -> bytes:
-    """Bytes of one document, its golds in one order; the length of the text before it, so that nothing runs together."""
+    """Bytes of one document, its golds in one order; the text comes last, after its length."""
     golds = slice(gold, gold + count)
     columns: list[Iterable[Any]] = [batch.starts[golds], batch.ends[golds], batch.labels[golds]]
     columns += [column[golds] for column in (batch.subtypes, batch.entities, batch.identifiers) if column is not None]
@@ -89,7 +89,10 @@ class SpansCorpus(Corpus):
         self.facts.complete = True
 
     def as_dict(self) -> dict[str, Any]:
-        """What a report says of its corpus, once it has been read."""
+        """What a report says of its corpus; it is read where that has not been done."""
+        if not self.facts.complete:
+            for _ in self.batches():
+                pass
         known = replace(self, cases=(), n_patients=self.facts.n_patients, sha256=self.facts.sha256)
         return {**Corpus.as_dict(known), "n_cases": self.facts.documents}
 

@@ -7,18 +7,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from workup.tasks.spans.batches import Batch
 from workup.tasks.spans.detections import Found
-from workup.tasks.spans.errors_found import Categories
-from workup.tasks.spans.matching.matchup import Setting
-from workup.tasks.spans.matching.outcomes import outcomes
+from workup.tasks.spans.documents import SpanArrays
+from workup.tasks.spans.matching.matchup import Matchup, Setting
+from workup.tasks.spans.matching.outcomes import Outcomes, outcomes
 from workup.tasks.spans.matching.verdicts import OUTCOMES
 from workup.tasks.spans.policies import DECISIONS
 from workup.tasks.spans.scoring import SpanScores
-from workup.tasks.spans.yardstick import Yardstick
+from workup.tasks.spans.why_wrong import Categories
+from workup.tasks.spans.yardstick import Golds, Yardstick
+
+Records = Iterator[dict[str, Any]]
 
 
-def details_of(scores: SpanScores, *, every: bool = False) -> Iterator[dict[str, Any]]:
+def details_of(scores: SpanScores, *, every: bool = False) -> Records:
     """One record per span in the primary setting, or in every setting that counts spans."""
     stick = scores.ledger.stick
     settings: Sequence[Setting] = [stick.primary_setting]
@@ -27,11 +32,62 @@ def details_of(scores: SpanScores, *, every: bool = False) -> Iterator[dict[str,
     found = scores.detections()
     for batch in scores.corpus.batches():
         yield from _of_batch(batch, found.of(batch.ids), stick, settings)
-    unknown = found.unknown()
+    yield from _of_unknown(found.unknown(), stick, settings)
+
+
+def _of_batch(batch: Batch, found: Found, stick: Yardstick, settings: Sequence[Setting]) -> Records:
+    predictions = stick.found(found)
+    for policies in stick.policy_sets:
+        wanted = [setting for setting in settings if setting.policy in {policy.name for policy in policies}]
+        if wanted:
+            golds = stick.golds(batch, policies)
+            matchup = stick.matchup(golds, predictions, texts=batch.texts, answered=found.answered)
+            for setting in wanted:
+                fate = outcomes(matchup, setting)
+                categories = Categories(batch, golds, matchup, setting)
+                head = stick.key(setting)
+                yield from _of_golds(batch, golds, matchup, fate, categories, setting.policy, head)
+                yield from _of_predictions(batch, matchup, fate, categories, head)
+
+
+def _of_golds(
+    batch: Batch,
+    golds: Golds,
+    matchup: Matchup,
+    fate: Outcomes,
+    categories: Categories,
+    policy: str,
+    head: dict[str, str],
+) -> Records:
+    decisions = golds.decisions[policy]
+    matched = _partners(fate.gold, fate.prediction, matchup.predictions, len(batch))
+    for record, i in _records(batch, golds.spans, "gold", head):
+        outcome: str = DECISIONS[int(decisions[i])]
+        if record["label"] in matchup.ignored:
+            outcome = "ignored"
+        elif outcome == "must":
+            outcome = "hit" if fate.hit[i] else "miss"
+        category = categories.of_gold(i) if outcome == "miss" else None
+        yield {**record, "outcome": outcome, "matched": matched.get(i, []), "category": category}
+
+
+def _of_predictions(
+    batch: Batch, matchup: Matchup, fate: Outcomes, categories: Categories, head: dict[str, str]
+) -> Records:
+    matched = _partners(fate.prediction, fate.gold, matchup.golds, len(batch))
+    for record, i in _records(batch, matchup.predictions, "prediction", head):
+        outcome = OUTCOMES[fate.outcome[i]]
+        category = categories.of_prediction(i) if outcome == "false_alarm" else None
+        yield {**record, "outcome": outcome, "matched": matched.get(i, []), "category": category}
+
+
+def _of_unknown(unknown: Found, stick: Yardstick, settings: Sequence[Setting]) -> Records:
     for setting in settings:
         for start, end, label in zip(unknown.starts, unknown.ends, unknown.labels, strict=True):
             yield {
-                **_head(stick, setting, None, "prediction"),
+                "case": None,
+                "kind": "prediction",
+                **stick.key(setting),
                 "start": start,
                 "end": end,
                 "label": label,
@@ -41,72 +97,25 @@ def details_of(scores: SpanScores, *, every: bool = False) -> Iterator[dict[str,
             }
 
 
-def _of_batch(batch: Batch, found: Found, stick: Yardstick, settings: Sequence[Setting]) -> Iterator[dict[str, Any]]:
-    predictions = stick.found(found)
-    for policies in stick.policy_sets:
-        names = {policy.name for policy in policies}
-        wanted = [setting for setting in settings if setting.policy in names]
-        if not wanted:
-            continue
-        golds = stick.golds(batch, policies)
-        matchup = stick.matchup(golds, predictions, texts=batch.texts, answered=found.answered)
-        for setting in wanted:
-            fate = outcomes(matchup, setting)
-            matched: tuple[dict[int, list[int]], dict[int, list[int]]] = ({}, {})
-            for gold, prediction in zip(fate.gold.tolist(), fate.prediction.tolist(), strict=True):
-                matched[0].setdefault(gold, []).append(prediction)
-                matched[1].setdefault(prediction, []).append(gold)
-            categories = Categories(batch, golds, matchup, fate)
-            decision = golds.decisions[setting.policy].tolist()
-            ignored = [name in matchup.ignored for name in golds.spans.labels]
-            for kind, spans, partners, others in (
-                ("gold", golds.spans, matched[0], predictions),
-                ("prediction", predictions, matched[1], golds.spans),
-            ):
-                first_other = _firsts(others.document, len(batch))
-                place_of_first = _firsts(spans.document, len(batch))
-                for i, (document, start, end, label) in enumerate(
-                    zip(
-                        spans.document.tolist(),
-                        spans.start.tolist(),
-                        spans.end.tolist(),
-                        spans.label.tolist(),
-                        strict=True,
-                    )
-                ):
-                    if kind == "gold":
-                        outcome = _gold_outcome(decision[i], ignored[label], bool(fate.hit[i]))
-                        category = categories.of_gold(i) if outcome == "miss" else None
-                    else:
-                        outcome = OUTCOMES[fate.outcome[i]]
-                        category = categories.of_prediction(i) if outcome == "false_alarm" else None
-                    yield {
-                        **_head(stick, setting, batch.ids[document], kind),
-                        "index": i - place_of_first[document],
-                        "start": start,
-                        "end": end,
-                        "label": spans.labels[label],
-                        "outcome": outcome,
-                        "matched": [other - first_other[document] for other in partners.get(i, [])],
-                        "category": category,
-                    }
+def _records(batch: Batch, spans: SpanArrays, kind: str, head: dict[str, str]) -> Iterator[tuple[dict[str, Any], int]]:
+    """What is known of each span before its fate; `index` is its place among those of its document."""
+    first = _firsts(spans, len(batch))
+    columns = zip(spans.document.tolist(), spans.start.tolist(), spans.end.tolist(), spans.label.tolist(), strict=True)
+    for i, (document, start, end, label) in enumerate(columns):
+        place = {"index": i - first[document], "start": start, "end": end, "label": spans.labels[label]}
+        yield {"case": batch.ids[document], "kind": kind, **head, **place}, i
 
 
-def _head(stick: Yardstick, setting: Setting, case: str | None, kind: str) -> dict[str, Any]:
-    return {"case": case, "kind": kind, **stick.key(setting)}
+def _partners(one: Any, other: Any, others: SpanArrays, documents: int) -> dict[int, list[int]]:
+    """For each span the places of those it is matched with, counted within the document."""
+    first = _firsts(others, documents)
+    owner = others.document.tolist()
+    found: dict[int, list[int]] = {}
+    for mine, theirs in zip(one.tolist(), other.tolist(), strict=True):
+        found.setdefault(mine, []).append(theirs - first[owner[theirs]])
+    return found
 
 
-def _gold_outcome(decision: int, ignored: bool, hit: bool) -> str:
-    if ignored:
-        return "ignored"
-    name = DECISIONS[decision]
-    if name != "must":
-        return name
-    return "hit" if hit else "miss"
-
-
-def _firsts(document: Any, documents: int) -> list[int]:
-    """Where the spans of each document begin, spans of a document standing together."""
-    import numpy as np
-
-    return np.searchsorted(document, np.arange(documents)).tolist()  # type: ignore[no-any-return]
+def _firsts(spans: SpanArrays, documents: int) -> list[int]:
+    """Where the spans of each document begin; those of one document stand together."""
+    return [int(place) for place in np.searchsorted(spans.document, np.arange(documents))]

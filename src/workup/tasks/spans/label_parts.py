@@ -23,9 +23,7 @@ def label_parts(scores: SpanScores) -> Iterator[Part]:
     cells, stick = ledger.cells, ledger.stick
     if not len(cells.row):
         return
-    place = np.empty(len(scores.row), dtype=np.int64)
-    place[scores.row] = np.arange(len(scores.row))  # where each row of the ledger stands among the scores
-    patient = scores.patient[place[cells.row]]
+    patient = scores.patient[scores.place_of_row[cells.row]]
     caution = cautions(ledger)
     for setting in dict.fromkeys((*stick.settings, *stick.full_mask)):
         if setting.mode.by_unit:
@@ -33,8 +31,7 @@ def label_parts(scores: SpanScores) -> Iterator[Part]:
         names = [_row_name(name, setting.level) for name in cells.labels]
         levels = _levels(names, cells.label)
         values = {field: cells.column(columns.of_setting(setting, field)) for field in columns.OF_SETTING}
-        finer = Scores.of(values, patient=patient, groups={})
-        finer = Scores(finer.values, patient, groups={"label": levels})
+        finer = Scores({name: column.astype(np.float64) for name, column in values.items()}, patient)
         metrics = accuracy_metrics(setting, at=stick.key(setting), name_of=partial(str), caution=caution(setting))
         yield Part(finer, metrics, slices_by({"label": levels}))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from workup.tasks.spans.analysis.entities import KINDS, group_entities
 from workup.tasks.spans.analysis.severity import severity_weights
 from workup.tasks.spans.batches import Batch
 from workup.tasks.spans.detections import Found
-from workup.tasks.spans.documents import SpanArrays
+from workup.tasks.spans.documents import Document, SpanArrays
 from workup.tasks.spans.errors_found import Errors
 from workup.tasks.spans.labels import SCHEME
 from workup.tasks.spans.language import language_of
@@ -48,6 +49,7 @@ class Ledger:
         self.facts: Counter[str] = Counter()
         self.gold_labels: Counter[str] = Counter()
         self.found_labels: Counter[str] = Counter()
+        self.layered: list[Document] = []  # golds of several annotators, their texts blanked
         self._cells_wanted = by_label
 
     # ---- adding ------------------------------------------------------------------------------------------------------
@@ -120,6 +122,7 @@ class Ledger:
         first = batch.first or [True] * len(batch)
         self.facts["documents"] += sum(first)
         self.facts["readings"] += len(batch)
+        self.layered += [replace(document, text=" " * len(document.text)) for document in batch.layered]
         self.facts["golds"] += len(golds.spans)
         self.facts["coarse_golds"] += int(np.count_nonzero(golds.canonical >= len(SCHEME)))
         self.facts["documents_without_golds"] += sum(

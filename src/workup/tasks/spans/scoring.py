@@ -29,6 +29,13 @@ class SpanScores(Scores):
     row: npt.NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))  # each row's place in the ledger
     patients_named: bool = False
 
+    @property
+    def place_of_row(self) -> npt.NDArray[np.intp]:
+        """Where each row of the ledger stands among these."""
+        found = np.empty(len(self.row), dtype=np.intp)
+        found[self.row] = np.arange(len(self.row))
+        return found
+
 
 def as_scores(
     ledger: Ledger, *, corpus: SpansCorpus, detections: Callable[[], Detections], emits: tuple[str, ...] | None = None

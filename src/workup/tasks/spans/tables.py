@@ -9,19 +9,23 @@ import numpy as np
 
 from workup.estimate import Draws, estimate
 from workup.tasks.spans import columns
+from workup.tasks.spans.agreement_table import agreement_table
 from workup.tasks.spans.analysis.severity import severity_table
 from workup.tasks.spans.metrics import accuracy_metrics
 from workup.tasks.spans.notes import summary
+from workup.tasks.spans.safe_harbor_table import safe_harbor_table
 from workup.tasks.spans.scoring import SpanScores
+from workup.tasks.spans.selftest import line
 
 CLAIMS = (0.05, 0.01, 0.001)  # leak rates that a privacy officer may be asked to rule out
 _NEVER = 0.05  # one-sided chance of seeing no leak although the rate is as large
 
 
-def tables_of(scores: SpanScores, *, show_text: bool = False) -> dict[str, Any]:
+def tables_of(scores: SpanScores, *, seed: int = 0, show_text: bool = False) -> dict[str, Any]:
     """All of them, by name."""
     ledger = scores.ledger
     found: dict[str, Any] = {
+        "selftest": line(),
         "summary": summary(scores),
         "counts": list(ledger.table()),
         "curve": list(_curve(scores)),
@@ -32,11 +36,14 @@ def tables_of(scores: SpanScores, *, show_text: bool = False) -> dict[str, Any]:
             "unmapped_golds": dict(sorted(ledger.unmapped_golds.items())),
             "unmapped_predictions": dict(sorted(ledger.unmapped_found.items())),
         },
+        "safe_harbor": safe_harbor_table(scores),
         "leak_claims": list(_claims(scores)),
         "severity": [row._asdict() for row in severity_table() if row.leaf in ledger.gold_labels],
     }
+    if ledger.layered:
+        found["agreement"] = agreement_table(ledger.layered, mapping=ledger.stick.gold_labels, seed=seed)
     if ledger.errors is not None:
-        found |= ledger.errors.tables(scores, show_text=show_text)
+        found |= ledger.errors.tables(show_text=show_text)
     return found
 
 

@@ -161,7 +161,7 @@ class SpansTask:
     def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
         """Counts, curves, confusions, errors and the Safe Harbor matrix."""
         assert isinstance(scores, SpanScores)
-        return tables_of(scores, show_text=show_text)
+        return tables_of(scores, seed=study.seed, show_text=show_text)
 
     def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: Study) -> list[str]:
         """What a reader must know before the first number."""

@@ -1,0 +1,292 @@
+"""Residual values: what was masked in one place of a document and stayed visible in another.
+
+For one document: every masked value, in other case or spacing, and its words, searched in what the masks leave visible.
+A screen for review: it answers places and counts, holds no text, and knows nothing but this document."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate
+from typing import Literal, NamedTuple
+
+from workup.lexicon.terms import lowered, unaccented
+from workup.lexicon.words import cut
+from workup.tasks.spans.analysis.visible import Range, says_something, visible_ranges
+from workup.tasks.spans.analysis.vocabulary import empty_words, name_words
+from workup.tasks.spans.labels import BRANCHES, SCHEME
+
+Kind = Literal["whole", "token"]
+SHORTEST = 3  # letters and digits of a value or a word; shorter ones are met by chance
+SHORTEST_NUMBER = 4  # digits of a word that is all digits: three are met in any dose
+LONGEST = 200  # letters and digits of a value that are compared; longer ones are passages
+_LOOSE_NUMBER = 6  # digits from which a number is looked for in any spacing: 12/5 must not meet 125
+_WIDEST_GAP = 3  # characters between two words that a spacing variant may have
+_WORD = re.compile(r"[^\W_]+")
+_MASK = "\0"
+_FEW = 100  # values for which a plain look at each is cheaper than a look at every word
+# Branches whose single words tell who someone is. Parts of dates, ages and job titles are met everywhere.
+_WITH_TOKENS = frozenset({"NAME", "GEO", "ORG", "CONTACT", "NET", "ID", ""})
+_BRANCH = {**{name: leaf.branch for name, leaf in SCHEME.items()}, **{name: name for name in BRANCHES}}
+
+
+class Masked(NamedTuple):
+    """A gold that must be masked: its place, and its canonical name (None where it has none)."""
+
+    start: int
+    end: int
+    label: str | None = None
+
+
+class Place(NamedTuple):
+    """Where a masked value is visible: `gold` is the place, in the list of golds, of the first one that holds it.
+
+    `known` says that the place lies on a gold itself, that is, a miss which is counted already; otherwise the gold has
+    a gap or the word means something else there.
+    """
+
+    start: int
+    end: int
+    gold: int
+    kind: Kind
+    known: bool
+
+
+class Residue(NamedTuple):
+    """Counts of distinct masked values in one document, and the places where they are visible.
+
+    `searched` values were looked for, `unsearched` ones are too short or too common; `found_whole` are visible as a
+    whole somewhere, `found_in_part` by a word of theirs only.
+    """
+
+    searched: int
+    unsearched: int
+    found_whole: int
+    found_in_part: int
+    places: tuple[Place, ...]
+
+
+class _Value(NamedTuple):
+    gold: int
+    written: str  # as in the text
+    form: str  # what is looked for: letters and digits in lower case; of a short number the form it was written in
+    exact: bool  # a short number
+    words: tuple[str, ...]  # words of it that are searched, in lower case
+
+
+def residue(text: str, golds: Sequence[Masked], masks: Sequence[Range]) -> Residue:
+    """Search the visible text of a document for what its masks hide.
+
+    A value is what masks cover of a gold: all of it where they leave only blanks and punctuation, else each piece. It
+    is met in any case, without accents, and in any spacing: "Ann-Lee", "ANN LEE", "annlee"; a number of fewer than six
+    digits only in its own form. A word of it (three characters, four if all digits) is met as a whole word. Function
+    words, months and the words of addresses and firms are not searched by themselves; names that are everyday words
+    (Rose, Will) only in the case they were written in, and not where a sentence opens.
+
+    >>> note = "Ann Lee came. Mrs LEE said so; ann-lee signed."
+    >>> found = residue(note, [Masked(0, 7, "name_patient")], [(0, 7)])
+    >>> found.found_whole, [(place.start, place.end, place.kind) for place in found.places]
+    (1, [(18, 21, 'token'), (31, 38, 'whole')])
+    """
+    shown = visible_ranges(0, len(text), masks)
+    values, unsearched = _values(text, golds, _Borders(visible_ranges(0, len(text), shown)))
+    if not values:
+        return Residue(0, unsearched, 0, 0, ())
+    visible = _Visible(text, shown)
+    wholes = _wholes(visible, values)
+    tokens = _tokens(visible, values)
+    whole = {value for found in wholes.values() for value in found}
+    part = {value for found in tokens.values() for value in found} - whole
+    covered, marked = _Borders(wholes), _Borders((gold.start, gold.end) for gold in golds)
+    met: list[tuple[Range, list[int], Kind]] = [(at, found, "whole") for at, found in wholes.items()]
+    met += [(at, found, "token") for at, found in tokens.items() if not covered.touch(*at)]
+    places = sorted(Place(*at, values[min(found)].gold, kind, marked.touch(*at)) for at, found, kind in met)
+    return Residue(len(values), unsearched, len(whole), len(part), tuple(places))
+
+
+class _Borders:
+    """Stretches of text, asked which of them touch another; each answer takes a bisection."""
+
+    def __init__(self, ranges: Iterable[Range]) -> None:
+        self.ordered = sorted(ranges)
+        self._starts = [start for start, _ in self.ordered]
+        self._reach = list(accumulate((end for _, end in self.ordered), max))
+
+    def touch(self, start: int, end: int) -> bool:
+        """Whether any shares a character with [start, end)."""
+        before = bisect_left(self._starts, end)
+        return before > 0 and self._reach[before - 1] > start
+
+    def touching(self, start: int, end: int) -> list[Range]:
+        """Those that share a character with [start, end), of stretches that do not overlap each other."""
+        return self.ordered[bisect_right(self._reach, start) : bisect_left(self._starts, end)]
+
+
+# ---- what is searched ------------------------------------------------------------------------------------------------
+
+
+def _values(text: str, golds: Sequence[Masked], hidden: _Borders) -> tuple[list[_Value], int]:
+    """Distinct masked values in the order of the golds, and how many are not worth a search."""
+    found: dict[tuple[str, str], _Value] = {}
+    skipped: set[tuple[str, str]] = set()
+    for place, gold in enumerate(golds):
+        branch = _BRANCH.get(gold.label or "", "")
+        for start, end in _covered(text, gold, hidden):
+            written = text[start:end]
+            plain = _plain(written)
+            words = _WORD.findall(plain)
+            form = "".join(words)[:LONGEST]
+            exact = form.isdigit() and len(form) < _LOOSE_NUMBER
+            worth = len(form) >= SHORTEST and form not in empty_words()
+            if exact and worth:
+                form = plain[plain.index(words[0]) : plain.rindex(words[-1]) + len(words[-1])]
+            key = (form, branch)
+            if not worth:
+                skipped.add(key)
+            elif key not in found:
+                found[key] = _Value(place, written, form, exact, () if exact else _telling(words, branch))
+    return list(found.values()), len(skipped)
+
+
+def _covered(text: str, gold: Masked, hidden: _Borders) -> list[Range]:
+    """What masks cover of a gold: all of it where nothing telling is left, else each piece."""
+    near = hidden.touching(gold.start, gold.end)
+    if not near:
+        return []
+    left = visible_ranges(gold.start, gold.end, near)
+    if not any(says_something(text[start:end]) for start, end in left):
+        return [(gold.start, gold.end)]
+    return [(max(start, gold.start), min(end, gold.end)) for start, end in near]
+
+
+def _telling(words: Iterable[str], branch: str) -> tuple[str, ...]:
+    if branch not in _WITH_TOKENS:
+        return ()
+    return tuple(
+        word
+        for word in dict.fromkeys(words)
+        if len(word) >= (SHORTEST_NUMBER if word.isdigit() else SHORTEST) and word not in empty_words()
+    )
+
+
+def _plain(text: str) -> str:
+    """Lower case without accents; the number of characters is kept."""
+    return lowered(unaccented(text))
+
+
+# ---- where it is searched --------------------------------------------------------------------------------------------
+
+
+class _Visible:
+    """The words that stayed visible: each with its place, and all of them with nothing between."""
+
+    def __init__(self, text: str, shown: Sequence[Range]) -> None:
+        self.text = text
+        pieces = []
+        at = 0
+        for start, end in shown:
+            pieces += [_MASK * (start - at), text[start:end]]
+            at = end
+        self.shown = "".join(pieces) + _MASK * (len(text) - at)
+        # The lexicon takes an ampersand for a word; here it is a sign like any other.
+        self.plain, self.words, self.starts = cut(self.shown.replace("&", "+"))
+        self.different = set(self.words)
+        self.glued = "".join(self.words)
+
+    def end(self, word: int) -> int:
+        """Where a word ends in the text."""
+        return self.starts[word] + len(self.words[word])
+
+    def places(self, wanted: Collection[str]) -> Iterator[tuple[str, int]]:
+        """The words that are wanted, each time they are met, and where."""
+        if not self.different.isdisjoint(wanted):
+            yield from ((word, at) for word, at in zip(self.words, self.starts, strict=True) if word in wanted)
+
+    def neighbours(self, first: int, last: int) -> bool:
+        """Whether nothing but a few characters, none of them masked, stands between the words of a run."""
+        gaps = (self.shown[self.end(word) : self.starts[word + 1]] for word in range(first, last))
+        return all(len(gap) <= _WIDEST_GAP and _MASK not in gap for gap in gaps)
+
+
+_Found = dict[Range, list[int]]
+_Forms = dict[int, dict[str, list[int]]]  # by length, by form: the values
+
+
+def _wholes(visible: _Visible, values: Sequence[_Value]) -> _Found:
+    """Values met as a whole, by place. A hash of how they open picks the words at which a look pays."""
+    loose: dict[str, _Forms] = {}
+    exact: dict[str, _Forms] = {}
+    few = len(values) <= _FEW
+    for number, (_, _, form, is_exact, _) in enumerate(values):
+        if is_exact:
+            forms = exact.setdefault(_WORD.findall(form)[0], {})
+        elif few and form not in visible.glued:
+            continue
+        else:
+            forms = loose.setdefault(form[:SHORTEST], {})
+        forms.setdefault(len(form), {}).setdefault(form, []).append(number)
+    found: _Found = {}
+    if loose:
+        _add_loose(visible, values, loose, found)
+    for word, start in visible.places(exact.keys()):
+        for length, by_form in exact[word].items():
+            numbers = by_form.get(visible.plain[start : start + length])
+            if numbers is not None and _stands_alone(visible.plain, start, start + length):
+                found.setdefault((start, start + length), []).extend(numbers)
+    return found
+
+
+def _add_loose(visible: _Visible, values: Sequence[_Value], wanted: dict[str, _Forms], found: _Found) -> None:
+    """In any spacing: a run of neighbouring words that reads like the value once nothing stands between them."""
+    glued, offsets = visible.glued, [0, *accumulate(map(len, visible.words))]
+    ends = dict(zip(offsets[1:], range(len(visible.words)), strict=True))
+    for first, at in enumerate(offsets[:-1]):
+        known = wanted.get(glued[at : at + SHORTEST])
+        for length, forms in known.items() if known else ():
+            last = ends.get(at + length)
+            numbers = None if last is None else forms.get(glued[at : at + length])
+            if last is None or numbers is None or not visible.neighbours(first, last):
+                continue
+            place = (visible.starts[first], visible.end(last))
+            for number in numbers:
+                if first < last or _in_its_case(visible, place, values[number].written):
+                    found.setdefault(place, []).append(number)
+
+
+_GOES_ON = re.compile(r"[^\W_]|[.,/:-]\d")
+_WENT_BEFORE = re.compile(r"\d[.,/:-]$")
+
+
+def _stands_alone(plain: str, start: int, end: int) -> bool:
+    """Whether nothing beside a short number makes it part of another."""
+    return not _GOES_ON.match(plain, end) and not _WENT_BEFORE.search(plain[max(0, start - 2) : start])
+
+
+def _tokens(visible: _Visible, values: Sequence[_Value]) -> _Found:
+    """Words of values met as words, by place."""
+    wanted: dict[str, list[int]] = {}
+    for number, value in enumerate(values):
+        for word in value.words:
+            wanted.setdefault(word, []).append(number)
+    found: _Found = {}
+    for word, start in visible.places(wanted.keys()):
+        place = (start, start + len(word))
+        for number in wanted[word]:
+            if _in_its_case(visible, place, values[number].written):
+                found.setdefault(place, []).append(number)
+    return found
+
+
+_OPENS = re.compile(r"(?:^|[.!?:;•\n\r])[\s\"'“”‘’(\[*-]*$")
+_BEFORE = 12  # characters in which the opening of a sentence shows
+
+
+def _in_its_case(visible: _Visible, place: Range, written: str) -> bool:
+    """A name that is an everyday word counts where it is written as it was, and no sentence opens with it."""
+    start, end = place
+    if _plain(visible.text[start:end]) not in name_words():
+        return True
+    if not visible.text[start].isupper() or visible.text[start:end] not in _WORD.findall(written):
+        return False
+    return _OPENS.search(visible.shown[max(0, start - _BEFORE) : start]) is None
