@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 # Names are imported on first use, so that `import workup` costs milliseconds.
 _HOME = {
     "score_risk": "workup.validate",
+    "score_spans": "workup.validate",
     "Study": "workup.study",
     "Report": "workup.report",
     "Scores": "workup.scores",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from workup.task import Case as Case
     from workup.task import Corpus as Corpus
     from workup.validate import score_risk as score_risk
+    from workup.validate import score_spans as score_spans
     from workup.validate import validate as validate
 else:
 

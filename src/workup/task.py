@@ -151,6 +151,10 @@ class Task(Protocol):
         """What is measured on the scores."""
         ...
 
+    def followed(self, metrics: Sequence[Metric], study: Any) -> Sequence[Metric]:
+        """Those that groups, sites, windows and plans are looked at by; the internal lens shows all."""
+        ...
+
     def parts(self, scores: Scores, study: Any) -> Iterator[Part]:
         """Finer rows, such as one per label, that the internal lens measures beside the whole."""
         ...

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from workup import _span_conformance
 from workup.errors import PluginError, WorkupError, near
 from workup.stats.random import generator
 from workup.task import Table
@@ -31,30 +32,65 @@ _ROWS = 12  # of the table that is made when none is given
 Answers = list[float | None]
 
 
-def check_system(system: Any, *, task: str = "risk", table: Table | None = None) -> None:
+def check_system(
+    system: Any, *, task: str = "risk", table: Table | None = None, texts: Sequence[str] | None = None
+) -> None:
     """Raise PluginError with every fault of a system under test; warn where it cannot be sent to a worker process.
 
     A risk system must have a `name` and a `version`, and answer one risk per row, from 0 to 1 or None for a row it
     refuses; the same again when asked again, whatever the order of the rows and however they are cut into batches. It
     must leave the table as it was, and refuse, answer or raise a WorkupError where predictors are missing. `table`
     should hold a few rows that the system can answer; without it, one is made from its `features` where it has them.
+
+    A detector (`task="spans"`) must answer for each text a list of spans inside it, or None for a text it refuses; the
+    same again, whatever the order, the batch and what was asked before. It must answer, refuse or raise a WorkupError
+    where a text is hostile (control characters, lone surrogates, very long lines), and nothing of a text may stand in
+    an error, a log or what it prints. `texts` should be a few in which it finds something; without them, some are made.
+
+    >>> from workup.tasks.spans.documents import Span
+    >>> class Digits:
+    ...     name, version = "digits", "1"
+    ...     def detect(self, texts):
+    ...         return [[Span(i, i + 1, "ID") for i, c in enumerate(text) if c.isdigit()] for text in texts]
+    >>> with warnings.catch_warnings(record=True):
+    ...     check_system(Digits(), task="spans")
     """
-    if task != "risk":
-        raise PluginError(f"check_system knows no task '{task}'; {near(task, ['risk'])}.")
+    if task == "spans":
+        faults = [*_identity(system), *_span_conformance.span_faults(system, _checked(texts))]
+    elif task == "risk":
+        faults = _risk_faults(system, table)
+    else:
+        raise PluginError(f"check_system knows no task '{task}'; {near(task, ['risk', 'spans'])}.")
+    if faults:
+        listed = " ".join(f"({number}) {fault}." for number, fault in enumerate(faults, start=1))
+        kind = {"risk": "a risk system", "spans": "a span detector"}[task]
+        raise PluginError(f"{type(system).__name__} does not fit its place as {kind}: {listed}")
+    _warn_where_it_stays(system)
+
+
+def _checked(texts: Sequence[str] | None) -> Sequence[str]:
+    if texts is None:
+        return _span_conformance.TEXTS
+    if isinstance(texts, str) or len(texts) < 2 or not all(isinstance(text, str) and text for text in texts):
+        raise PluginError("check_system needs a list of two texts or more, none of them empty.")
+    return texts
+
+
+def _risk_faults(system: Any, table: Table | None) -> list[str]:
     rows = _made(system) if table is None else _copy(table)
     if not rows or min(map(len, rows.values())) < 2 or len(set(map(len, rows.values()))) > 1:
         raise PluginError("check_system needs a table of two rows or more, with columns of one length.")
-    faults = [*_identity(system), *_behaviour(system, rows)]
-    if faults:
-        listed = " ".join(f"({number}) {fault}." for number, fault in enumerate(faults, start=1))
-        raise PluginError(f"{type(system).__name__} does not fit its place as a risk system: {listed}")
+    return [*_identity(system), *_behaviour(system, rows)]
+
+
+def _warn_where_it_stays(system: Any) -> None:
     try:
         pickle.dumps(system)
     except Exception as error:  # pickle raises TypeError, AttributeError and its own kind, by turns
         warnings.warn(
             f"{type(system).__name__} cannot be pickled ({type(error).__name__}), so an object of it cannot be sent to "
             "worker processes; named in a study, it is opened anew in each of them",
-            stacklevel=2,
+            stacklevel=3,
         )
 
 

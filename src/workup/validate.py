@@ -51,6 +51,7 @@ def validate(
     outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch)
     scores = task.scores(corpus, outputs)
     metrics = task.metrics(scores, study)
+    followed = task.followed(metrics, study)
 
     draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
     own = {
@@ -63,7 +64,7 @@ def validate(
         progress = partial(watch, f"{lens} lens")
         results[lens] = look(
             scores,
-            metrics,
+            metrics if lens == "internal" else followed,
             settings=settings,
             draws=draws,
             levels=levels(gates),

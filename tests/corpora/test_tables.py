@@ -372,6 +372,26 @@ def test_a_named_format_overrules_the_ending(tmp_path: Path) -> None:
     assert "takes no setting 'sheet'" in refusal(read_table, {"a": [1]}, sheet="one")
 
 
+@pytest.mark.parametrize("format", ["spans", "predictions", "spans-jsonl", "brat", "i2b2", "conll", "tab", "presidio"])
+def test_a_format_of_spans_is_no_table(tmp_path: Path, format: str) -> None:
+    line = '{"id": "a", "text": "Smith", "spans": []}\n'
+    for path in (written(tmp_path, line, "notes.jsonl"), written(tmp_path, "a,b\n1,2\n", "cohort.csv"), tmp_path):
+        message = refusal(read_table, path, format=format)
+        assert f"{path.name}, format '{format}': a format of tables was expected" in message
+        assert "got a format of documents with spans" in message
+        assert "csv, duckdb, excel, parquet, tsv" in message and "task: spans" in message
+
+
+def read_rows(path: Path) -> list[int]:
+    """A plug-in that is no reader of tables."""
+    return [1, 2]
+
+
+def test_a_plug_in_that_gives_no_columns_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "a,b\n1,2\n", "cohort.csv")
+    assert "got a format that gives a list" in refusal(read_table, path, format=f"{__name__}:read_rows")
+
+
 # Parquet, DuckDB, Excel ------------------------------------------------------------------------------------------
 
 

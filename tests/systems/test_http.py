@@ -8,18 +8,18 @@ import logging
 import pickle
 import ssl
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from loopback import Reply, Service
 
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems import http as adapter
+from workup.systems import http_transport as adapter
 from workup.systems.http import Http
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
@@ -27,8 +27,6 @@ pytest.importorskip("httpx", reason="the http extra is not installed")
 TABLE = {"age": np.array([40.0, np.nan, 60.0]), "ward": np.array(["A", None, "B"], dtype=object)}
 SECRET = "s3cr3t-of-the-test"
 BODY = "the text of a patient"
-
-Reply = tuple[int, dict[str, str], bytes]
 
 
 def risks(*pairs: tuple[Any, Any]) -> Reply:
@@ -40,54 +38,9 @@ def good(rows: list[dict[str, Any]]) -> Reply:
     return risks(*((row["id"], None if row["age"] is None else row["age"] / 100) for row in rows))
 
 
-class Service:
-    """Gives the replies it was told to, one for each request, then good ones."""
-
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
-        self.replies: list[Reply | Callable[[BaseHTTPRequestHandler], None]] = []
-        self.requests: list[tuple[str, dict[str, str], Any]] = []
-        service = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                service.requests.append((self.path, dict(self.headers), content))
-                reply = service.replies.pop(0) if service.replies else good(content["rows"])
-                if callable(reply):
-                    reply(self)
-                    return
-                status, headers, body = reply
-                self.send_response(status)
-                for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        class Quiet(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_: Any) -> None:
-                """A client that gave up is what some tests are about."""
-
-        self.server = Quiet(("127.0.0.1", 0), Handler)
-        if tls is not None:
-            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
-        self.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{self.server.server_port}/score"
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-
-
 @pytest.fixture
 def service() -> Iterator[Service]:
-    made = Service()
+    made = Service(lambda content: good(content["rows"]), path="/score")
     yield made
     made.close()
 
@@ -96,7 +49,7 @@ def service() -> Iterator[Service]:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The waits between tries, which are seen and not waited."""
     seen: list[float] = []
-    monkeypatch.setattr(adapter, "_sleep", seen.append)
+    monkeypatch.setattr(adapter, "_pause", lambda stopped, seconds: seen.append(seconds))
     return seen
 
 
@@ -340,7 +293,9 @@ def test_settings_are_checked(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message) as refused:
             Http(**{"name": "remote", "url": url, **settings})
         assert SECRET not in str(refused.value)
-    assert Http(name="remote", url="http://risk.example/").notes == ("rows went to the system unencrypted (http)",)
+    assert Http(name="remote", url="http://risk.example/").notes == (
+        "rows or texts went to the system unencrypted (http)",
+    )
 
 
 def test_the_version_follows_address_and_columns_only() -> None:
@@ -355,7 +310,7 @@ def test_the_version_follows_address_and_columns_only() -> None:
 def test_the_rate_is_kept(service: Service, waits: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(
-        adapter, "_sleep", lambda seconds: (waits.append(seconds), now.__setitem__(0, now[0] + seconds))
+        adapter, "_pause", lambda stopped, seconds: (waits.append(seconds), now.__setitem__(0, now[0] + seconds))
     )
     monkeypatch.setattr(adapter, "_now", lambda: now[0])
     remote = system(service, rate=4.0, batch=1)
@@ -380,7 +335,7 @@ def test_the_certificate_is_checked_against_the_given_authority(tmp_path: Path, 
     for host, trusted in (("127.0.0.1", True), ("elsewhere.example", False)):
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         authority.issue_cert(host).configure_cert(tls)
-        service = Service(tls)
+        service = Service(lambda content: good(content["rows"]), path="/score", tls=tls)
         try:
             if trusted:
                 assert system(service, base=tmp_path, ca_file="ca.pem").predict(TABLE) == [0.4, None, 0.6]

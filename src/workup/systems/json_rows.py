@@ -37,17 +37,16 @@ def rows_out(table: Table, *, send: list[str] | None, system: str) -> Iterator[d
 
 
 def parse(text: bytes) -> Any:
-    """One JSON value; ValueError or RecursionError for what is none, such as NaN, which Python reads and JSON lacks."""
-    return json.loads(text, parse_constant=_refuse)
+    """One JSON value; ValueError or RecursionError for what is none, such as NaN, which Python reads and JSON lacks.
+
+    A key that stands twice in one object is refused too: of two answers under one name, Python would keep the last.
+    """
+    return json.loads(text, parse_constant=_refuse, object_pairs_hook=_each_key_once)
 
 
 def risk_in(answer: Any, *, due: int, rows: int) -> tuple[float | None, str]:
     """The risk in the answer to row `due` of `rows`, and what is wrong with that answer; never what it holds."""
-    if not isinstance(answer, dict):
-        return None, f"must be a JSON object; got {kind(answer)}"
-    if "id" not in answer:
-        return None, "has no 'id'; repeat the id of the row it answers"
-    problem = _wrong_id(answer["id"], due=due, rows=rows)
+    problem = wrong_place(answer, due=due, sent=rows, noun="row")
     if problem:
         return None, problem
     if "risk" not in answer:
@@ -72,20 +71,33 @@ def kind(value: Any) -> str:
     return kinds.get(type(value), "a number")
 
 
-def _wrong_id(found: Any, *, due: int, rows: int) -> str:
+def wrong_place(answer: Any, *, due: int, sent: int, noun: str) -> str:
+    """What is wrong with the id of the answer to the row (or text, by `noun`) `due` of `sent`; empty where it fits."""
+    if not isinstance(answer, dict):
+        return f"must be a JSON object; got {kind(answer)}"
+    if "id" not in answer:
+        return f"has no 'id'; repeat the id of the {noun} it answers"
+    found = answer["id"]
     if not isinstance(found, str):
         return f"'id' must be the text that was sent; got {kind(found)}"
     # The length comes first: a number of many digits is no id, and slow to read.
-    row = int(found) if len(found) <= len(str(rows)) and found.isascii() and found.isdigit() else 0
-    if not 1 <= row <= rows or str(row) != found:
+    place = int(found) if len(found) <= len(str(sent)) and found.isascii() and found.isdigit() else 0
+    if not 1 <= place <= sent or str(place) != found:
         return "has an 'id' that was not sent"
-    if row < due:
-        return f"answers row {row} a second time"
-    return "" if row == due else f"answers row {row} where row {due} was due; keep the order sent"
+    if place < due:
+        return f"answers {noun} {place} a second time"
+    return "" if place == due else f"answers {noun} {place} where {noun} {due} was due; keep the order sent"
 
 
 def _refuse(_: str) -> float:
     raise ValueError
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found
 
 
 def _column(values: Any, *, name: str, where: str) -> list[Any]:

@@ -1,33 +1,63 @@
-"""Risks that were computed elsewhere and stand in the table. Runs no model."""
+"""Answers made elsewhere: risks in a column of the table, or spans in a file of predictions. Runs no model."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from workup.errors import InputError, near
+from workup.errors import InputError, StudyError, SystemFailure, near
+from workup.systems.json_spans import Spans, SpanSettings
 from workup.task import Table
 
 
 class Recorded:
-    """Answers a column of the table; an empty cell is a row the model refused.
+    """Answers a column of the table, or names the file of predictions, by the one setting that is given.
+
+    An empty cell is a row that the model refused. The file has a line per document, `{"id", "spans": […]}`, with
+    offsets counted as `offsets` says; `predictions()` gives its path to whoever reads it by the ids of the documents.
 
     >>> Recorded(name="triage", column="risk").predict({"risk": np.array([0.25, np.nan])})
     [0.25, None]
     """
 
-    recorded: ClassVar[bool] = True  # the answers are in the corpus already: nothing to log
+    recorded: ClassVar[bool] = True  # the answers are there already: nothing to log
 
-    def __init__(self, *, name: str, column: str) -> None:
-        self.name = name
-        self.version = "recorded"
-        self.column = column
+    def __init__(
+        self,
+        *,
+        name: str,
+        base: Path | None = None,
+        column: str = "",
+        path: str | Path = "",
+        offsets: str = "codepoint",
+        mapping: str = "",
+        emits: list[str] | None = None,
+    ) -> None:
+        where = f"system '{name}'"
+        if bool(column) == bool(path):
+            raise StudyError(
+                f"{where}: 'recorded' needs the setting 'column' (risks in the table) or 'path' (a file of spans); got "
+                f"{'both' if column else 'neither'}. To fix: give one of them under 'with:'."
+            )
+        spans = SpanSettings.of(offsets=offsets, mapping=mapping, emits=emits, base=base or Path(), where=where)
+        self.name, self.column, self.offsets = name, column, offsets
+        self.mapping, self.emits = spans.mapping, spans.emits
         self.notes: tuple[str, ...] = ()
+        self._file = (base or Path()) / path if path else None
+        self.version = "recorded" if self._file is None else f"recorded sha256:{_fingerprint(self._file, where)[:12]}"
 
     def predict(self, table: Table) -> list[float | None]:
         """The recorded risk of each row."""
         where = f"system '{self.name}', column '{self.column}'"
+        if not self.column:
+            raise StudyError(
+                f"system '{self.name}': risks stand in a column of the table; got a file of spans. To fix: give "
+                "'column' in the place of 'path'."
+            )
         if self.column not in table:
             raise InputError(
                 "the table must have this column of risks",
@@ -53,3 +83,32 @@ class Recorded:
                 remedy="divide percentages by 100; turn scores on another scale into probabilities",
             )
         return [None if np.isnan(risk) else float(risk) for risk in risks]
+
+    def predictions(self) -> Path:
+        """The file of predictions, for a reader that knows the documents by their ids."""
+        if self._file is None:
+            raise StudyError(
+                f"system '{self.name}': spans stand in a file of predictions; got a column. To fix: give 'path' in the "
+                "place of 'column'."
+            )
+        return self._file
+
+    def detect(self, texts: Sequence[str]) -> list[Spans | None]:
+        """Never answers: predictions belong to ids, and a text alone has none."""
+        raise SystemFailure(
+            f"system '{self.name}': recorded predictions are read by the ids of documents and cannot be asked for "
+            f"{len(texts)} other texts. To fix: name a system that can be run."
+        )
+
+
+def _fingerprint(file: Path, where: str) -> str:
+    try:
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(
+            "'path' must be a file of predictions that can be read",
+            where=f"{where}, file '{file.name}'",
+            got=error.strerror or type(error).__name__,
+            remedy="give the path as seen from the folder of the study",
+        ) from None

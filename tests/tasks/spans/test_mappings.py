@@ -31,7 +31,8 @@ VULPES = (
 
 def test_what_is_shipped() -> None:
     assert shipped("mappings") == [
-        *("hipaa", "i2b2_2014", "meddocan", "presidio", "presidio_synth", "subtypes", "tab", "vulpes", "workup")
+        *("google_dlp", "hipaa", "i2b2_2014", "meddocan", "ontonotes", "presidio", "presidio_synth", "scrubadub"),
+        *("subtypes", "tab", "vulpes", "wikiner", "workup"),
     ]
 
 
@@ -53,6 +54,12 @@ def test_every_shipped_mapping_is_whole(name: str) -> None:
         ("i2b2_2014", I2B2),
         ("vulpes", VULPES),
         ("tab", "PERSON CODE LOC ORG DEM DATETIME QUANTITY MISC"),
+        (
+            "ontonotes",
+            "PERSON NORP GPE LOC FAC ORG DATE TIME CARDINAL MONEY ORDINAL PERCENT QUANTITY EVENT LANGUAGE LAW PRODUCT "
+            "WORK_OF_ART",
+        ),
+        ("wikiner", "PER LOC ORG MISC"),
         ("hipaa", "A B C D E F G H I J K L M N O P Q R"),
         ("subtypes", "PATIENT_NAME DOCTOR_NAME FAMILY_NAME DOB ADMISSION_DATE DISCHARGE_DATE IDENTIFIER"),
     ],
@@ -74,6 +81,11 @@ def test_inventories(scheme: str, labels: str) -> None:
         ("presidio", "NRP", "nationality_religion_politics"),
         ("vulpes", "AGE_90_PLUS", "age_over_89"),
         ("meddocan", "ID_TITULACION_PERSONAL_SANITARIO", "license_provider"),
+        ("ontonotes", "FAC", "GEO"),
+        ("ontonotes", "TIME", "time"),
+        ("ontonotes", "CARDINAL", "quantity"),
+        ("scrubadub", "national_insurance_number", "ssn"),
+        ("scrubadub", "credential", "username"),
         ("hipaa", "H", "mrn"),
         ("hipaa", "J", "ID"),
         ("subtypes", "DOB", "date_birth"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ _ENDINGS = {
     ".duckdb": "duckdb",
     ".db": "duckdb",
 }
+_OF_SPANS = ("spans", "predictions", "span-batches")
 
 
 def read_table(
@@ -46,9 +48,23 @@ def read_table(
         return read_frame(source)
     path = Path(source)
     chosen = format if format not in ("", "table") else _format_of(path)
+    # Formats of spans are objects with a read of their own, or functions that give one document after the other.
+    if chosen in _OF_SPANS or not callable(plugins.find("formats", chosen)):
+        raise _no_table(path, chosen, got="a format of documents with spans")
     _check_file(path)
-    table: dict[str, Column] = plugins.make("formats", chosen, given, where=path.name, context={"path": path})
-    return table
+    table = plugins.make("formats", chosen, given, where=path.name, context={"path": path})
+    if not isinstance(table, Mapping):
+        raise _no_table(path, chosen, got=f"a format that gives a {type(table).__name__}")
+    return dict(table)
+
+
+def _no_table(path: Path, format: str, *, got: str) -> InputError:
+    return InputError(
+        "a format of tables was expected, as risk studies, splits and lists of sites need",
+        where=f"{path.name}, format '{format[:80]}'",
+        got=got,
+        remedy=f"use one of {', '.join(sorted(set(_ENDINGS.values())))}; documents are for studies with task: spans",
+    )
 
 
 def _format_of(path: Path) -> str:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from workup import plugins
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError
 from workup.metric import Metric
-from workup.scores import Floats, Scores
+from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
 from workup.study import Study
 from workup.task import Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
@@ -135,12 +135,16 @@ class RiskTask:
         everything = _all_rows(cohort, outputs)
         known = cohort.patient is not None
         waiting = np.flatnonzero(~np.isfinite(cohort.outcome) & np.isfinite(outputs))
-        later = _in_order(everything.take(waiting), patients_known=known) if waiting.size else None
+        later = _in_order(everything.take(waiting), patients_known=known, first=usable.size) if waiting.size else None
         return replace(_in_order(everything.take(usable), patients_known=known), waiting=later)
 
     def metrics(self, scores: Scores, study: Study) -> list[Metric]:
         """Discrimination, calibration and, at every named threshold, decisions."""
         return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), ece=study.ece)
+
+    def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
+        """All of them."""
+        return metrics
 
     def parts(self, scores: Scores, study: Study) -> Iterator[Part]:
         """None: a row is a prediction, and there is nothing finer."""
@@ -266,8 +270,11 @@ def _all_rows(cohort: Cohort, risks: Floats) -> Scores:
     )
 
 
-def _in_order(scores: Scores, *, patients_known: bool) -> Scores:
-    """Sort by risk, then outcome, groups, site, time, weight and patient, so that equal tables give equal bytes."""
+def _in_order(scores: Scores, *, patients_known: bool, first: int = 0) -> Scores:
+    """Sort by risk, then by all the rest that is known of a row, so that equal tables give equal bytes.
+
+    Without patient ids the rows are numbered from `first` on.
+    """
     keys: list[npt.NDArray[Any]] = [scores["risk"], scores["outcome"]]
     keys += [levels.codes for _, levels in sorted(scores.groups.items())]
     if scores.site is not None:
@@ -277,6 +284,10 @@ def _in_order(scores: Scores, *, patients_known: bool) -> Scores:
     keys.append(scores.base_weight)
     if patients_known:
         keys.append(scores.patient)
+    if scores.inputs:
+        keys += [c.codes if isinstance(c, Levels) else c for _, c in sorted(scores.inputs.items())]
+        keys += [scores[name] for name in ("label_delay", "acted") if name in scores.values]
     ordered = scores.take(np.lexsort(keys[::-1]))
     # Rows without patient ids are patients of their own; numbering them in this order makes resamples order-free too.
-    return ordered if patients_known else replace(ordered, patient=np.arange(len(ordered), dtype=np.int64))
+    own = np.arange(first, first + len(ordered), dtype=np.int64)
+    return ordered if patients_known else replace(ordered, patient=own)

@@ -19,6 +19,7 @@ from workup.tasks.spans.batches import Batch
 from workup.tasks.spans.detections import Found
 from workup.tasks.spans.documents import Document, SpanArrays
 from workup.tasks.spans.errors_found import Errors
+from workup.tasks.spans.information import Information
 from workup.tasks.spans.labels import SCHEME
 from workup.tasks.spans.language import language_of
 from workup.tasks.spans.matching.counts import Counts, count
@@ -42,6 +43,7 @@ class Ledger:
         self.rows = Rows()
         self.cells = Cells()
         self.errors = errors
+        self.information = Information()
         self.by_label: dict[Setting, dict[str, npt.NDArray[np.int64]]] = {}
         self.unmapped_golds: Counter[str] = Counter()
         self.unmapped_found: Counter[str] = Counter()
@@ -57,6 +59,7 @@ class Ledger:
     def add(self, batch: Batch, found: Found) -> None:
         """One more batch with what the system found in it."""
         predictions = self.stick.found(found, self.unmapped_found)
+        self.information.count_words(batch)
         gathered: _Columns = {}
         for i, policies in enumerate(self.stick.policy_sets):
             golds = self.stick.golds(batch, policies, self.unmapped_golds if i == 0 else None)
@@ -65,6 +68,8 @@ class Ledger:
             self._add_table(counts)
             gathered |= self._of_counts(counts, policies, len(batch))
             gathered |= self._of_spans(batch, golds, matchup, policies, found)
+            for policy in policies:
+                self.information.add(policy.name, batch, golds, predictions)
             if i == 0:
                 self._add_facts(batch, golds, predictions, found, counts)
         self.rows.add(_keys(batch), gathered)

@@ -38,6 +38,7 @@ METRIC_NAMES = (
 )
 # Ways in which a share of identifiers changes over time and matters, by custom: a detector that loses 2 points leaks.
 _RECALL_CONCERN = Concern(0.02, 0.05, 0.05)
+_LEAK_CONCERN = Concern(0.05, 0.10, 0.10)
 
 
 def share(name: str, top: Column, bottom: Column, **fields: Any) -> Metric:
@@ -217,6 +218,7 @@ def policy_metrics(policy: str, *, at: dict[str, str], patients_named: bool, cau
                 "share of documents with at least one mention not fully masked",
                 no_golds,
                 better="lower",
+                concern=_LEAK_CONCERN,
             ),
             interval=lambda scores, level: _leak_interval(leaking(scores), holding(scores), scores, level),
         ),
@@ -264,6 +266,13 @@ def policy_metrics(policy: str, *, at: dict[str, str], patients_named: bool, cau
             field(columns.SEVERITY[0]),
             "recall of whole masks, each gold weighed by the harm it does when it leaks",
             no_golds,
+        ),
+        one(
+            "information_precision",
+            field(columns.INFORMATION[1]),
+            field(columns.INFORMATION[0]),
+            "share of what is masked that had to be, words weighed by how rare they are in the corpus",
+            "no word is masked, or the corpus is too large to weigh its words",
         ),
     ]
     return [_cautious(metric, caution) for metric in found] if caution else found

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from workup.scores import Levels, Scores
 from workup.tasks.risk.times import check_time
+from workup.tasks.spans import columns
 from workup.tasks.spans.corpus import SpansCorpus
 from workup.tasks.spans.detections import Detections
 from workup.tasks.spans.ledger import UNKNOWN, Ledger
@@ -46,13 +47,14 @@ def as_scores(
     ordered = [keys[i] for i in order]
     design = [key if key != UNKNOWN else ((2, ""), None, None, None, None, ()) for key in ordered]
     patient = {one: code for code, one in enumerate(sorted({key[0] for key in design}))}
-    columns: list[list[Any]] = [[key[i] for key in design] for i in range(1, 5)]
-    site, time, *about = columns
+    known: list[list[Any]] = [[key[i] for key in design] for i in range(1, 5)]
+    site, time, *about = known
     groups = {name: column for name, column in zip(_OF_DOCUMENTS, about, strict=True) if _any(column)}
     for name in sorted({name for key in design for name, _ in key[5]}):
         groups[name] = [dict(key[5]).get(name) for key in design]
+    values = {name: ledger.rows.column(name)[order].astype(np.float64) for name in ledger.rows.names}
     return SpanScores(
-        values={name: ledger.rows.column(name)[order].astype(np.float64) for name in ledger.rows.names},
+        values=values | _information(ledger, order),
         patient=np.array([patient[key[0]] for key in design], dtype=np.int64),
         site=Levels.of(site) if _any(site) else None,
         time=_times(time) if _any(time) else None,
@@ -64,6 +66,19 @@ def as_scores(
         row=order,
         patients_named=any(key[0][0] == 1 for key in design),
     )
+
+
+def _information(ledger: Ledger, order: npt.NDArray[np.intp]) -> dict[str, npt.NDArray[np.float64]]:
+    """The weights of masked words, where the corpus is small enough for them to be known."""
+    found = {}
+    for policy in ledger.stick.policies:
+        for name, column in zip(columns.INFORMATION, ledger.information.columns(policy.name), strict=True):
+            known = ledger.information.measured and not ledger.rows.folded
+            whole = np.zeros(len(order))
+            if known:
+                whole[: len(column)] = column  # a row of predictions without a document may follow
+            found[columns.of_policy(policy.name, name)] = whole[order]
+    return found
 
 
 def _any(column: list[Any]) -> bool:

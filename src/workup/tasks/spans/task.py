@@ -25,6 +25,8 @@ from workup.tasks.spans.errors_found import Errors
 from workup.tasks.spans.label_parts import label_parts
 from workup.tasks.spans.ledger import Ledger
 from workup.tasks.spans.mappings import LabelMapping
+from workup.tasks.spans.matching.matchup import PHI
+from workup.tasks.spans.matching.modes import parse_mode
 from workup.tasks.spans.metrics import METRIC_NAMES, scales_and_goals, span_metrics
 from workup.tasks.spans.notes import cautions, notes_of
 from workup.tasks.spans.scoring import SpanScores, as_scores
@@ -152,6 +154,22 @@ class SpansTask:
         assert isinstance(scores, SpanScores)
         stick = scores.ledger.stick
         return span_metrics(stick, patients_named=scores.patients_named, cautions=cautions(scores.ledger))
+
+    def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
+        """Those of the primary policy and level: in the primary mode, and in every mode that the study names itself."""
+        stick = yardstick(study)
+        modes = {stick.primary_setting.mode.name, *(mode.name for mode in stick.modes if study.modes)}
+        wanted = {"policy": {stick.primary_policy}, "level": {stick.primary_setting.level, PHI}, "mode": modes}
+        chosen = []
+        for metric in metrics:
+            at = metric.at
+            if "equivalent" in at or not all(at.get(key) in values for key, values in wanted.items() if key in at):
+                continue
+            # A mode that compares no types is counted at phi alone, whatever the primary level is.
+            if "level" in at and at["level"] != stick.primary_setting.level and not parse_mode(at["mode"]).label_blind:
+                continue
+            chosen.append(metric)
+        return chosen
 
     def parts(self, scores: Scores, study: Study) -> Iterator[Part]:
         """The same by label."""

@@ -24,13 +24,14 @@ def _leading_titles() -> re.Pattern[str]:
 
 
 def title_length(surface: str) -> int:
-    """How many characters at the start of a surface are titles; 0 where nothing but titles would be cut.
+    """How many characters at the start of a surface are titles; 0 where no letter follows them.
 
     >>> title_length("Prof. Dr. Ada Berg"), title_length("Mr and Mrs Berg"), title_length("Drew"), title_length("Dr.")
     (10, 11, 0, 0)
     """
     found = _leading_titles().match(surface)
-    if found is None or not any(character.isalnum() for character in surface[found.end() :]):
+    # "MR 12345" and "MS 39201" are a record number and a postal code: before a digit the letters are part of them.
+    if found is None or not surface[found.end() : found.end() + 1].isalpha():
         return 0
     return found.end()
 

@@ -6,14 +6,13 @@ A screen for review: it answers places and counts, holds no text, and knows noth
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from workup.lexicon.terms import lowered, unaccented
 from workup.lexicon.words import cut
-from workup.tasks.spans.analysis.visible import Range, says_something, visible_ranges
+from workup.tasks.spans.analysis.visible import Borders, Range, says_something, visible_ranges
 from workup.tasks.spans.analysis.vocabulary import empty_words, name_words
 from workup.tasks.spans.labels import BRANCHES, SCHEME
 
@@ -69,7 +68,7 @@ class Residue(NamedTuple):
 
 class _Value(NamedTuple):
     gold: int
-    written: str  # as in the text
+    spelt: set[str]  # its words as the text writes them
     form: str  # what is looked for: letters and digits in lower case; of a short number the form it was written in
     exact: bool  # a short number
     words: tuple[str, ...]  # words of it that are searched, in lower case
@@ -82,7 +81,7 @@ def residue(text: str, golds: Sequence[Masked], masks: Sequence[Range]) -> Resid
     is met in any case, without accents, and in any spacing: "Ann-Lee", "ANN LEE", "annlee"; a number of fewer than six
     digits only in its own form. A word of it (three characters, four if all digits) is met as a whole word. Function
     words, months and the words of addresses and firms are not searched by themselves; names that are everyday words
-    (Rose, Will) only in the case they were written in, and not where a sentence opens.
+    (Rose, Will) count where they are written like a name and open no sentence.
 
     >>> note = "Ann Lee came. Mrs LEE said so; ann-lee signed."
     >>> found = residue(note, [Masked(0, 7, "name_patient")], [(0, 7)])
@@ -90,7 +89,7 @@ def residue(text: str, golds: Sequence[Masked], masks: Sequence[Range]) -> Resid
     (1, [(18, 21, 'token'), (31, 38, 'whole')])
     """
     shown = visible_ranges(0, len(text), masks)
-    values, unsearched = _values(text, golds, _Borders(visible_ranges(0, len(text), shown)))
+    values, unsearched = _values(text, golds, Borders(visible_ranges(0, len(text), shown)))
     if not values:
         return Residue(0, unsearched, 0, 0, ())
     visible = _Visible(text, shown)
@@ -98,45 +97,34 @@ def residue(text: str, golds: Sequence[Masked], masks: Sequence[Range]) -> Resid
     tokens = _tokens(visible, values)
     whole = {value for found in wholes.values() for value in found}
     part = {value for found in tokens.values() for value in found} - whole
-    covered, marked = _Borders(wholes), _Borders((gold.start, gold.end) for gold in golds)
+    covered, marked = Borders(wholes), Borders((gold.start, gold.end) for gold in golds)
     met: list[tuple[Range, list[int], Kind]] = [(at, found, "whole") for at, found in wholes.items()]
     met += [(at, found, "token") for at, found in tokens.items() if not covered.touch(*at)]
     places = sorted(Place(*at, values[min(found)].gold, kind, marked.touch(*at)) for at, found, kind in met)
     return Residue(len(values), unsearched, len(whole), len(part), tuple(places))
 
 
-class _Borders:
-    """Stretches of text, asked which of them touch another; each answer takes a bisection."""
-
-    def __init__(self, ranges: Iterable[Range]) -> None:
-        self.ordered = sorted(ranges)
-        self._starts = [start for start, _ in self.ordered]
-        self._reach = list(accumulate((end for _, end in self.ordered), max))
-
-    def touch(self, start: int, end: int) -> bool:
-        """Whether any shares a character with [start, end)."""
-        before = bisect_left(self._starts, end)
-        return before > 0 and self._reach[before - 1] > start
-
-    def touching(self, start: int, end: int) -> list[Range]:
-        """Those that share a character with [start, end), of stretches that do not overlap each other."""
-        return self.ordered[bisect_right(self._reach, start) : bisect_left(self._starts, end)]
-
-
 # ---- what is searched ------------------------------------------------------------------------------------------------
 
 
-def _values(text: str, golds: Sequence[Masked], hidden: _Borders) -> tuple[list[_Value], int]:
+def _values(text: str, golds: Sequence[Masked], hidden: Borders) -> tuple[list[_Value], int]:
     """Distinct masked values in the order of the golds, and how many are not worth a search."""
     found: dict[tuple[str, str], _Value] = {}
     skipped: set[tuple[str, str]] = set()
+    read: set[tuple[str, str]] = set()  # mentions repeat
     for place, gold in enumerate(golds):
         branch = _BRANCH.get(gold.label or "", "")
         for start, end in _covered(text, gold, hidden):
             written = text[start:end]
+            if (written, branch) in read:
+                continue
+            read.add((written, branch))
             plain = _plain(written)
             words = _WORD.findall(plain)
-            form = "".join(words)[:LONGEST]
+            form = "".join(words)
+            if len(form) > LONGEST:
+                ends = accumulate(map(len, words))
+                form = "".join(word for word, end in zip(words, ends, strict=True) if end <= LONGEST)
             exact = form.isdigit() and len(form) < _LOOSE_NUMBER
             worth = len(form) >= SHORTEST and form not in empty_words()
             if exact and worth:
@@ -144,16 +132,18 @@ def _values(text: str, golds: Sequence[Masked], hidden: _Borders) -> tuple[list[
             key = (form, branch)
             if not worth:
                 skipped.add(key)
-            elif key not in found:
-                found[key] = _Value(place, written, form, exact, () if exact else _telling(words, branch))
+                continue
+            if key not in found:
+                found[key] = _Value(place, set(), form, exact, () if exact else _telling(words, branch))
+            found[key].spelt.update(_WORD.findall(written))
     return list(found.values()), len(skipped)
 
 
-def _covered(text: str, gold: Masked, hidden: _Borders) -> list[Range]:
+def _covered(text: str, gold: Masked, hidden: Borders) -> list[Range]:
     """What masks cover of a gold: all of it where nothing telling is left, else each piece."""
     near = hidden.touching(gold.start, gold.end)
-    if not near:
-        return []
+    if not near or (near[0][0] <= gold.start and gold.end <= near[0][1]):
+        return [(gold.start, gold.end)] if near else []
     left = visible_ranges(gold.start, gold.end, near)
     if not any(says_something(text[start:end]) for start, end in left):
         return [(gold.start, gold.end)]
@@ -250,7 +240,7 @@ def _add_loose(visible: _Visible, values: Sequence[_Value], wanted: dict[str, _F
                 continue
             place = (visible.starts[first], visible.end(last))
             for number in numbers:
-                if first < last or _in_its_case(visible, place, values[number].written):
+                if first < last or _in_its_case(visible, place, values[number].spelt):
                     found.setdefault(place, []).append(number)
 
 
@@ -273,7 +263,7 @@ def _tokens(visible: _Visible, values: Sequence[_Value]) -> _Found:
     for word, start in visible.places(wanted.keys()):
         place = (start, start + len(word))
         for number in wanted[word]:
-            if _in_its_case(visible, place, values[number].written):
+            if _in_its_case(visible, place, values[number].spelt):
                 found.setdefault(place, []).append(number)
     return found
 
@@ -282,11 +272,15 @@ _OPENS = re.compile(r"(?:^|[.!?:;•\n\r])[\s\"'“”‘’(\[*-]*$")
 _BEFORE = 12  # characters in which the opening of a sentence shows
 
 
-def _in_its_case(visible: _Visible, place: Range, written: str) -> bool:
-    """A name that is an everyday word counts where it is written as it was, and no sentence opens with it."""
+def _in_its_case(visible: _Visible, place: Range, spelt: Collection[str]) -> bool:
+    """A name that is an everyday word counts where it is written like a name, and no sentence opens with it.
+
+    Like a name: with one capital, or as it was where it is masked. In a note in capitals every word looks like one.
+    """
     start, end = place
-    if _plain(visible.text[start:end]) not in name_words():
+    word = visible.text[start:end]
+    if _plain(word) not in name_words():
         return True
-    if not visible.text[start].isupper() or visible.text[start:end] not in _WORD.findall(written):
+    if not (word.istitle() or (word in spelt and word[0].isupper())):
         return False
     return _OPENS.search(visible.shown[max(0, start - _BEFORE) : start]) is None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from workup.tasks.spans.matching.texts import ignorable
 
@@ -54,3 +56,21 @@ def telling_ranges(text: str, start: int, end: int, masks: Sequence[Range]) -> l
     ([], [(3, 9)])
     """
     return [(left, right) for left, right in visible_ranges(start, end, masks) if says_something(text[left:right])]
+
+
+class Borders:
+    """Stretches of text, asked which of them touch another; each answer takes a bisection."""
+
+    def __init__(self, ranges: Iterable[Range]) -> None:
+        self.ordered = sorted(ranges)
+        self._starts = [start for start, _ in self.ordered]
+        self._reach = list(accumulate((end for _, end in self.ordered), max))
+
+    def touch(self, start: int, end: int) -> bool:
+        """Whether any shares a character with [start, end)."""
+        before = bisect_left(self._starts, end)
+        return before > 0 and self._reach[before - 1] > start
+
+    def touching(self, start: int, end: int) -> list[Range]:
+        """Those that share a character with [start, end), of stretches that do not overlap each other."""
+        return self.ordered[bisect_right(self._reach, start) : bisect_left(self._starts, end)]
