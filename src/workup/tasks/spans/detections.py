@@ -6,9 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from workup.errors import InputError
+from workup.tasks.spans.batches import coded, in_batches
 
 
 @dataclass(eq=False)
@@ -31,6 +35,57 @@ class Found:
             self.ends.append(span.end)
             self.labels.append(span.label)
             self.scores.append(span.score)
+
+
+    @classmethod
+    def of(cls, answers: Sequence[Sequence[Any] | None]) -> Found:
+        """Of many documents at once.
+
+        >>> from workup.tasks.spans.documents import Span
+        >>> found = Found.of([[Span(0, 3, "name"), Span(4, 5, "date")], None, []])
+        >>> found.answered, found.counts, found.labels
+        ([True, False, True], [2, 0, 0], ['name', 'date'])
+        """
+        spans = [span for answer in answers if answer for span in answer]
+        return cls(
+            answered=[answer is not None for answer in answers],
+            counts=[len(answer) if answer else 0 for answer in answers],
+            starts=[span.start for span in spans],
+            ends=[span.end for span in spans],
+            labels=[span.label for span in spans],
+            scores=[span.score for span in spans],
+        )
+
+    def extend(self, other: Found) -> None:
+        """The documents of another after these."""
+        self.answered += other.answered
+        self.counts += other.counts
+        self.starts += other.starts
+        self.ends += other.ends
+        self.labels += other.labels
+        self.scores += other.scores
+
+    def cut(self, documents: int) -> tuple[Found, Found]:
+        """The first so many documents, and the rest."""
+        spans = sum(self.counts[:documents])
+        return (
+            Found(
+                self.answered[:documents],
+                self.counts[:documents],
+                self.starts[:spans],
+                self.ends[:spans],
+                self.labels[:spans],
+                self.scores[:spans],
+            ),
+            Found(
+                self.answered[documents:],
+                self.counts[documents:],
+                self.starts[spans:],
+                self.ends[spans:],
+                self.labels[spans:],
+                self.scores[spans:],
+            ),
+        )
 
 
 class Detections(Protocol):
@@ -59,18 +114,11 @@ class HeldDetections:
         self._asked: set[str] = set()
 
     def of(self, ids: Sequence[str]) -> Found:
-        found = Found()
         self._asked.update(ids)
-        for id in ids:
-            found.add(self._spans.get(id))
-        return found
+        return Found.of([self._spans.get(id) for id in ids])
 
     def unknown(self) -> Found:
-        found = Found()
-        for id, spans in self._spans.items():
-            if id not in self._asked:
-                found.add(spans)
-        return found
+        return Found.of([spans for id, spans in self._spans.items() if id not in self._asked])
 
 
 @dataclass(frozen=True)
@@ -85,37 +133,108 @@ class GivenSpans:
     emits: tuple[str, ...] | None = None
 
 
+Answers = tuple[list[str], Found]  # ids of some documents, and what was found in them
+
+
 class StreamedDetections:
     """Predictions read from a stream as the documents come; where both are in one order, little is held at a time.
 
-    What comes before it is asked for is held until then, so another order costs memory and nothing else.
+    What comes before it is asked for is held until then, so another order costs memory and nothing else. A stream that
+    has `batches` of its own is asked for these.
+
+    >>> from workup.tasks.spans.documents import Span
+    >>> found = StreamedDetections([("b", [Span(4, 5, "date")]), ("a", [Span(0, 3, "name")]), ("z", [])])
+    >>> found.of(["a"]).labels, found.of(["b", "c"]).answered, found.unknown().counts
+    (['name'], [True, False], [0])
     """
 
     def __init__(self, stream: Iterable[tuple[str, Sequence[Any]]]) -> None:
-        self._stream: Iterator[tuple[str, Sequence[Any]]] = iter(stream)
-        self._waiting: dict[str, Sequence[Any]] = {}
+        batches = getattr(stream, "batches", None)
+        self._stream: Iterator[Answers] = _in_answers(stream) if batches is None else batches()
+        self._ids: list[str] = []  # of documents that were read and neither asked for nor set aside
+        self._found = Found()
+        self._waiting: dict[str, tuple[_Held, int]] = {}
 
     def of(self, ids: Sequence[str]) -> Found:
-        found, here = Found(), dict[str, Sequence[Any] | None]()
+        if self._come_next(ids):
+            if len(ids) == len(self._ids):
+                found, self._ids, self._found = self._found, [], Found()
+                return found
+            found, self._found = self._found.cut(len(ids))
+            self._ids = self._ids[len(ids) :]
+            return found
+        found, here = Found(), dict[str, Found]()
         for id in ids:
             if id not in here:
-                here[id] = self._next(id)
-            found.add(here[id])
+                here[id] = self._one(id)
+            found.extend(here[id])
         return found
 
     def unknown(self) -> Found:
         found = Found()
-        for spans in [*self._waiting.values(), *(spans for _, spans in self._stream)]:
-            found.add(spans)
+        for held, place in self._waiting.values():
+            found.extend(held.of(place))
+        for _, others in chain([(self._ids, self._found)], self._stream):
+            found.extend(others)
+        self._ids, self._found, self._waiting = [], Found(), {}
         return found
 
-    def _next(self, id: str) -> Sequence[Any] | None:
-        if id in self._waiting:
-            return self._waiting.pop(id)
-        for other, spans in self._stream:
-            if other == id:
-                return spans
-            if other in self._waiting:
-                raise InputError("each document must have one line of predictions", got=f"two of '{other[:80]}'")
-            self._waiting[other] = spans
-        return None
+    def _come_next(self, ids: Sequence[str]) -> bool:
+        """Whether the next documents of the stream are these, each once and in this order."""
+        if len(set(ids)) < len(ids):  # readings of one document
+            return False
+        while len(self._ids) < len(ids):
+            if (more := next(self._stream, None)) is None:
+                return False
+            if self._ids:
+                self._ids += more[0]
+                self._found.extend(more[1])
+            else:
+                self._ids, self._found = more
+        return self._ids[: len(ids)] == list(ids)
+
+    def _one(self, id: str) -> Found:
+        """One document, wherever in the stream it is."""
+        while id not in self._waiting:
+            if not self._ids:
+                more = next(self._stream, None)
+                if more is None:
+                    return Found([False], [0])
+                self._ids, self._found = more
+            held = _Held(self._found)
+            for place, other in enumerate(self._ids):
+                if other in self._waiting:
+                    raise InputError("each document must have one line of predictions", got=f"two of '{other[:80]}'")
+                self._waiting[other] = held, place
+            self._ids, self._found = [], Found()
+        held, place = self._waiting.pop(id)
+        return held.of(place)
+
+
+class _Held:
+    """Predictions that wait until they are asked for, in little room."""
+
+    def __init__(self, found: Found) -> None:
+        self._answered = found.answered
+        self._first = [0, *accumulate(found.counts)]
+        self._start, self._end = (np.array(column, dtype=np.int32) for column in (found.starts, found.ends))
+        self._names, self._label = coded(found.labels)
+        self._scores = found.scores if found.scores.count(None) < len(found.scores) else None
+
+    def of(self, place: int) -> Found:
+        """Those of one document."""
+        spans = slice(self._first[place], self._first[place + 1])
+        count = spans.stop - spans.start
+        return Found(
+            [self._answered[place]],
+            [count],
+            self._start[spans].tolist(),
+            self._end[spans].tolist(),
+            [self._names[label] for label in self._label[spans].tolist()],
+            [None] * count if self._scores is None else self._scores[spans],
+        )
+
+
+def _in_answers(stream: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Answers]:
+    for several in in_batches(stream, lambda answer: len(answer[1])):
+        yield [id for id, _ in several], Found.of([spans for _, spans in several])

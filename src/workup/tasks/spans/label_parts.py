@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from workup.estimate import slices_by
-from workup.scores import Levels, Scores
+from workup.estimate import Slice
+from workup.scores import Floats, Levels, Scores
 from workup.task import Part
 from workup.tasks.spans import columns
 from workup.tasks.spans.labels import branch_of, is_canonical
@@ -33,7 +33,13 @@ def label_parts(scores: SpanScores) -> Iterator[Part]:
         values = {field: cells.column(columns.of_setting(setting, field)) for field in columns.OF_SETTING}
         finer = Scores({name: column.astype(np.float64) for name, column in values.items()}, patient)
         metrics = accuracy_metrics(setting, at=stick.key(setting), name_of=partial(str), caution=caution(setting))
-        yield Part(finer, metrics, slices_by({"label": levels}))
+        yield Part(finer, metrics, _by_size(levels, finer["golds"]))
+
+
+def _by_size(levels: Levels, golds: Floats) -> list[Slice]:
+    """One slice per label, the one with most golds first, none left out."""
+    masks = sorted(levels.masks(), key=lambda item: (-float(golds[item[1]].sum()), item[0]))
+    return [Slice({"label": label}, rows) for label, rows in masks]
 
 
 def _row_name(name: str, level: str) -> str:

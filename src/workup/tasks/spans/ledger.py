@@ -61,17 +61,21 @@ class Ledger:
         predictions = self.stick.found(found, self.unmapped_found)
         self.information.count_words(batch)
         gathered: _Columns = {}
+        cells: _CellBuilder | None = None
         for i, policies in enumerate(self.stick.policy_sets):
             golds = self.stick.golds(batch, policies, self.unmapped_golds if i == 0 else None)
             matchup = self.stick.matchup(golds, predictions, texts=batch.texts, answered=found.answered)
+            cells = cells or _CellBuilder(matchup, offset=len(self.rows))  # titles move borders, not labels
             counts = count(matchup, self._settings(policies), leaks=True)
             self._add_table(counts)
             gathered |= self._of_counts(counts, policies, len(batch))
-            gathered |= self._of_spans(batch, golds, matchup, policies, found)
+            gathered |= self._of_spans(batch, golds, matchup, policies, found, cells)
             for policy in policies:
                 self.information.add(policy.name, batch, golds, predictions)
             if i == 0:
                 self._add_facts(batch, golds, predictions, found, counts)
+        if self._cells_wanted and cells is not None:
+            cells.give(self.cells)
         self.rows.add(_keys(batch), gathered)
         moved = self.rows.fold()
         if moved is not None:
@@ -86,6 +90,7 @@ class Ledger:
         together = Found([True], [len(unknown.starts)], unknown.starts, unknown.ends, unknown.labels, unknown.scores)
         predictions = self.stick.found(together, self.unmapped_found)
         gathered: _Columns = {}
+        cells: _CellBuilder | None = None
         for policies in self.stick.policy_sets:
             empty = SpanArrays.of([])
             none = {policy.name: np.empty(0, dtype=np.int8) for policy in policies}
@@ -94,6 +99,11 @@ class Ledger:
             counts = count(matchup, self._settings(policies), leaks=False)
             self._add_table(counts)
             gathered |= self._of_counts(counts, policies, 1)
+            cells = cells or _CellBuilder(matchup, offset=len(self.rows))
+            for setting in self._by_span(policies):
+                cells.add(setting, outcomes(matchup, setting))
+        if self._cells_wanted and cells is not None:
+            cells.give(self.cells)
         gathered |= {name: np.zeros(1, np.int32) for name in self.rows.names if name not in gathered}
         self.rows.add([UNKNOWN], gathered)
         self.strays["unknown_document"] += len(unknown.starts)
@@ -148,29 +158,37 @@ class Ledger:
     # ---- what single spans give --------------------------------------------------------------------------------------
 
     def _of_spans(
-        self, batch: Batch, golds: Golds, matchup: Matchup, policies: Sequence[Policy], found: Found
+        self,
+        batch: Batch,
+        golds: Golds,
+        matchup: Matchup,
+        policies: Sequence[Policy],
+        found: Found,
+        cells: _CellBuilder,
     ) -> _Columns:
         """Columns that need each gold's own fate: entities and severity; and the cells by label."""
-        names = {policy.name for policy in policies}
-        wanted = [*self.stick.full_mask]
-        if self._cells_wanted:
-            wanted += [setting for setting in self.stick.settings if not setting.mode.by_unit]
+        of_cells = self._by_span(policies) if self._cells_wanted else []
+        primary = [self.stick.primary_setting] if self.errors is not None else []
+        full_mask = [setting for setting in self.stick.full_mask if setting.policy in {p.name for p in policies}]
         gathered: _Columns = {}
-        cells = _CellBuilder(matchup, offset=len(self.rows)) if self._cells_wanted else None
-        for setting in dict.fromkeys((*wanted, self.stick.primary_setting)):
-            if setting.policy not in names:
+        for setting in dict.fromkeys((*full_mask, *of_cells, *primary)):
+            if setting.policy not in {policy.name for policy in policies}:
                 continue
             fate = outcomes(matchup, setting)
-            if setting in self.stick.full_mask:
+            if setting in full_mask:
                 gathered |= _entities(batch, golds, fate, setting.policy)
                 gathered |= _severity(golds, fate, setting.policy, len(batch))
-            if cells is not None and setting in wanted:
+            if setting in of_cells:
                 cells.add(setting, fate)
-            if self.errors is not None and setting == self.stick.primary_setting:
+            if self.errors is not None and setting in primary:
                 self.errors.add(batch, golds, matchup, fate, found)
-        if cells is not None:
-            cells.give(self.cells)
         return gathered
+
+    def _by_span(self, policies: Sequence[Policy]) -> list[Setting]:
+        """Settings that count spans: those asked for, and whole masks."""
+        names = {policy.name for policy in policies}
+        asked = dict.fromkeys((*self.stick.full_mask, *self.stick.settings))
+        return [setting for setting in asked if setting.policy in names and not setting.mode.by_unit]
 
     # ---- reading -----------------------------------------------------------------------------------------------------
 

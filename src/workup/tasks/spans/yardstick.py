@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import StudyError, near
-from workup.tasks.spans.batches import Batch
+from workup.tasks.spans.batches import Batch, coded
 from workup.tasks.spans.detections import Found
 from workup.tasks.spans.documents import IDENTIFIERS, SpanArrays
 from workup.tasks.spans.equivalence import Equivalence
@@ -28,6 +28,7 @@ from workup.tasks.spans.titles import title_length
 CURVE = tuple(parse_mode(f"iou:{tenth / 10:g}") for tenth in range(1, 11))  # recall and precision over τ
 FULL_MASK = parse_mode("full_mask")
 _NO_IDENTIFIER = -1
+_Codes = npt.NDArray[np.int32]
 
 
 class Golds(NamedTuple):
@@ -185,22 +186,24 @@ class Yardstick:
 
     def golds(self, batch: Batch, policies: Sequence[Policy], unmapped: Counter[str] | None = None) -> Golds:
         """The golds of a batch as these policies see them; labels without a canonical name are counted."""
-        names, canonical, identifier = self._coded(batch, unmapped)
-        starts = batch.starts
+        labels, label, canonical, identifier = self._coded(batch, unmapped)
+        start = batch.start
         if policies and policies[0].titles == "without_name":
-            starts = _without_titles(batch, canonical)
-        spans = _arrays(batch.counts, starts, batch.ends, names)
+            start = np.array(_without_titles(batch, canonical), dtype=np.int32)
+        spans = SpanArrays(_document(batch.counts), start, batch.end, label, labels)
         decisions = decide(policies, canonical, identifier)
         return Golds(spans, canonical, identifier, {p.name: d for p, d in zip(policies, decisions, strict=True)})
 
     def found(self, found: Found, unmapped: Counter[str] | None = None) -> SpanArrays:
         """Predictions under the names by which they are compared."""
-        table = {label: self._name(label, self.found_labels) for label in set(found.labels)}
+        written, place = coded(found.labels)
         if unmapped is not None:
-            for label, times in Counter(found.labels).items():
+            for label, times in zip(written, np.bincount(place, minlength=len(written)).tolist(), strict=True):
                 if self.found_labels.of(label) is None:
                     unmapped[label] += times
-        return _arrays(found.counts, found.starts, found.ends, [table[label] for label in found.labels])
+        labels, code = coded([self._name(label, self.found_labels) for label in written])
+        start, end = np.array(found.starts, dtype=np.int32), np.array(found.ends, dtype=np.int32)
+        return SpanArrays(_document(found.counts), start, end, code[place], labels)
 
     def matchup(self, golds: Golds, found: SpanArrays, *, texts: Sequence[str], answered: Sequence[bool]) -> Matchup:
         """What is counted of a batch."""
@@ -246,41 +249,30 @@ class Yardstick:
         found = self.gold_labels.of(name) or self.found_labels.of(name)
         return None if found is None else found.name
 
-    def _coded(
-        self, batch: Batch, unmapped: Counter[str] | None
-    ) -> tuple[list[str], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """Names, canonical codes and identifier codes of the golds; each distinct way of writing is looked up once."""
-        nothing: list[str | None] = [None] * len(batch.labels)
-        written = list(zip(batch.labels, batch.subtypes or nothing, batch.identifiers or nothing, strict=True))
-        times = Counter(written)
-        table: dict[tuple[str, str | None, str | None], tuple[str, int, int]] = {}
-        for one in times:
-            label, subtype, kind = one
+    def _coded(self, batch: Batch, unmapped: Counter[str] | None) -> tuple[tuple[str, ...], _Codes, _Codes, _Codes]:
+        """Names that golds are counted by; each gold's place there, its canonical and its identifier code.
+
+        Each distinct way of writing is looked up once.
+        """
+        ways, place = batch.ways
+        times = np.bincount(place, minlength=len(ways)).tolist()
+        names: list[str] = []
+        codes = np.empty((2, len(ways)), dtype=np.int32)
+        for i, (label, subtype, kind) in enumerate(ways):
             found = self.gold_labels.of(label, subtype=subtype, identifier=kind)
             known = self.gold_labels.identifier(kind)
-            place = _NO_IDENTIFIER if known is None else IDENTIFIERS.index(known)
-            code = UNMAPPED if found is None else found.code
-            table[one] = (self._name(label, self.gold_labels, subtype), code, place)
+            names.append(self._name(label, self.gold_labels, subtype))
+            codes[0, i] = UNMAPPED if found is None else found.code
+            codes[1, i] = _NO_IDENTIFIER if known is None else IDENTIFIERS.index(known)
             if found is None and unmapped is not None:
-                unmapped[label] += times[one]
-        coded = [table[one] for one in written]
-        names = [name for name, _, _ in coded]
-        canonical = np.fromiter((code for _, code, _ in coded), dtype=np.int32, count=len(coded))
-        identifier = np.fromiter((place for _, _, place in coded), dtype=np.int32, count=len(coded))
-        return names, canonical, identifier
+                unmapped[label] += times[i]
+        labels, code = coded(names)
+        return labels, code[place], codes[0][place], codes[1][place]
 
 
-def _arrays(counts: Sequence[int], starts: Sequence[int], ends: Sequence[int], names: Sequence[str]) -> SpanArrays:
-    """Flat lists as columns, in their own order."""
-    labels = tuple(sorted(set(names)))
-    code = {name: place for place, name in enumerate(labels)}
-    return SpanArrays(
-        np.repeat(np.arange(len(counts), dtype=np.int32), counts),
-        np.array(starts, dtype=np.int32),
-        np.array(ends, dtype=np.int32),
-        np.fromiter((code[name] for name in names), dtype=np.int32, count=len(names)),
-        labels,
-    )
+def _document(counts: Sequence[int]) -> _Codes:
+    """The document of each span, from how many each has."""
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
 
 def _without_titles(batch: Batch, canonical: npt.NDArray[np.int32]) -> list[int]:

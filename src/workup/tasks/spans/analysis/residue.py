@@ -244,13 +244,17 @@ def _add_loose(visible: _Visible, values: Sequence[_Value], wanted: dict[str, _F
                     found.setdefault(place, []).append(number)
 
 
-_GOES_ON = re.compile(r"[^\W_]|[.,/:-]\d")
-_WENT_BEFORE = re.compile(r"\d[.,/:-]$")
+# 12/5 is no part of 12/5/98 or 3-12/5; a number without signs may have a hyphen beside it: 94110-1234 shows 94110.
+_BESIDE = {
+    False: (re.compile(r"[^\W_]|[.,/:-]\d"), re.compile(r"\d[.,/:-]$")),
+    True: (re.compile(r"[^\W_]|[.,/:]\d"), re.compile(r"\d[.,/:]$")),
+}
 
 
 def _stands_alone(plain: str, start: int, end: int) -> bool:
     """Whether nothing beside a short number makes it part of another."""
-    return not _GOES_ON.match(plain, end) and not _WENT_BEFORE.search(plain[max(0, start - 2) : start])
+    after, before = _BESIDE[plain[start:end].isdigit()]
+    return not after.match(plain, end) and not before.search(plain[max(0, start - 2) : start])
 
 
 def _tokens(visible: _Visible, values: Sequence[_Value]) -> _Found:
