@@ -14,7 +14,7 @@ from workup.tasks.spans.yardstick import FULL_MASK
 
 
 def safe_harbor_table(scores: SpanScores) -> dict[str, Any]:
-    """Every letter with its leaves, and golds whose label does not say under which letter they fall.
+    """Two tables: every letter with its leaves, and golds whose label does not say under which letter they fall.
 
     A gold counts as found when it is masked whole, under the primary policy.
     """
@@ -30,18 +30,21 @@ def safe_harbor_table(scores: SpanScores) -> dict[str, Any]:
         by_label[label] = tuple(sums)
     matrix = safe_harbor(by_label)  # type: ignore[arg-type]
     return {
-        "rows": [
+        "safe_harbor": [
             {
                 "letter": row.letter,
                 "title": row.title,
                 "status": row.status,
                 "reason": row.reason,
                 **_plain(row.share),
-                "leaves": [_leaf(one) for one in row.leaves],
+                "leaves": [one.leaf for one in row.leaves],
+                "by_leaf": [_leaf(one) for one in row.leaves],
             }
             for row in matrix.rows
         ],
-        "coarse": [{"label": row.label, "letters": list(row.letters), **_plain(row.share)} for row in matrix.coarse],
+        "safe_harbor_coarse": [
+            {"label": row.label, "letters": list(row.letters), **_plain(row.share)} for row in matrix.coarse
+        ],
     }
 
 
@@ -50,4 +53,5 @@ def _leaf(row: LeafRow) -> dict[str, Any]:
 
 
 def _plain(share: Share) -> dict[str, Any]:
-    return {key: value for key, value in share._asdict().items() if key != "reason" or value}
+    found = {key: value for key, value in share._asdict().items() if key != "reason"}
+    return {**found, "upper_bound": found.pop("miss_upper"), **({"uncertain": share.reason} if share.reason else {})}

@@ -36,7 +36,7 @@ def tables_of(scores: SpanScores, *, seed: int = 0, show_text: bool = False) -> 
             "unmapped_golds": dict(sorted(ledger.unmapped_golds.items())),
             "unmapped_predictions": dict(sorted(ledger.unmapped_found.items())),
         },
-        "safe_harbor": safe_harbor_table(scores),
+        **safe_harbor_table(scores),
         "leak_claims": list(_claims(scores)),
         "severity": [row._asdict() for row in severity_table() if row.leaf in ledger.gold_labels],
     }

@@ -98,6 +98,8 @@ def is_measurement(text: str, start: int, end: int) -> bool:
     >>> is_measurement(note, 3, 9), is_measurement(note, 16, 19), is_measurement("Room 12 in May", 5, 7)
     (True, True, False)
     """
+    if end - start > _LONGEST_SIMPLE:
+        return False
     surface = text[start:end].rstrip()
     if _WITHIN.search(surface) or _PRESSURE.fullmatch(surface):
         return True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
@@ -19,7 +20,8 @@ from workup.tasks.spans.labels import BRANCHES, SCHEME
 Kind = Literal["whole", "token"]
 SHORTEST = 3  # letters and digits of a value or a word; shorter ones are met by chance
 SHORTEST_NUMBER = 4  # digits of a word that is all digits: three are met in any dose
-LONGEST = 200  # letters and digits of a value that are compared; longer ones are passages
+LONGEST = 200  # letters and digits of a value that are compared: of a longer one, a passage, its first words
+_READ = 2 * LONGEST  # characters of a value that are looked at
 _LOOSE_NUMBER = 6  # digits from which a number is looked for in any spacing: 12/5 must not meet 125
 _WIDEST_GAP = 3  # characters between two words that a spacing variant may have
 _WORD = re.compile(r"[^\W_]+")
@@ -115,12 +117,14 @@ def _values(text: str, golds: Sequence[Masked], hidden: Borders) -> tuple[list[_
     for place, gold in enumerate(golds):
         branch = _BRANCH.get(gold.label or "", "")
         for start, end in _covered(text, gold, hidden):
-            written = text[start:end]
+            written = text[start : min(end, start + _READ)]
             if (written, branch) in read:
                 continue
             read.add((written, branch))
             plain = _plain(written)
             words = _WORD.findall(plain)
+            if end - start > _READ:
+                words = words[:-1]  # it may be cut
             form = "".join(words)
             if len(form) > LONGEST:
                 ends = accumulate(map(len, words))
@@ -193,10 +197,15 @@ class _Visible:
         if not self.different.isdisjoint(wanted):
             yield from ((word, at) for word, at in zip(self.words, self.starts, strict=True) if word in wanted)
 
-    def neighbours(self, first: int, last: int) -> bool:
-        """Whether nothing but a few characters, none of them masked, stands between the words of a run."""
-        gaps = (self.shown[self.end(word) : self.starts[word + 1]] for word in range(first, last))
-        return all(len(gap) <= _WIDEST_GAP and _MASK not in gap for gap in gaps)
+    @cached_property
+    def reach(self) -> list[int]:
+        """Of each word, the last one up to which nothing but a few characters, none masked, stands between words."""
+        found = list(range(len(self.words)))
+        for word in range(len(self.words) - 2, -1, -1):
+            gap = self.shown[self.end(word) : self.starts[word + 1]]
+            if len(gap) <= _WIDEST_GAP and _MASK not in gap:
+                found[word] = found[word + 1]
+        return found
 
 
 _Found = dict[Range, list[int]]
@@ -236,7 +245,7 @@ def _add_loose(visible: _Visible, values: Sequence[_Value], wanted: dict[str, _F
         for length, forms in known.items() if known else ():
             last = ends.get(at + length)
             numbers = None if last is None else forms.get(glued[at : at + length])
-            if last is None or numbers is None or not visible.neighbours(first, last):
+            if last is None or numbers is None or last > visible.reach[first]:
                 continue
             place = (visible.starts[first], visible.end(last))
             for number in numbers:
