@@ -50,6 +50,10 @@ def search(marked: str, label: str | None = "name_patient", *, also: str = "") -
         ("[3 March 2020] in 2020, in March", "date", []),
         ("[software engineer] like an engineer", "profession", []),
         ("[Mercy General Hospital] is a hospital", "facility", []),
+        ("[Benefits Review Panel] on benefits, a review", "org_other", []),
+        ("[Hopkins Hospital] said Hopkins did, hopkins", "facility", [("Hopkins", "token")]),
+        ("[Nos. 12345/89] with nos of others", "id_other", []),
+        ("[Ref AB1234 X] with ab1234", "mrn", [("ab1234", "token")]),
         ("[12 Oakley Street] near Oakley and the street", "street_address", [("Oakley", "token")]),
         # Names that are words count where they look like names.
         ("[Ann Rose] said Rose came", "name_patient", [("Rose", "token")]),

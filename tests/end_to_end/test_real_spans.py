@@ -1,0 +1,61 @@
+"""Real public corpora through the scorer under their mappings: MEDDOCAN, the Presidio research set and TAB."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workup import Report, score_spans
+from workup.corpora.formats.predictions import write_predictions
+from workup.corpora.formats.span_format import read_documents
+from workup.tasks.spans.documents import Document
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+pytestmark = [
+    pytest.mark.real_data,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the public data sets are not beside this checkout (../shared/data)"),
+]
+
+_CORPORA = {
+    "meddocan": ("meddocan/meddocan_brat.zip", "meddocan", 1_000, 22_795),
+    "presidio_synth": ("presidio_synth/synth_dataset_v2.json", "presidio_synth", None, None),
+    "tab": ("tab/tab.jsonl", "tab", 72, None),
+}
+
+
+def _row(report: Report, **key: Any) -> dict[str, Any]:
+    rows = report.results["internal"].tables["counts"]
+    return next(row for row in rows if row["label"] is None and all(row[k] == v for k, v in key.items()))
+
+
+def _spans(document: Document) -> Any:
+    return document.spans or next(iter(document.layers.values()), ())
+
+
+@pytest.mark.parametrize("name", _CORPORA)
+def test_the_gold_itself_scores_one_and_a_cut_border_does_not(name: str, tmp_path: Path) -> None:
+    file, labels, documents, spans = _CORPORA[name]
+    corpus = list(read_documents(DATA / file))
+    golds = sum(len(_spans(document)) for document in corpus)
+    assert documents in (None, len(corpus)) and spans in (None, golds)
+    echo, cut = tmp_path / "echo.jsonl", tmp_path / "cut.jsonl"
+    write_predictions([(document.id, tuple(_spans(document))) for document in corpus], echo)
+    shorter = [
+        (document.id, tuple(replace(s, end=s.end - 1) for s in _spans(document) if s.end - s.start > 1))
+        for document in corpus
+    ]
+    write_predictions(shorter, cut)
+    first = score_spans(DATA / file, echo, labels=labels, replicates=200)
+    assert first.corpus["n_cases"] == len(corpus)
+    assert not first.results["internal"].tables["labels"]["unmapped_golds"]
+    row = _row(first, mode="strict", level="branch")
+    assert row["golds"] == row["hits"] <= golds and row["false_alarms"] == 0 and row["golds"] > 0.9 * golds
+    assert first.estimate("leak_rate_char").value == 0
+    second = score_spans(DATA / file, cut, labels=labels, replicates=200)
+    assert _row(second, mode="strict", level="phi")["hits"] < 0.2 * row["golds"]
+    assert _row(second, mode="strict", level="phi")["golds"] == row["golds"]
+    missed = second.estimate("leak_rate_char")
+    assert missed.value is not None and 0 < missed.value < 0.3
