@@ -120,8 +120,19 @@ def test_the_interval_of_oe_has_the_width_asked_for() -> None:
     ("call", "words"),
     [
         (lambda: oe_size(prevalence=0.0, width=0.2), "prevalence must lie strictly"),
-        (lambda: oe_size(prevalence=0.1, width=0.0), "width and oe must be positive"),
-        (lambda: slope_size(normal_information(0.0, 1.0), width=-1), "width must be positive"),
+        (lambda: oe_size(prevalence=0.1, width=0.0), "interval of O/E: width and oe must be positive; got 0 and 1"),
+        (
+            lambda: slope_size(normal_information(0.0, 1.0), width=-1),
+            "interval of the calibration slope: width must be positive; got -1",
+        ),
+        (
+            lambda: cstatistic_size(0.8, prevalence=0.1, width=1.5),
+            "interval of the c-statistic: width must lie strictly between 0 and 1; got 1.5",
+        ),
+        (
+            lambda: net_benefit_size(sensitivity=0.9, specificity=0.5, prevalence=0.1, threshold=0.1, width=0),
+            "interval of the standardised net benefit: width must be positive; got 0",
+        ),
         (lambda: normal_information(0.0, 0.0), "sd of the linear predictor"),
         (lambda: sample_information([0.3, 0.3]), "not all the same"),
         (lambda: sample_information([0.3, math.nan]), "finite"),

@@ -63,7 +63,7 @@ def oe_size(*, prevalence: float, width: float, oe: float = 1.0, level: float = 
     """
     inside("prevalence", prevalence), inside("level", level)
     if not (width > 0 and oe > 0):
-        raise ValueError(f"width and oe must be positive; got {width:g} and {oe:g}")
+        raise ValueError(f"interval of O/E: width and oe must be positive; got {width:g} and {oe:g}")
     # exp(zs) − exp(−zs) is 2 sinh(zs).
     se = math.asinh(width / (2 * oe)) / z_critical(level)
     n = (1 - prevalence) / (prevalence * se**2)
@@ -147,7 +147,7 @@ def slope_size(
     """
     inside("level", level)
     if not width > 0:
-        raise ValueError(f"width must be positive; got {width:g}")
+        raise ValueError(f"interval of the calibration slope: width must be positive; got {width:g}")
     se = width / (2 * z_critical(level))
     i00, i01, i11, events = information
     n = i00 / (se**2 * (i00 * i11 - i01**2))
@@ -163,7 +163,8 @@ def cstatistic_size(cstatistic: float, *, prevalence: float, width: float, level
     >>> cstatistic_size(0.8, prevalence=0.1, width=0.1).patients
     836
     """
-    inside("cstatistic", cstatistic), inside("prevalence", prevalence), inside("width", width), inside("level", level)
+    inside("cstatistic", cstatistic), inside("prevalence", prevalence), inside("level", level)
+    inside("interval of the c-statistic: width", width)
     se = width / (2 * z_critical(level))
     spread = (1 - cstatistic) / (2 - cstatistic) + cstatistic / (1 + cstatistic)
 
@@ -193,7 +194,7 @@ def net_benefit_size(
         if not 0 <= value <= 1:
             raise ValueError(f"{name} must lie between 0 and 1; got {value:g}")
     if not width > 0:
-        raise ValueError(f"width must be positive; got {width:g}")
+        raise ValueError(f"interval of the standardised net benefit: width must be positive; got {width:g}")
     w = (1 - prevalence) / prevalence * threshold / (1 - threshold)
     value = sensitivity - (1 - specificity) * w
     se = width / (2 * z_critical(level))

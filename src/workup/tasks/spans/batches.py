@@ -1,4 +1,4 @@
-"""Documents with their golds as lists, some hundreds at a time: the form in which a corpus streams into the scorer.
+"""Documents with their golds as columns, some thousands at a time: the form in which a corpus streams into the scorer.
 
 Knows no file; a format that reads quickly makes batches itself, every other one goes through documents."""
 
@@ -7,17 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 import numpy as np
 
-from workup.tasks.spans.documents import Document, Ints
+from workup.tasks.spans.documents import Document, Ints, SpanArrays
 from workup.tasks.spans.layers import Annotators, readings
 from workup.tasks.spans.mappings import LabelMapping
 
 SIZE = 4_000  # documents in a batch: large enough for arrays to pay, small enough for memory to stay flat
-LARGEST = 1 << 25  # characters (or bytes of a file) after which a batch ends, where documents are long
+LARGEST = 1 << 25  # characters after which a batch ends, where documents are long
+PIECE = 500  # documents that are made columns at once: their objects still lie in the cache when they are read
 ABOUT = ("patient", "site", "time", "type", "specialty")
 Words = list[str | None]
 Way = tuple[str, str | None, str | None]
@@ -26,7 +27,7 @@ _Thing = TypeVar("_Thing")
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some documents. `counts` says how many golds each has; the other lists hold the golds of all, one after another.
+    """Some documents. `counts` says how many golds each has; `spans` holds the golds of all, one after another.
 
     What no gold of a batch has (a subtype, an entity, an identifier type) is None as a whole. `readings` holds the
     golds of several annotators as entries of their own: such entries repeat the id and the text of their document, and
@@ -36,9 +37,7 @@ class Batch:
     ids: list[str]
     texts: list[str]
     counts: list[int]
-    starts: list[int]
-    ends: list[int]
-    labels: list[str]
+    spans: SpanArrays  # in their own order, under the labels that are written
     subtypes: Words | None = None
     entities: Words | None = None
     identifiers: Words | None = None
@@ -55,21 +54,25 @@ class Batch:
         return self.about.get(name) or [None] * len(self)
 
     @cached_property
-    def start(self) -> Ints:
+    def starts(self) -> list[int]:
         """Where each gold starts."""
-        return np.array(self.starts, dtype=np.int32)
+        return list(self.spans.start.tolist())
 
     @cached_property
-    def end(self) -> Ints:
+    def ends(self) -> list[int]:
         """Where each gold ends."""
-        return np.array(self.ends, dtype=np.int32)
+        return list(self.spans.end.tolist())
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The label of each gold, as it is written."""
+        return words_of(self.spans)
 
     @cached_property
     def ways(self) -> tuple[list[Way], Ints]:
         """The ways in which golds are written (label, subtype, identifier type), and the place of each gold's there."""
         if self.subtypes is None and self.identifiers is None:
-            labels, place = coded(self.labels)
-            return [(label, None, None) for label in labels], place
+            return [(label, None, None) for label in self.spans.labels], self.spans.label
         subtypes, identifiers = self.subtypes or repeat(None), self.identifiers or repeat(None)
         written: list[Way] = list(zip(self.labels, subtypes, identifiers, strict=False))
         code = {way: i for i, way in enumerate(dict.fromkeys(written))}
@@ -88,13 +91,13 @@ class Batch:
         """
         entries, first = _entries(documents, annotators, mapping)
         spans = [span for one in entries for span in one.spans]
+        counts = [len(one.spans) for one in entries]
+        places = [span.start for span in spans], [span.end for span in spans], [span.label for span in spans]
         return cls(
             ids=[one.id for one in entries],
             texts=[one.text for one in entries],
-            counts=[len(one.spans) for one in entries],
-            starts=[span.start for span in spans],
-            ends=[span.end for span in spans],
-            labels=[span.label for span in spans],
+            counts=counts,
+            spans=span_columns(counts, *places),
             subtypes=_or_none([span.subtype for span in spans]),
             entities=_or_none([span.entity for span in spans]),
             identifiers=_or_none([span.identifier for span in spans]),
@@ -104,31 +107,82 @@ class Batch:
             layered=[document for document in documents if len(document.layers) > 1],
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[Batch]) -> Batch:
+        """The documents of several batches, one after another."""
+        if len(parts) == 1:
+            return parts[0]
+
+        def words(name: str) -> Words | None:
+            columns = [getattr(part, name) for part in parts]
+            if all(column is None for column in columns):
+                return None
+            missing = ([None] * len(part.spans) for part in parts)
+            return list(chain.from_iterable(c or none for c, none in zip(columns, missing, strict=True)))
+
+        def every(columns: Iterable[Iterable[Any]]) -> list[Any]:
+            return list(chain.from_iterable(columns))
+
+        firsts = None
+        if any(part.first is not None for part in parts):
+            firsts = every(part.first or [True] * len(part) for part in parts)
+        return cls(
+            ids=every(part.ids for part in parts),
+            texts=every(part.texts for part in parts),
+            counts=every(part.counts for part in parts),
+            spans=joined_columns([part.spans for part in parts], [len(part) for part in parts]),
+            subtypes=words("subtypes"),
+            entities=words("entities"),
+            identifiers=words("identifiers"),
+            about={name: every(part.column(name) for part in parts) for name in ABOUT},
+            groups=every(part.groups or [{}] * len(part) for part in parts),
+            first=firsts,
+            layered=every(part.layered for part in parts),
+        )
+
 
 def batches_of(
     documents: Iterable[Document], *, annotators: Annotators = "each", mapping: LabelMapping | None = None
 ) -> Iterator[Batch]:
     """A stream of documents in batches."""
-    for chunk in in_batches(documents, lambda document: len(document.text)):
-        yield Batch.of(chunk, annotators=annotators, mapping=mapping)
+    pieces = in_pieces(documents, lambda document: len(document.text))
+    return joined_batches(Batch.of(piece, annotators=annotators, mapping=mapping) for piece in pieces)
 
 
-def in_batches(things: Iterable[_Thing], size: Callable[[_Thing], int]) -> Iterator[list[_Thing]]:
-    """As many at a time as a batch holds.
+def in_pieces(things: Iterable[_Thing], size: Callable[[_Thing], int]) -> Iterator[list[_Thing]]:
+    """As many at a time as are made columns at once.
 
-    >>> [len(one) for one in in_batches(["word"] * 9_000, len)]
-    [4000, 4000, 1000]
+    >>> [len(one) for one in in_pieces(["word"] * 1_200, len)]
+    [500, 500, 200]
     """
     held: list[_Thing] = []
     total = 0
     for thing in things:
         held.append(thing)
         total += size(thing)
-        if len(held) == SIZE or total >= LARGEST:
+        if len(held) == PIECE or total >= LARGEST:
             yield held
             held, total = [], 0
     if held:
         yield held
+
+
+def joined_batches(pieces: Iterable[Batch]) -> Iterator[Batch]:
+    """Small batches as large ones."""
+    held: list[Batch] = []
+    documents = characters = 0
+    for piece in pieces:
+        held.append(piece)
+        documents += len(piece)
+        characters += sum(map(len, piece.texts))
+        if documents >= SIZE or characters >= LARGEST:
+            yield Batch.joined(held)
+            held, documents, characters = [], 0, 0
+    if held:
+        yield Batch.joined(held)
+
+
+# ---- columns ---------------------------------------------------------------------------------------------------------
 
 
 def coded(words: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
@@ -140,6 +194,45 @@ def coded(words: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     distinct = tuple(sorted(set(words)))
     code = {word: place for place, word in enumerate(distinct)}
     return distinct, np.fromiter(map(code.__getitem__, words), dtype=np.int32, count=len(words))
+
+
+def span_columns(
+    counts: Sequence[int], starts: Sequence[int], ends: Sequence[int], labels: Sequence[str]
+) -> SpanArrays:
+    """Flat lists, with the number of spans of each document, as columns in their own order.
+
+    Raises OverflowError where a place does not fit 32 bits.
+    """
+    names, label = coded(labels)
+    document = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    return SpanArrays(document, np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32), label, names)
+
+
+def joined_columns(parts: Sequence[SpanArrays], documents: Sequence[int]) -> SpanArrays:
+    """Columns of several parts, of so many documents each, as those of all their documents.
+
+    >>> one, two = span_columns([1], [0], [3], ["zip"]), span_columns([0, 1], [5], [9], ["date"])
+    >>> both = joined_columns([one, two], [1, 2])
+    >>> both.document.tolist(), both.labels, both.label.tolist()
+    ([0, 2], ('date', 'zip'), [1, 0])
+    """
+    names = tuple(sorted({name for part in parts for name in part.labels}))
+    code = {name: place for place, name in enumerate(names)}
+    first = np.cumsum([0, *documents[:-1]], dtype=np.int32)
+    none = np.empty(0, dtype=np.int32)
+    label = [np.array([code[name] for name in part.labels], dtype=np.int32)[part.label] for part in parts]
+    return SpanArrays(
+        np.concatenate([none, *(part.document + start for part, start in zip(parts, first, strict=True))]),
+        np.concatenate([none, *(part.start for part in parts)]),
+        np.concatenate([none, *(part.end for part in parts)]),
+        np.concatenate([none, *label]),
+        names,
+    )
+
+
+def words_of(spans: SpanArrays) -> list[str]:
+    """The label of each span."""
+    return [spans.labels[place] for place in spans.label.tolist()]
 
 
 def _entries(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workup.task import Case, Corpus
-from workup.tasks.spans.batches import ABOUT, Batch
+from workup.tasks.spans.batches import ABOUT, Batch, span_columns
 
 _WHOLE = 1 << 256
 
@@ -124,9 +124,7 @@ def _single(batch: Batch, i: int, golds: slice) -> Batch:
         ids=[batch.ids[i]],
         texts=[batch.texts[i]],
         counts=[golds.stop - golds.start],
-        starts=batch.starts[golds],
-        ends=batch.ends[golds],
-        labels=batch.labels[golds],
+        spans=span_columns([golds.stop - golds.start], batch.starts[golds], batch.ends[golds], batch.labels[golds]),
         subtypes=None if batch.subtypes is None else batch.subtypes[golds],
         entities=None if batch.entities is None else batch.entities[golds],
         identifiers=None if batch.identifiers is None else batch.identifiers[golds],

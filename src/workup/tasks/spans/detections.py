@@ -5,87 +5,107 @@ A document that the system said nothing of is not one in which it found nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from workup.errors import InputError
-from workup.tasks.spans.batches import coded, in_batches
+from workup.tasks.spans.batches import in_pieces, joined_columns, span_columns, words_of
+from workup.tasks.spans.documents import SpanArrays
 
 
-@dataclass(eq=False)
+Scores = list[float | None]
+
+
+@dataclass(frozen=True, eq=False)
 class Found:
-    """Predictions over some documents, as lists; `answered` says which documents the system spoke of at all."""
+    """Predictions over some documents, as columns; `answered` says which documents the system spoke of at all."""
 
-    answered: list[bool] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    starts: list[int] = field(default_factory=list)
-    ends: list[int] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
-    scores: list[float | None] = field(default_factory=list)
-
-    def add(self, spans: Sequence[Any] | None) -> None:
-        """One more document: its spans, or None where the system gave no answer."""
-        self.answered.append(spans is not None)
-        self.counts.append(len(spans or ()))
-        for span in spans or ():
-            self.starts.append(span.start)
-            self.ends.append(span.end)
-            self.labels.append(span.label)
-            self.scores.append(span.score)
-
+    answered: list[bool]
+    counts: list[int]
+    spans: SpanArrays  # in their own order, under the labels that are written
+    given_scores: Scores | None = None  # None where no prediction has one
 
     @classmethod
     def of(cls, answers: Sequence[Sequence[Any] | None]) -> Found:
-        """Of many documents at once.
+        """Of some documents, each with its spans, or None where the system gave no answer.
 
         >>> from workup.tasks.spans.documents import Span
         >>> found = Found.of([[Span(0, 3, "name"), Span(4, 5, "date")], None, []])
-        >>> found.answered, found.counts, found.labels
-        ([True, False, True], [2, 0, 0], ['name', 'date'])
+        >>> found.answered, found.counts, found.labels, found.scores
+        ([True, False, True], [2, 0, 0], ['name', 'date'], [None, None])
         """
         spans = [span for answer in answers if answer for span in answer]
+        counts = [len(answer) if answer else 0 for answer in answers]
+        places = [span.start for span in spans], [span.end for span in spans], [span.label for span in spans]
+        scores = [span.score for span in spans]
+        answered = [answer is not None for answer in answers]
+        return cls(answered, counts, span_columns(counts, *places), _or_none(scores))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Found]) -> Found:
+        """The documents of several, one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        scores = None
+        if any(part.given_scores is not None for part in parts):
+            scores = [score for part in parts for score in part.scores]
         return cls(
-            answered=[answer is not None for answer in answers],
-            counts=[len(answer) if answer else 0 for answer in answers],
-            starts=[span.start for span in spans],
-            ends=[span.end for span in spans],
-            labels=[span.label for span in spans],
-            scores=[span.score for span in spans],
+            [one for part in parts for one in part.answered],
+            [count for part in parts for count in part.counts],
+            joined_columns([part.spans for part in parts], [len(part.counts) for part in parts]),
+            scores,
         )
 
-    def extend(self, other: Found) -> None:
-        """The documents of another after these."""
-        self.answered += other.answered
-        self.counts += other.counts
-        self.starts += other.starts
-        self.ends += other.ends
-        self.labels += other.labels
-        self.scores += other.scores
+    @property
+    def starts(self) -> list[int]:
+        """Where each prediction starts."""
+        return list(self.spans.start.tolist())
 
-    def cut(self, documents: int) -> tuple[Found, Found]:
-        """The first so many documents, and the rest."""
-        spans = sum(self.counts[:documents])
-        return (
-            Found(
-                self.answered[:documents],
-                self.counts[:documents],
-                self.starts[:spans],
-                self.ends[:spans],
-                self.labels[:spans],
-                self.scores[:spans],
-            ),
-            Found(
-                self.answered[documents:],
-                self.counts[documents:],
-                self.starts[spans:],
-                self.ends[spans:],
-                self.labels[spans:],
-                self.scores[spans:],
-            ),
+    @property
+    def ends(self) -> list[int]:
+        """Where each prediction ends."""
+        return list(self.spans.end.tolist())
+
+    @property
+    def labels(self) -> list[str]:
+        """The label of each prediction, as it is written."""
+        return words_of(self.spans)
+
+    @property
+    def scores(self) -> Scores:
+        """The system's own score of each prediction, where it gave one."""
+        return self.given_scores or [None] * len(self.spans)
+
+    def documents(self, places: Sequence[int]) -> Found:
+        """Those at some places, in that order; -1 stands for a document without an answer."""
+        chosen = np.array(places, dtype=np.int64)
+        counts = np.array([*self.counts, 0], dtype=np.int64)
+        first = np.cumsum(counts) - counts
+        many = counts[chosen]
+        here = np.arange(many.sum()) + np.repeat(first[chosen] - (np.cumsum(many) - many), many)
+        present, label = np.unique(self.spans.label[here], return_inverse=True)
+        spans = SpanArrays(
+            np.repeat(np.arange(len(chosen), dtype=np.int32), many),
+            self.spans.start[here],
+            self.spans.end[here],
+            label.astype(np.int32),
+            tuple(self.spans.labels[place] for place in present.tolist()),  # those that still occur
         )
+        answered = [*self.answered, False]
+        scores = None if self.given_scores is None else _or_none([self.given_scores[place] for place in here.tolist()])
+        return Found([answered[place] for place in places], many.tolist(), spans, scores)
+
+    def as_one(self) -> Found:
+        """All of them as those of one document."""
+        nowhere = np.zeros(len(self.spans), dtype=np.int32)
+        return Found([True], [len(self.spans)], replace(self.spans, document=nowhere), self.given_scores)
+
+
+def _or_none(scores: Scores) -> Scores | None:
+    return scores if scores.count(None) < len(scores) else None
 
 
 class Detections(Protocol):
@@ -134,6 +154,7 @@ class GivenSpans:
 
 
 Answers = tuple[list[str], Found]  # ids of some documents, and what was found in them
+_Place = tuple[Found, int]  # some documents, and which of them is meant
 
 
 class StreamedDetections:
@@ -150,91 +171,72 @@ class StreamedDetections:
 
     def __init__(self, stream: Iterable[tuple[str, Sequence[Any]]]) -> None:
         batches = getattr(stream, "batches", None)
-        self._stream: Iterator[Answers] = _in_answers(stream) if batches is None else batches()
-        self._ids: list[str] = []  # of documents that were read and neither asked for nor set aside
-        self._found = Found()
-        self._waiting: dict[str, tuple[_Held, int]] = {}
+        self._stream: Iterator[Answers] = answers_of(stream) if batches is None else batches()
+        self._next: list[Answers] = []  # read, and neither asked for nor set aside
+        self._waiting: dict[str, _Place] = {}
 
     def of(self, ids: Sequence[str]) -> Found:
         if self._come_next(ids):
-            if len(ids) == len(self._ids):
-                found, self._ids, self._found = self._found, [], Found()
-                return found
-            found, self._found = self._found.cut(len(ids))
-            self._ids = self._ids[len(ids) :]
-            return found
-        found, here = Found(), dict[str, Found]()
+            return self._taken(len(ids))
+        places: dict[str, _Place | None] = {}
         for id in ids:
-            if id not in here:
-                here[id] = self._one(id)
-            found.extend(here[id])
-        return found
+            if id not in places:
+                places[id] = self._one(id)
+        return _gathered([places[id] for id in ids])
 
     def unknown(self) -> Found:
-        found = Found()
-        for held, place in self._waiting.values():
-            found.extend(held.of(place))
-        for _, others in chain([(self._ids, self._found)], self._stream):
-            found.extend(others)
-        self._ids, self._found, self._waiting = [], Found(), {}
-        return found
+        left = [_gathered([*self._waiting.values()]), *(found for _, found in chain(self._next, self._stream))]
+        self._next, self._waiting = [], {}
+        return Found.joined(left)
 
     def _come_next(self, ids: Sequence[str]) -> bool:
         """Whether the next documents of the stream are these, each once and in this order."""
         if len(set(ids)) < len(ids):  # readings of one document
             return False
-        while len(self._ids) < len(ids):
+        while sum(len(several) for several, _ in self._next) < len(ids):
             if (more := next(self._stream, None)) is None:
                 return False
-            if self._ids:
-                self._ids += more[0]
-                self._found.extend(more[1])
-            else:
-                self._ids, self._found = more
-        return self._ids[: len(ids)] == list(ids)
+            self._next.append(more)
+        return [id for several, _ in self._next for id in several][: len(ids)] == list(ids)
 
-    def _one(self, id: str) -> Found:
-        """One document, wherever in the stream it is."""
+    def _taken(self, documents: int) -> Found:
+        """The next so many documents."""
+        parts = [Found.of([])] if not documents else []
+        while documents:
+            ids, found = self._next.pop(0)
+            if len(ids) > documents:
+                self._next.insert(0, (ids[documents:], found.documents(range(documents, len(ids)))))
+                found = found.documents(range(documents))
+            parts.append(found)
+            documents -= len(found.counts)
+        return Found.joined(parts)
+
+    def _one(self, id: str) -> _Place | None:
+        """Where one document is, wherever in the stream it stands."""
         while id not in self._waiting:
-            if not self._ids:
-                more = next(self._stream, None)
-                if more is None:
-                    return Found([False], [0])
-                self._ids, self._found = more
-            held = _Held(self._found)
-            for place, other in enumerate(self._ids):
+            more = self._next.pop(0) if self._next else next(self._stream, None)
+            if more is None:
+                return None
+            ids, found = more
+            for place, other in enumerate(ids):
                 if other in self._waiting:
                     raise InputError("each document must have one line of predictions", got=f"two of '{other[:80]}'")
-                self._waiting[other] = held, place
-            self._ids, self._found = [], Found()
-        held, place = self._waiting.pop(id)
-        return held.of(place)
+                self._waiting[other] = found, place
+        return self._waiting.pop(id)
 
 
-class _Held:
-    """Predictions that wait until they are asked for, in little room."""
-
-    def __init__(self, found: Found) -> None:
-        self._answered = found.answered
-        self._first = [0, *accumulate(found.counts)]
-        self._start, self._end = (np.array(column, dtype=np.int32) for column in (found.starts, found.ends))
-        self._names, self._label = coded(found.labels)
-        self._scores = found.scores if found.scores.count(None) < len(found.scores) else None
-
-    def of(self, place: int) -> Found:
-        """Those of one document."""
-        spans = slice(self._first[place], self._first[place + 1])
-        count = spans.stop - spans.start
-        return Found(
-            [self._answered[place]],
-            [count],
-            self._start[spans].tolist(),
-            self._end[spans].tolist(),
-            [self._names[label] for label in self._label[spans].tolist()],
-            [None] * count if self._scores is None else self._scores[spans],
-        )
+def _gathered(places: Sequence[_Place | None]) -> Found:
+    """Documents out of several batches, in the order given."""
+    parts = list({id(place[0]): place[0] for place in places if place is not None}.values())
+    first, before = {}, 0
+    for part in parts:
+        first[id(part)] = before
+        before += len(part.counts)
+    together = Found.joined(parts) if parts else Found.of([])
+    return together.documents([-1 if place is None else first[id(place[0])] + place[1] for place in places])
 
 
-def _in_answers(stream: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Answers]:
-    for several in in_batches(stream, lambda answer: len(answer[1])):
+def answers_of(stream: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Answers]:
+    """Documents one by one as columns of several."""
+    for several in in_pieces(stream, lambda answer: len(answer[1])):
         yield [id for id, _ in several], Found.of([spans for _, spans in several])

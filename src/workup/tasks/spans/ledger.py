@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.tasks.spans import columns
-from workup.tasks.spans.analysis.entities import KINDS, group_entities
+from workup.tasks.spans.analysis.entities import KINDS, Entities, group_entities
 from workup.tasks.spans.analysis.severity import severity_weights
 from workup.tasks.spans.batches import Batch
 from workup.tasks.spans.detections import Found
@@ -87,8 +87,7 @@ class Ledger:
             self.facts["unknown_documents"] += len(unknown.counts)
             return
         self.facts["unknown_documents"] += len(unknown.counts)
-        together = Found([True], [len(unknown.starts)], unknown.starts, unknown.ends, unknown.labels, unknown.scores)
-        predictions = self.stick.found(together, self.unmapped_found)
+        predictions = self.stick.found(unknown.as_one(), self.unmapped_found)
         gathered: _Columns = {}
         cells: _CellBuilder | None = None
         for policies in self.stick.policy_sets:
@@ -171,12 +170,13 @@ class Ledger:
         primary = [self.stick.primary_setting] if self.errors is not None else []
         full_mask = [setting for setting in self.stick.full_mask if setting.policy in {p.name for p in policies}]
         gathered: _Columns = {}
+        entities = group_entities(batch, golds.canonical, golds.identifier)
         for setting in dict.fromkeys((*full_mask, *of_cells, *primary)):
             if setting.policy not in {policy.name for policy in policies}:
                 continue
             fate = outcomes(matchup, setting)
             if setting in full_mask:
-                gathered |= _entities(batch, golds, fate, setting.policy)
+                gathered |= _entities(entities, fate, setting.policy, len(batch))
                 gathered |= _severity(golds, fate, setting.policy, len(batch))
             if setting in of_cells:
                 cells.add(setting, fate)
@@ -247,14 +247,14 @@ class _CellBuilder:
         cells.add(self._present // n + self._offset, self._present % n, self._names, self._columns)
 
 
-def _entities(batch: Batch, golds: Golds, fate: Outcomes, policy: str) -> _Columns:
+def _entities(entities: Entities, fate: Outcomes, policy: str, n: int) -> _Columns:
     """Entities with a mention that must be masked, and those of them with every such mention masked whole."""
-    table = group_entities(batch, golds.canonical, golds.identifier).table(fate.must, fate.hit)
+    table = entities.table(fate.must, fate.hit)
     found: _Columns = {}
     for kind in columns.ENTITY_KINDS:
         chosen = table.kind == KINDS.index(kind) if kind else np.ones(len(table.kind), dtype=np.bool_)
         for field, flags in (("entities", chosen), ("entities_hit", chosen & table.protected)):
-            sums = np.bincount(table.document, weights=flags, minlength=len(batch))
+            sums = np.bincount(table.document, weights=flags, minlength=n)
             found[columns.of_entities(policy, field, kind)] = sums
     return found
 

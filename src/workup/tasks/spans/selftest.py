@@ -91,9 +91,7 @@ class _Seen:
 
     def __init__(self, documents: Sequence[Document], found: Sequence[Sequence[Span] | None]) -> None:
         stick = Yardstick.of(modes=_MODES)
-        answers = Found()
-        for spans in found:
-            answers.add(spans)
+        answers = Found.of(found)
         ledger = Ledger(stick, by_label=False)
         ledger.add(Batch.of(documents), answers)
         columns = {name: ledger.rows.column(name) for name in ledger.rows.names}

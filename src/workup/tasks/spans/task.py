@@ -132,8 +132,7 @@ class SpansTask:
     def score(self, case: Case, output: Any) -> list[dict[str, float]]:
         """The counts of one document."""
         assert self._study is not None
-        found = Found()
-        found.add(_spans(_checked(output)))
+        found = Found.of([_spans(_checked(output))])
         ledger = Ledger(yardstick(self._study), by_label=False)
         ledger.add(case.expected, found)
         return [{name: float(ledger.rows.column(name)[0]) for name in ledger.rows.names}]

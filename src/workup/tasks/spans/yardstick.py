@@ -187,23 +187,22 @@ class Yardstick:
     def golds(self, batch: Batch, policies: Sequence[Policy], unmapped: Counter[str] | None = None) -> Golds:
         """The golds of a batch as these policies see them; labels without a canonical name are counted."""
         labels, label, canonical, identifier = self._coded(batch, unmapped)
-        start = batch.start
+        start = batch.spans.start
         if policies and policies[0].titles == "without_name":
             start = np.array(_without_titles(batch, canonical), dtype=np.int32)
-        spans = SpanArrays(_document(batch.counts), start, batch.end, label, labels)
+        spans = SpanArrays(batch.spans.document, start, batch.spans.end, label, labels)
         decisions = decide(policies, canonical, identifier)
         return Golds(spans, canonical, identifier, {p.name: d for p, d in zip(policies, decisions, strict=True)})
 
     def found(self, found: Found, unmapped: Counter[str] | None = None) -> SpanArrays:
         """Predictions under the names by which they are compared."""
-        written, place = coded(found.labels)
+        written, place = found.spans.labels, found.spans.label
         if unmapped is not None:
             for label, times in zip(written, np.bincount(place, minlength=len(written)).tolist(), strict=True):
                 if self.found_labels.of(label) is None:
                     unmapped[label] += times
         labels, code = coded([self._name(label, self.found_labels) for label in written])
-        start, end = np.array(found.starts, dtype=np.int32), np.array(found.ends, dtype=np.int32)
-        return SpanArrays(_document(found.counts), start, end, code[place], labels)
+        return SpanArrays(found.spans.document, found.spans.start, found.spans.end, code[place], labels)
 
     def matchup(self, golds: Golds, found: SpanArrays, *, texts: Sequence[str], answered: Sequence[bool]) -> Matchup:
         """What is counted of a batch."""
@@ -268,11 +267,6 @@ class Yardstick:
                 unmapped[label] += times[i]
         labels, code = coded(names)
         return labels, code[place], codes[0][place], codes[1][place]
-
-
-def _document(counts: Sequence[int]) -> _Codes:
-    """The document of each span, from how many each has."""
-    return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
 
 
 def _without_titles(batch: Batch, canonical: npt.NDArray[np.int32]) -> list[int]:

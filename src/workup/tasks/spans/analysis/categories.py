@@ -20,8 +20,7 @@ from workup.lexicon import Extractor
 from workup.tasks.spans.analysis.grammars import is_measurement, simple_address, usual_date
 from workup.tasks.spans.analysis.noise import noisy
 from workup.tasks.spans.analysis.visible import Range, telling_ranges, touches
-from workup.tasks.spans.analysis.vocabulary import ambiguous_names, empty_words, eponyms
-from workup.tasks.spans.labels import BRANCHES, SCHEME
+from workup.tasks.spans.analysis.vocabulary import BRANCH_OF, ambiguous_names, empty_words, eponyms
 
 MISSES = {
     "noise": "scanning errors, broken spacing, line breaks inside a value, homoglyphs",
@@ -90,7 +89,7 @@ def category_of_miss(
 def _cause(surface: str, start: int, label: str | None, visible: Sequence[Range]) -> str:
     """What in the text itself explains a miss, or nothing."""
     leaf = label or ""
-    branch = _BRANCH.get(leaf, "")
+    branch = BRANCH_OF.get(leaf, "")
     if noisy(surface, leaf=leaf, branch=branch):
         return "noise"
     if branch == "NAME" and leaf != "username" and _is_ambiguous(surface, start, visible):
@@ -100,9 +99,6 @@ def _cause(surface: str, start: int, label: str | None, visible: Sequence[Range]
     if (leaf == "street_address" or (leaf == "GEO" and _has_digit(surface))) and not simple_address(surface):
         return "complex_address"
     return "all_caps" if _in_capitals(surface, branch) else ""
-
-
-_BRANCH = {**{name: leaf.branch for name, leaf in SCHEME.items()}, **{name: name for name in BRANCHES}}
 
 
 def _is_ambiguous(surface: str, start: int, visible: Sequence[Range]) -> bool:

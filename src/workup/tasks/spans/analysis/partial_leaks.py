@@ -13,13 +13,11 @@ from workup.tasks.spans.analysis.grammars import STREET_WORDS
 from workup.tasks.spans.analysis.partial_dates import parts_of_date
 from workup.tasks.spans.analysis.pieces import SEVERITIES, Part, Remnant, Severity
 from workup.tasks.spans.analysis.visible import Range, telling_ranges, touches
-from workup.tasks.spans.analysis.vocabulary import empty_words
-from workup.tasks.spans.labels import BRANCHES, SCHEME
+from workup.tasks.spans.analysis.vocabulary import BRANCH_OF, empty_words
 from workup.tasks.spans.titles import title_length
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _READ = 400  # characters of a value that are looked at; longer ones are passages
-_BRANCH = {**{name: leaf.branch for name, leaf in SCHEME.items()}, **{name: name for name in BRANCHES}}
 
 
 class PartialLeak(NamedTuple):
@@ -54,7 +52,7 @@ def partial_leak(text: str, start: int, end: int, *, label: str | None, masks: S
     cut = min(end, start + _READ)
     left = Remnant(text[start:cut], [(a - start, min(b, cut) - start) for a, b in visible if a < cut])
     leaf = label or ""
-    reader = _BY_LEAF.get(leaf) or _BY_BRANCH.get(_BRANCH.get(leaf, ""), _words)
+    reader = _BY_LEAF.get(leaf) or _BY_BRANCH.get(BRANCH_OF.get(leaf, ""), _words)
     # What no reader can name (a sign such as $) is a fragment: visible, and never silently nothing.
     found = dict.fromkeys(reader(left, leaf)) or {Part("fragment", "low"): None}
     gravest = sorted(found, key=lambda part: -SEVERITIES.index(part.severity))
@@ -236,7 +234,7 @@ def _words(left: Remnant, leaf: str) -> list[Part]:
     for word, _, _, how in left.matches(_WORD):
         if how == "whole" and len(word) > 2:
             generic = word.lower() in empty_words()
-            telling = Part("word", "medium" if _BRANCH.get(leaf) in _PLACES or not leaf else "low")
+            telling = Part("word", "medium" if BRANCH_OF.get(leaf) in _PLACES or not leaf else "low")
             found.append(Part("generic_word", "low") if generic else telling)
         elif how != "none":
             found.append(Part("fragment", "low"))

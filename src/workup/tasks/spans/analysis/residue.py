@@ -14,8 +14,7 @@ from typing import Literal, NamedTuple
 from workup.lexicon.terms import lowered, unaccented
 from workup.lexicon.words import cut
 from workup.tasks.spans.analysis.visible import Borders, Range, says_something, visible_ranges
-from workup.tasks.spans.analysis.vocabulary import empty_words, name_words
-from workup.tasks.spans.labels import BRANCHES, SCHEME
+from workup.tasks.spans.analysis.vocabulary import BRANCH_OF, empty_words, name_words
 
 Kind = Literal["whole", "token"]
 SHORTEST = 3  # letters and digits of a value or a word; shorter ones are met by chance
@@ -29,7 +28,6 @@ _MASK = "\0"
 _FEW = 100  # values for which a plain look at each is cheaper than a look at every word
 # Branches whose single words tell who someone is. Parts of dates, ages and job titles are met everywhere.
 _WITH_TOKENS = frozenset({"NAME", "GEO", "ORG", "CONTACT", "NET", "ID", ""})
-_BRANCH = {**{name: leaf.branch for name, leaf in SCHEME.items()}, **{name: name for name in BRANCHES}}
 
 
 class Masked(NamedTuple):
@@ -73,6 +71,7 @@ class _Value(NamedTuple):
     spelt: set[str]  # its words as the text writes them
     form: str  # what is looked for: letters and digits in lower case; of a short number the form it was written in
     exact: bool  # a short number
+    like_a_name: bool  # its words count only where they are written like a name: those of firms are words of every day
     words: tuple[str, ...]  # words of it that are searched, in lower case
 
 
@@ -83,7 +82,8 @@ def residue(text: str, golds: Sequence[Masked], masks: Sequence[Range]) -> Resid
     is met in any case, without accents, and in any spacing: "Ann-Lee", "ANN LEE", "annlee"; a number of fewer than six
     digits only in its own form. A word of it (three characters, four if all digits) is met as a whole word. Function
     words, months and the words of addresses and firms are not searched by themselves; names that are everyday words
-    (Rose, Will) count where they are written like a name and open no sentence.
+    (Rose, Will) and words of organisations count where they are written like a name and open no sentence. Words of
+    dates, ages and professions are not searched, nor are words without a digit of identifiers.
 
     >>> note = "Ann Lee came. Mrs LEE said so; ann-lee signed."
     >>> found = residue(note, [Masked(0, 7, "name_patient")], [(0, 7)])
@@ -115,7 +115,7 @@ def _values(text: str, golds: Sequence[Masked], hidden: Borders) -> tuple[list[_
     skipped: set[tuple[str, str]] = set()
     read: set[tuple[str, str]] = set()  # mentions repeat
     for place, gold in enumerate(golds):
-        branch = _BRANCH.get(gold.label or "", "")
+        branch = BRANCH_OF.get(gold.label or "", "")
         for start, end in _covered(text, gold, hidden):
             written = text[start : min(end, start + _READ)]
             if (written, branch) in read:
@@ -138,7 +138,8 @@ def _values(text: str, golds: Sequence[Masked], hidden: Borders) -> tuple[list[_
                 skipped.add(key)
                 continue
             if key not in found:
-                found[key] = _Value(place, set(), form, exact, () if exact else _telling(words, branch))
+                telling = () if exact else _telling(words, branch)
+                found[key] = _Value(place, set(), form, exact, branch == "ORG", telling)
             found[key].spelt.update(_WORD.findall(written))
     return list(found.values()), len(skipped)
 
@@ -160,7 +161,9 @@ def _telling(words: Iterable[str], branch: str) -> tuple[str, ...]:
     return tuple(
         word
         for word in dict.fromkeys(words)
-        if len(word) >= (SHORTEST_NUMBER if word.isdigit() else SHORTEST) and word not in empty_words()
+        if len(word) >= (SHORTEST_NUMBER if word.isdigit() else SHORTEST)
+        and word not in empty_words()
+        and (branch != "ID" or not word.isalpha())  # "No. 123456" must not find every "no"
     )
 
 
@@ -217,7 +220,7 @@ def _wholes(visible: _Visible, values: Sequence[_Value]) -> _Found:
     loose: dict[str, _Forms] = {}
     exact: dict[str, _Forms] = {}
     few = len(values) <= _FEW
-    for number, (_, _, form, is_exact, _) in enumerate(values):
+    for number, (_, _, form, is_exact, _, _) in enumerate(values):
         if is_exact:
             forms = exact.setdefault(_WORD.findall(form)[0], {})
         elif few and form not in visible.glued:
@@ -276,7 +279,7 @@ def _tokens(visible: _Visible, values: Sequence[_Value]) -> _Found:
     for word, start in visible.places(wanted.keys()):
         place = (start, start + len(word))
         for number in wanted[word]:
-            if _in_its_case(visible, place, values[number].spelt):
+            if _in_its_case(visible, place, values[number].spelt, every=values[number].like_a_name):
                 found.setdefault(place, []).append(number)
     return found
 
@@ -285,14 +288,14 @@ _OPENS = re.compile(r"(?:^|[.!?:;•\n\r])[\s\"'“”‘’(\[*-]*$")
 _BEFORE = 12  # characters in which the opening of a sentence shows
 
 
-def _in_its_case(visible: _Visible, place: Range, spelt: Collection[str]) -> bool:
-    """A name that is an everyday word counts where it is written like a name, and no sentence opens with it.
+def _in_its_case(visible: _Visible, place: Range, spelt: Collection[str], *, every: bool = False) -> bool:
+    """A name that is an everyday word (or every word) counts where it is written like one and opens no sentence.
 
     Like a name: with one capital, or as it was where it is masked. In a note in capitals every word looks like one.
     """
     start, end = place
     word = visible.text[start:end]
-    if _plain(word) not in name_words():
+    if not every and _plain(word) not in name_words():
         return True
     if not (word.istitle() or (word in spelt and word[0].isupper())):
         return False

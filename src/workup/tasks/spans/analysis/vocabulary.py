@@ -4,12 +4,16 @@ Reads the lists that come with the package, once; knows no text."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from types import MappingProxyType
 
 from workup.lexicon.sources import ambiguous
-from workup.tasks.spans.labels import read_shipped
+from workup.tasks.spans.labels import NAMES, branch_of, read_shipped
 from workup.tasks.spans.language import function_words
 
+# A table rather than `branch_of`: it answers for every span, and nothing at all for labels without a canonical name.
+BRANCH_OF: Mapping[str, str] = MappingProxyType({name: branch_of(name) for name in NAMES})
 # Function words that the test of language leaves out because other languages share them.
 _SHARED = frozenset(
     ["a", "an", "am", "as", "do", "he", "i", "in", "is", "me", "no", "of", "on", "or", "so", "under", "was", "we"]
