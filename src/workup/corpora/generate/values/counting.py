@@ -1,0 +1,68 @@
+"""Numbers in words, ordinals and Roman numerals, in English whatever the locale."""
+
+from __future__ import annotations
+
+_ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ORDINALS = {
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
+    "twelve": "twelfth", "twenty": "twentieth", "thirty": "thirtieth",
+}  # fmt: skip
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th.
+
+    >>> [ordinal(n) for n in (1, 12, 22, 31)]
+    ['1st', '12th', '22nd', '31st']
+    """
+    return f"{number}{'th' if 10 < number % 100 < 14 else _ENDINGS.get(number % 10, 'th')}"
+
+
+def number_words(number: int, *, joint: str = "-") -> str:
+    """A number from 0 to 999 in words.
+
+    >>> number_words(93), number_words(104)
+    ('ninety-three', 'one hundred four')
+    """
+    if number < 20:
+        return _ONES[number]
+    if number < 100:
+        rest = f"{joint}{_ONES[number % 10]}" if number % 10 else ""
+        return _TENS[number // 10] + rest
+    rest = f" {number_words(number % 100, joint=joint)}" if number % 100 else ""
+    return f"{_ONES[number // 100]} hundred{rest}"
+
+
+def ordinal_words(number: int) -> str:
+    """A day of the month in words.
+
+    >>> ordinal_words(3), ordinal_words(22), ordinal_words(30)
+    ('third', 'twenty-second', 'thirtieth')
+    """
+    head, hyphen, last = number_words(number).rpartition("-")
+    return head + hyphen + _ORDINALS.get(last, f"{last}th")
+
+
+def spoken_year(year: int) -> str:
+    """A year as it is said.
+
+    >>> spoken_year(1952), spoken_year(2007), spoken_year(1905), spoken_year(2019), spoken_year(2000)
+    ('nineteen fifty-two', 'two thousand seven', 'nineteen oh five', 'twenty nineteen', 'two thousand')
+    """
+    century, rest = divmod(year, 100)
+    if century == 20 and rest < 10:
+        return "two thousand" + (f" {_ONES[rest]}" if rest else "")
+    if rest == 0:
+        return f"{number_words(century)} hundred"
+    return f"{number_words(century)} {'oh ' if rest < 10 else ''}{number_words(rest)}"
+
+
+def roman(month: int) -> str:
+    """The number of a month in Roman numerals."""
+    return _ROMAN[month - 1]

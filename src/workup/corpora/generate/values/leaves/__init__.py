@@ -1,0 +1,1 @@
+"""The surface forms of every leaf, one module per kind of leaf."""
