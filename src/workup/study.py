@@ -48,6 +48,7 @@ class CorpusPart(Part):
     annotators: Literal["each", "union", "intersection", "majority"] = Field(
         "each", description="How the golds of several annotators are read"
     )
+    sample: int | None = Field(None, ge=1, description="So many cases only: a seeded sample, stratified by type")
     name: str = Field("", description="Name of the corpus in reports; the file's name when empty")
     version: str = Field("", description="Version of the corpus, as its owner counts it")
 

@@ -94,6 +94,15 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True)
+class Budget:
+    """How much a system that costs may be asked for. `tell` is called with the estimate before the first call."""
+
+    calls: int | None = None
+    cost: float | None = None
+    tell: Callable[[str], None] = lambda said: None
+
+
 class Engine(Protocol):
     """An ordered map. `setup` runs once in each worker and gives the function that does the work there."""
 
@@ -128,6 +137,7 @@ class Task(Protocol):
     name: str
     metric_names: Collection[str]
     scales: Mapping[str, str]  # metrics that sites can be pooled on, each with its scale (identity, logit, log)
+    batch: int  # cases asked for at a time, where a system does not say
     shows_text: bool  # whether a report can hold text of documents, when asked for
     goals: Mapping[str, tuple[str, float | None]]  # which way each of them is good, and its target where it has one
 
@@ -135,7 +145,16 @@ class Task(Protocol):
         """The cases a study names, checked; `table` takes the place of the file when given."""
         ...
 
-    def run(self, open_system: Callable[[], Any], corpus: Corpus, engine: Engine, log: OutputLog, watch: Watch) -> Any:
+    def run(
+        self,
+        open_system: Callable[[], Any],
+        corpus: Corpus,
+        engine: Engine,
+        log: OutputLog,
+        watch: Watch,
+        *,
+        budget: Budget,
+    ) -> Any:
         """Put every case to the system; outputs already in the log are not asked for again."""
         ...
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from platform import python_version
 from typing import Any, Literal
 
+import numpy as np
+
 import workup
 from workup import plugins
 from workup.errors import StudyError, near
@@ -20,8 +22,10 @@ from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
-from workup.task import Corpus, OutputLog, Task, Watch
+from workup.task import Budget, Corpus, OutputLog, Task, Watch
 from workup.tasks.spans.detections import GivenSpans
+
+UNLIMITED = Budget()
 
 
 def validate(
@@ -31,6 +35,7 @@ def validate(
     table: Any = None,
     refit: Callable[..., Any] | None = None,
     run: RunDirectory | None = None,
+    budget: Budget = UNLIMITED,
     show_text: bool = False,
     details: Literal["primary", "all"] = "primary",
     watch: Watch = lambda what, done, total: None,
@@ -39,7 +44,8 @@ def validate(
 
     `system` is a name in the study, or an object to test in its place; `table` takes the place of the corpus file;
     `refit(table)` fits a new model, for optimism correction; `run` keeps outputs so that a killed run resumes.
-    `show_text` writes text of the documents into the record, which then holds PHI and says so.
+    `budget` bounds what a system that costs is asked for. `show_text` writes text of the documents into the record,
+    which then holds PHI and says so; `details` of single units are kept of the primary setting, or of every one.
     """
     task: Task = plugins.find("tasks", study.task)()
     gates = [Gate.parse(rule, known=task.metric_names) for rule in study.gates]
@@ -48,7 +54,7 @@ def validate(
     opener = Opener(study, system)
 
     corpus = task.read(study, table)
-    outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch)
+    outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch, budget=budget)
     scores = task.scores(corpus, outputs)
     metrics = task.metrics(scores, study)
     followed = task.followed(metrics, study)
@@ -86,6 +92,8 @@ def validate(
         counted = dict(getattr(opener(), "timings", {}))  # calls and retries, where a system counts them
         if any(counted.values()):
             run.timings({"system": counted})
+        if latency := _latency(engine, int(getattr(opener(), "batch", 0) or task.batch)):
+            run.timings({"latency": latency})
     return Report(
         study=study.record(),
         corpus=corpus.as_dict(),
@@ -204,6 +212,15 @@ def score_spans(
         make = plugins.find("systems", "recorded")
         system = make(name="recorded", base=recorded.parent, path=recorded.name, offsets=offsets)
     return validate(study, system=system, table=None if path else gold, show_text=show_text, watch=watch)
+
+
+def _latency(engine: Any, batch: int) -> dict[str, float]:
+    """Seconds a case took, averaged within the batches that were asked for; nothing where all was recorded."""
+    seconds = np.asarray(getattr(engine, "seconds", ()), dtype=np.float64) / batch
+    if not seconds.size:
+        return {}
+    p50, p95 = np.quantile(seconds, [0.5, 0.95])
+    return {"batch": batch, "p50_seconds": float(p50), "p95_seconds": float(p95), "cases_a_second": 1 / seconds.mean()}
 
 
 class Opener:

@@ -9,6 +9,7 @@ import typer
 from workup import __version__
 from workup.cli import (
     corpus,
+    detecting,
     information,
     judging,
     planning,
@@ -52,6 +53,7 @@ GROUPS = (
     starting,
     running,
     scoring,
+    detecting,
     corpus,
     splitting,
     planning,

@@ -17,6 +17,7 @@ from workup.errors import RunError
 if TYPE_CHECKING:
     from workup.report import Report
     from workup.study import Study
+    from workup.task import Budget
 
 
 FILES = {"text": "report.txt", "json": "report-copy.json", "json-flat": "report-flat.json"}
@@ -36,6 +37,11 @@ def run(
     workers: Annotated[int | None, typer.Option(help="Worker processes; 0 is one per core")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and say what would be done")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier outputs and ask the system again")] = False,
+    sample: Annotated[int | None, typer.Option(help="So many cases only: seeded, stratified by type")] = None,
+    max_calls: Annotated[int | None, typer.Option(help="Most calls of a paid system; a later run goes on")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Most that a paid system may cost; a later run goes on")
+    ] = None,
     details: Annotated[
         Literal["primary", "all"], typer.Option(help="Single units in details.jsonl: of the primary setting, or of all")
     ] = "primary",
@@ -46,8 +52,10 @@ def run(
 ) -> None:
     """Run a study; the same command goes on where a stopped run ended."""
     from workup.runs import safe_name
+    from workup.task import Budget
 
-    plan = load(study, engine=engine, workers=workers)
+    plan = load(study, engine=engine, workers=workers, sample=sample)
+    budget = Budget(max_calls, max_cost, say)
     directory = out or plan.base / "runs" / safe_name(plan.name)
     names: list[str | None] = [part.name or part.use for part in plan.systems]
     if dry_run:
@@ -56,7 +64,7 @@ def run(
     outcomes = []
     for name in names or [None]:
         place = directory / safe_name(str(name)) if len(names) > 1 else directory
-        report = run_system(plan, study, name, place, fresh=fresh, details=details, show_text=show_text)
+        report = run_system(plan, study, name, place, fresh=fresh, budget=budget, details=details, show_text=show_text)
         say(f"{place / 'report.json'}")
         typer.echo(str(report))
         for verdict in report.verdicts:
@@ -67,7 +75,7 @@ def run(
     raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
 
 
-def load(file: Path, *, engine: str | None = None, workers: int | None = None) -> Study:
+def load(file: Path, *, engine: str | None = None, workers: int | None = None, sample: int | None = None) -> Study:
     """Read a study and let its folder hold modules that `use: module:Object` names."""
     from workup.study import Study
 
@@ -78,6 +86,8 @@ def load(file: Path, *, engine: str | None = None, workers: int | None = None) -
     changes: dict[str, Any] = {} if engine is None else {"engine": engine}
     if workers is not None:
         changes["workers"] = workers
+    if sample is not None:
+        changes["corpus"] = study.corpus.model_copy(update={"sample": sample})
     return study.model_copy(update=changes) if changes else study
 
 
@@ -88,18 +98,28 @@ def run_system(
     place: Path,
     *,
     fresh: bool,
+    budget: Budget | None = None,
     details: Literal["primary", "all"] = "primary",
     show_text: bool = False,
 ) -> Report:
     """Validate one system of a study into a run directory."""
     from workup.cli.records import render
     from workup.runs import RunDirectory
+    from workup.task import Budget
     from workup.validate import validate
 
     started, cpu = time.monotonic(), time.process_time()
     with RunDirectory.open(place, fresh=fresh) as directory, Progress() as progress:
         directory.log(f"study {study.name}, system {name or 'recorded'}, engine {study.engine}")
-        report = validate(study, system=name, run=directory, details=details, show_text=show_text, watch=progress)
+        report = validate(
+            study,
+            system=name,
+            run=directory,
+            budget=budget or Budget(),
+            details=details,
+            show_text=show_text,
+            watch=progress,
+        )
         for form in study.report.formats:
             directory.write(FILES.get(form, f"report.{form}"), render(report, form))
         measured = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - cpu}

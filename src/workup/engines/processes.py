@@ -41,6 +41,7 @@ class Processes:
                 remedy="set workers to 0 or more",
             )
         self.workers = workers or _cores()
+        self.seconds: list[float] = []  # that the work on each item took, in its worker
 
     def map(self, setup: Callable[[], Callable[[Item], Result]], items: Sequence[Item]) -> Iterator[Result]:
         """Results in the order of the items; `setup` runs once in each worker, and not at all when there is no item."""
@@ -52,6 +53,11 @@ class Processes:
                 f"it holds something that exists in this process only. To fix: {_USE_SERIAL}."
             ) from error
         return self._results(packed, items) if items else iter(())
+
+    def _outcome(self, future: Future[_Done | _Raised]) -> Any:
+        answer = _answer(future)
+        self.seconds.append(answer.seconds)
+        return answer.result
 
     def _results(self, packed: bytes, items: Sequence[Any]) -> Iterator[Any]:
         workers = min(self.workers, len(items))
@@ -65,10 +71,10 @@ class Processes:
             for item in items:
                 pending.append(pool.submit(_work_on, item))
                 if len(pending) == workers * _PENDING_PER_WORKER:
-                    yield _outcome(pending.popleft())
+                    yield self._outcome(pending.popleft())
                     finished += 1
             while pending:
-                yield _outcome(pending.popleft())
+                yield self._outcome(pending.popleft())
                 finished += 1
             complete = True
         except BrokenProcessPool:
@@ -85,8 +91,8 @@ class Processes:
                 _stop(pool)
 
 
-def _outcome(future: Future[_Done | _Raised]) -> Any:
-    """The result of one item, or the error that was raised for it in the worker."""
+def _answer(future: Future[_Done | _Raised]) -> _Done:
+    """The answer to one item, or the error that was raised for it in the worker."""
     try:
         answer = future.result()
     except BrokenProcessPool:
@@ -98,7 +104,7 @@ def _outcome(future: Future[_Done | _Raised]) -> Any:
         ) from error
     if isinstance(answer, _Raised):
         raise answer.rebuilt()
-    return answer.result
+    return answer
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:
@@ -127,6 +133,7 @@ def _cores() -> int:
 @dataclass(frozen=True)
 class _Done:
     result: Any
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -212,8 +219,10 @@ def _work_on(item: Any) -> _Done | _Raised:
     if _failure is not None:
         return _failure
     assert _work is not None
+    began = time.perf_counter()
     try:
-        return _Done(_work(item))
+        result = _work(item)
+        return _Done(result, time.perf_counter() - began)
     except _Stop:
         os._exit(1)  # the pool would take it for the answer of one item and go on to the next
     except SystemExit:

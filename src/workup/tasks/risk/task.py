@@ -18,7 +18,7 @@ from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
 from workup.study import Study
-from workup.task import Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
+from workup.task import Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
@@ -44,6 +44,7 @@ class RiskTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    batch = _BATCH
     shows_text = False
 
     def read(self, study: Study, table: Any = None) -> RiskCorpus:
@@ -88,6 +89,8 @@ class RiskTask:
         engine: Engine,
         log: OutputLog,
         watch: Watch,
+        *,
+        budget: Budget,
     ) -> Floats:
         """A risk for every row, NaN where the model refused one."""
         cohort = _cohort(corpus)

@@ -10,13 +10,14 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from workup import plugins
-from workup.errors import InputError, StudyError, SystemFailure
+from workup.errors import InputError, RunError, StudyError, SystemFailure
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
-from workup.task import Case, Corpus, Engine, OutputLog, Part, SpanSystem, Watch
+from workup.task import Budget, Case, Corpus, Engine, OutputLog, Part, SpanSystem, Watch
 from workup.tasks.guarding import guarded
 from workup.tasks.spans.batches import batches_of
+from workup.tasks.spans.budgets import within
 from workup.tasks.spans.corpus import DocumentCases, SpansCorpus
 from workup.tasks.spans.details import details_of
 from workup.tasks.spans.detections import Detections, Found, GivenSpans, HeldDetections, StreamedDetections
@@ -29,6 +30,7 @@ from workup.tasks.spans.matching.matchup import PHI
 from workup.tasks.spans.matching.modes import parse_mode
 from workup.tasks.spans.metrics import METRIC_NAMES, scales_and_goals, span_metrics
 from workup.tasks.spans.notes import cautions, notes_of
+from workup.tasks.spans.sampling import sampled_ids
 from workup.tasks.spans.scoring import SpanScores, as_scores
 from workup.tasks.spans.tables import tables_of
 from workup.tasks.spans.yardstick import Yardstick
@@ -53,6 +55,7 @@ class SpansTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    batch = _BATCH
     shows_text = True
 
     def __init__(self) -> None:
@@ -103,10 +106,21 @@ class SpansTask:
         path = study.base / part.path
         read = plugins.find("formats", "span-batches")
         read_as = {"format": part.format, "offsets": part.offsets, "trim": part.trim}
+        if part.sample is not None:
+            everything = partial(plugins.find("formats", "spans"), path, **read_as)
+            chosen = sampled_ids(everything(), part.sample, seed=study.seed)
+            return lambda: batches_of((d for d in everything() if d.id in chosen), **options), path.name, None
         return lambda: read(path, **read_as, **options), path.name, None
 
     def run(
-        self, open_system: Callable[[], Any], corpus: Corpus, engine: Engine, log: OutputLog, watch: Watch
+        self,
+        open_system: Callable[[], Any],
+        corpus: Corpus,
+        engine: Engine,
+        log: OutputLog,
+        watch: Watch,
+        *,
+        budget: Budget,
     ) -> Outputs:
         """The spans of every document; a recorded system's are read from its file as they are needed."""
         assert isinstance(corpus, SpansCorpus) and self._study is not None
@@ -119,14 +133,21 @@ class SpansTask:
         total, done = corpus.facts.documents, len(known)
         watch("asking the detector", done, total)
         pending = [one for one in _questions(corpus, size) if any(id not in known for id in one[0])]
+        affordable = within(budget, system, [texts for _, texts in pending])
+        questions = pending[:affordable]
         for (ids, _), answers in zip(
-            pending, engine.map(partial(_opened, open_system), [texts for _, texts in pending]), strict=True
+            questions, engine.map(partial(_opened, open_system), [texts for _, texts in questions]), strict=True
         ):
             found = dict(zip(ids, answers, strict=True))
             log.append({id: spans for id, spans in found.items() if id not in known})
             known |= found
             done += len(ids)
             watch("asking the detector", min(done, total), total)
+        if affordable < len(pending):
+            raise RunError(
+                f"stopped at the limit on calls or cost: {done:,} of {total:,} documents are answered and kept. "
+                "To fix: run the same command again with a higher --max-calls or --max-cost; it goes on from there."
+            )
         return Outputs(partial(HeldDetections, {id: _spans(answer) for id, answer in known.items()}), labels, emits)
 
     def score(self, case: Case, output: Any) -> list[dict[str, float]]:
