@@ -21,7 +21,6 @@ _MOST = 12  # labels listed before the rest are counted
 def cautions(ledger: Ledger) -> Callable[[Setting], str]:
     """Why a number in a setting must not decide anything, or nothing."""
     unmapped = [*ledger.unmapped_golds, *ledger.unmapped_found]
-    all_coarse = 0 < ledger.facts["golds"] == ledger.facts["coarse_golds"]
     emits_leaves = any(name in SCHEME for name in ledger.found_labels)
 
     def caution(setting: Setting) -> str:
@@ -33,8 +32,9 @@ def cautions(ledger: Ledger) -> Callable[[Setting], str]:
         if unmapped:
             both = Counter(ledger.unmapped_golds) + Counter(ledger.unmapped_found)
             return f"it rests on labels without a canonical name: {listed(both)}"
-        if setting.level.startswith("leaf") and all_coarse:
-            return "every gold has a coarse label (a branch), so leaves cannot be compared"
+        wanted = [name for name, numbers in ledger.by_label.get(setting, {}).items() if numbers[0] > 0]
+        if setting.level.startswith("leaf") and wanted and not any(name in SCHEME for name in wanted):
+            return "every gold to be masked has a coarse label (a branch), so leaves cannot be compared"
         if setting.level.startswith("leaf") and ledger.found_labels and not emits_leaves:
             return "every prediction has a coarse label (a branch), so leaves cannot be compared"
         return ""
