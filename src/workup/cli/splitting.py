@@ -106,7 +106,7 @@ def _checked(
 ) -> dict[str, Any]:
     """The table with outcome and time as the risk task would read them; columns that are absent are left to split."""
     from workup.tasks.risk.checks import check_outcome
-    from workup.tasks.risk.times import check_time
+    from workup.tasks.times import check_time
 
     checked = dict(content)
     if outcome in checked:

@@ -20,15 +20,6 @@ _EITHER_WAY = re.compile(r"[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}")
 _BARE_CODES = 1000  # numbers up to here are codes of an outcome; larger ones might be ids and are not shown
 
 
-def rows_named(bad: Bools) -> str:
-    """How many rows are at fault and which is the first, never what they hold.
-
-    >>> rows_named(np.array([False, True, True]))
-    '2 of 3 rows, the first is row 2 below the header'
-    """
-    return f"{int(bad.sum())} of {len(bad)} rows, the first is row {int(np.argmax(bad)) + 1} below the header"
-
-
 def missing_cells(column: npt.NDArray[Any]) -> Bools:
     """Which cells hold nothing."""
     if column.dtype.kind == "f":

@@ -22,10 +22,9 @@ from workup.tasks.risk.checks import (
     check_weight,
     missing_cells,
     refuse_doubtful_numbers,
-    rows_named,
 )
 from workup.tasks.risk.identity import Ids, content, identities
-from workup.tasks.risk.times import Times, check_time
+from workup.tasks.times import Times, check_time, rows_named
 
 NO_PATIENT_COLUMN = "No patient column: each row is taken as a patient of its own."
 

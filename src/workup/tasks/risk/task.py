@@ -26,7 +26,9 @@ from workup.tasks.risk.panels import panels
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
 _ANY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)))
 _SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
-_GOALS = {metric.name: (metric.better, metric.target) for metric in _ANY if not metric.whole_study}
+_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)), ece=True)
+_GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
+_TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
 
 
@@ -44,6 +46,7 @@ class RiskTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    headline = ("auroc", "auprc", "brier", "sensitivity", "specificity", "ppv", "npv", *_TARGETS)
     batch = _BATCH
     shows_text = False
 

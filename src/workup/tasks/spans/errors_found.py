@@ -28,7 +28,7 @@ from workup.tasks.spans.why_wrong import Categories
 from workup.tasks.spans.yardstick import Golds, Yardstick
 
 MISSED, NO_IDENTIFIER = "(missed)", "(no identifier)"
-ANALYSED = 100_000  # misses, and false alarms, that are looked at one by one; more are counted without a category
+ANALYSED = 50_000  # misses, and false alarms, that are looked at one by one; more are counted without a category
 SEARCHED = 20_000  # documents whose visible text is searched for values that are masked elsewhere in it
 _SHAPES = 40  # shapes of each kind that a report lists
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.scores import Levels, Scores
-from workup.tasks.risk.times import check_time
 from workup.tasks.spans import columns
 from workup.tasks.spans.corpus import SpansCorpus
 from workup.tasks.spans.detections import Detections
 from workup.tasks.spans.ledger import UNKNOWN, Ledger
+from workup.tasks.times import check_time
 
 _OF_DOCUMENTS = ("type", "specialty")  # of every document, so they are groups wherever they are known
 

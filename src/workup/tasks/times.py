@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-from workup.scores import MISSING, level_name
-from workup.tasks.risk.checks import rows_named
+from workup.scores import MISSING, Bools, level_name
 
 Times = npt.NDArray[np.datetime64]
 
@@ -21,6 +20,15 @@ _ISO = re.compile(
 )
 _DAY_AND_MONTH = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})\b.*", re.ASCII)
 _NEVER = np.datetime64("NaT", "us")
+
+
+def rows_named(bad: Bools) -> str:
+    """How many rows are at fault and which is the first, never what they hold.
+
+    >>> rows_named(np.array([False, True, True]))
+    '2 of 3 rows, the first is row 2 below the header'
+    """
+    return f"{int(bad.sum())} of {len(bad)} rows, the first is row {int(np.argmax(bad)) + 1} below the header"
 
 
 def check_time(column: npt.NDArray[Any], *, time_format: str | None, where: str) -> Times:

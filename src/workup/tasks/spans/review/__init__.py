@@ -1,0 +1,1 @@
+"""Manual review of what golds and systems disagree on: a queue, files for reviewers, their answers, corrected rates."""
