@@ -21,6 +21,7 @@ NAMES = (
     "run_lengths",
     "drift",
     "drift_planted",
+    "spans_coverage",
 )
 FOLDER = evidence.ROOT / "evidence"
 

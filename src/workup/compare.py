@@ -1,17 +1,19 @@
 """Two systems compared: paired where their rows are at hand, from their two records where not. Reads no file.
 
-Every difference is second − first. What counts as better is a matter of the metric: higher, lower, or nearer a target.
+Every difference is second − first. What counts as better (higher, lower, or nearer a target), and which metrics are
+judged together, is for the task to say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from workup.errors import InputError
+from workup import plugins
+from workup.errors import InputError, visible
 from workup.estimate import Estimate
 from workup.gates import primary_values, same_slice
 from workup.lenses.paired import LEVEL, Gap, Row, compare_scores, comparison_row
@@ -19,16 +21,19 @@ from workup.report import Report
 from workup.stats.intervals import Ends, combine_difference, normal_p, z_critical
 from workup.stats.multiplicity import adjust
 
-__all__ = ["Comparison", "compare", "compare_reports", "compare_scores", "gain"]
+__all__ = [
+    "Comparison",
+    "check_footing",
+    "compare",
+    "compare_reports",
+    "compare_scores",
+    "gain",
+    "goals_of",
+    "headline_of",
+]
 
 SIGNIFICANT = 0.05
-HIGHER = frozenset(
-    ["auroc", "auprc", "scaled_brier", "sensitivity", "specificity", "ppv", "npv", "f1", "accuracy", "net_benefit"]
-)
-LOWER = frozenset(["brier", "ici", "e50", "e90", "emax", "ece"])
-TARGETS: Mapping[str, float] = {"calibration_slope": 1.0, "calibration_in_the_large": 0.0, "oe_ratio": 1.0}
-# Judged together, and so adjusted together; a margin is put to those that are shares, where one number suits all.
-HEADLINE = ("auroc", "auprc", "brier", "sensitivity", "specificity", "ppv", "npv", *TARGETS)
+Goals = Mapping[str, tuple[str, float | None]]  # which way each metric is good, and its target where it has one
 PAIRINGS: Mapping[str, str] = {
     "paired": "paired: the same rows answered by both, so what they share cancels out",
     "unpaired_same_corpus": "unpaired, conservative: both answered the same cases, but from the records alone the "
@@ -48,6 +53,8 @@ class Comparison:
     margin: float | None
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    task: str = ""
+    tables: Mapping[str, Any] = field(default_factory=dict)  # what only the task can tell of the pair
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -59,17 +66,29 @@ class Comparison:
 
 def compare_reports(first: Report, second: Report) -> list[Row]:
     """Every metric and slice that both records hold, the ends of their own intervals joined by square and add."""
+    goals = goals_of(str(first.study.get("task")))
     others = {_key(e): e for e in second.estimates() if e.level == LEVEL}
     rows = []
     for key, mine in {_key(e): e for e in first.estimates() if e.level == LEVEL}.items():
         if key in others:
             theirs = others[key]
-            target = TARGETS.get(mine.metric)
+            better, target = goals.get(mine.metric, ("neither", None))
             distance = None if target is None else _unpaired(_away(mine, target), _away(theirs, target))
             sides = tuple({"value": e.value, "low": e.low, "high": e.high} for e in (mine, theirs))
             n = min(mine.n_patients, theirs.n_patients)
-            rows.append(comparison_row(mine.metric, mine.slice, sides, _unpaired(mine, theirs), distance, n_patients=n))
+            gap = _unpaired(mine, theirs)
+            rows.append(comparison_row(mine.metric, mine.slice, sides, gap, distance, n_patients=n, better=better))
     return rows
+
+
+def goals_of(task: str) -> Goals:
+    """Which way each metric of a task is good.
+
+    >>> goals_of("risk")["brier"], goals_of("risk")["oe_ratio"], goals_of("spans")["leak_rate_document"]
+    (('lower', None), ('target', 1.0), ('lower', None))
+    """
+    found: Goals = plugins.find("tasks", task).goals
+    return found
 
 
 def _key(e: Estimate) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -119,10 +138,12 @@ def compare(
     metrics: Sequence[str] = (),
     paired: Sequence[Row] | None = None,
     notes: Sequence[str] = (),
+    tables: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """A second record against a first; `paired` rows take the place of what the records alone can say.
 
-    `metrics` are the headline, judged with Holm's adjustment and, where there is one, against the margin.
+    `metrics` are the headline, judged with Holm's adjustment and, where there is one, against the margin; without them
+    it is the task's own.
     """
     if first.study.get("task") != second.study.get("task"):
         raise InputError(
@@ -131,14 +152,40 @@ def compare(
         )
     if margin is not None and not (np.isfinite(margin) and margin > 0):
         raise InputError("a margin must be a positive number on the metric's own scale", got=f"{margin:g}")
+    task = str(first.study.get("task"))
+    check_footing(first, second)
     same = first.corpus.get("sha256") == second.corpus.get("sha256")
     pairing = "paired" if paired is not None else "unpaired_same_corpus" if same else "independent"
     rows = compare_reports(first, second) if paired is None else _with_ends(paired, first, second)
     if not rows:
         raise InputError("the two reports must share at least one metric and slice", got="none in common")
     said = [*notes, PAIRINGS[pairing]]
-    judged = _judged(rows, metrics, primary_values(first.study), margin)
-    return Comparison(_identity(first), _identity(second), pairing, margin, tuple(judged), tuple(said))
+    judged = _judged(rows, metrics, headline_of(task), primary_values(first.study), margin)
+    sides = _identity(first), _identity(second)
+    return Comparison(*sides, pairing, margin, tuple(judged), tuple(said), task, dict(tables or {}))
+
+
+def headline_of(task: str) -> Sequence[str]:
+    """Metrics that a comparison judges together: those the task names, or all that have a better side."""
+    found = plugins.find("tasks", task)
+    named: Sequence[str] = getattr(found, "headline", ())
+    return named or [metric for metric, (better, _) in found.goals.items() if better != "neither"]
+
+
+def check_footing(first: Report, second: Report) -> None:
+    """Two records are compared only where the same things were counted: a number under another policy is another
+    number, even where its name and its slice are the same."""
+    footing = getattr(plugins.find("tasks", str(first.study.get("task"))), "footing", None)
+    if footing is None:
+        return
+    held, other = footing(first.study), footing(second.study)
+    for key in held:
+        if held[key] != other.get(key):
+            raise InputError(
+                f"two reports are compared on one footing, so '{key}' must be the same in both studies",
+                got=visible(f"{held[key]!r} and {other.get(key)!r}"[:300]),
+                remedy="run both with the same settings",
+            )
 
 
 def _with_ends(rows: Sequence[Row], first: Report, second: Report) -> list[Row]:
@@ -163,8 +210,14 @@ def _identity(report: Report) -> dict[str, Any]:
     return {"system": dict(report.system), "corpus": dict(report.corpus), "report": report.sha256}
 
 
-def _judged(rows: Sequence[Row], metrics: Sequence[str], primary: Mapping[str, Any], margin: float | None) -> list[Row]:
-    chosen = metrics or HEADLINE
+def _judged(
+    rows: Sequence[Row],
+    metrics: Sequence[str],
+    headline: Sequence[str],
+    primary: Mapping[str, Any],
+    margin: float | None,
+) -> list[Row]:
+    chosen = metrics or headline
     judged = [{**row, "headline": row["metric"] in chosen and _overall(row["slice"], primary)} for row in rows]
     absent = [name for name in metrics if not any(row["headline"] and row["metric"] == name for row in judged)]
     if absent:
@@ -176,7 +229,7 @@ def _judged(rows: Sequence[Row], metrics: Sequence[str], primary: Mapping[str, A
         row["p_adjusted"] = None if np.isnan(p) else float(p)
     for row in judged:
         row["direction"] = row["verdict"] = _direction(row)
-        if margin is not None and row["headline"] and (metrics or row["metric"] not in TARGETS):
+        if margin is not None and row["headline"] and (metrics or row["better"] != "target"):
             row["margin"], row["verdict"] = margin, _no_worse(row, margin)
     return judged
 
@@ -191,9 +244,9 @@ def gain(row: Row) -> tuple[float | None, float | None, float | None]:
         value, low, high = (row["distance"][end] for end in ("value", "low", "high"))
     else:
         value, low, high = row["value"], row["low"], row["high"]
-    if row["metric"] in HIGHER:
+    if row["better"] == "higher":
         return value, low, high
-    if row["metric"] in LOWER or row["distance"] is not None:
+    if row["better"] == "lower" or row["distance"] is not None:
         return tuple(None if end is None else -end for end in (value, high, low))  # type: ignore[return-value]
     return None, None, None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -131,15 +131,30 @@ class Part(NamedTuple):
     slices: Sequence[Slice]
 
 
+class Paired(NamedTuple):
+    """Two systems on the same rows, in one order; `tables` and `notes` are what only the task can tell of the pair."""
+
+    first: Scores
+    second: Scores
+    tables: Mapping[str, Any] = {}
+    notes: Sequence[str] = ()
+    intervals: Literal["resampled", "linearised"] = "resampled"
+
+
 class Task(Protocol):
-    """How one kind of system is run and scored. `study` is a workup.study.Study."""
+    """How one kind of system is run and scored. `study` is a workup.study.Study.
+
+    Three more are optional, and serve comparisons: `headline`, the metrics that are judged together; `footing(study)`,
+    of a study as the record holds it, what must be equal for two reports to be compared; and
+    `paired(first, second, study)`, which answers with `Paired` where rows have no column "row" to be matched by.
+    """
 
     name: str
     metric_names: Collection[str]
     scales: Mapping[str, str]  # metrics that sites can be pooled on, each with its scale (identity, logit, log)
     batch: int  # cases asked for at a time, where a system does not say
     shows_text: bool  # whether a report can hold text of documents, when asked for
-    goals: Mapping[str, tuple[str, float | None]]  # which way each of them is good, and its target where it has one
+    goals: Mapping[str, tuple[str, float | None]]  # which way each metric is good, and its target where it has one
 
     def read(self, study: Any, table: Any = None) -> Corpus:
         """The cases a study names, checked; `table` takes the place of the file when given."""

@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hostile import NAMES, hostile, with_comparisons
+from workup import Study, validate
+from workup.corpora.generate.cohort import generate
 from workup.report import Report
 from workup.reports import html
 
@@ -49,12 +52,38 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+def _monitored(*, sex: str = "sex", female: str = "F", lab: str = "creatinine") -> Report:
+    """A year in which outcomes change in October, as the drift lens sees it; names may be a user's own."""
+    jump = {"drift": {"outcome_log_odds": 0.8}, "drift_from": 10, "drift_steps": 1}
+    table = dict(generate(6000, seed=4, plan=jump).table)
+    table[sex] = np.where(table.pop("sex") == "F", female, "M").astype(object)
+    table[lab] = table.pop("creatinine") + (table["time"] >= np.datetime64("2024-11-01")) * 0.4
+    outcome = table["outcome"].copy()
+    outcome[table["time"] >= np.datetime64("2024-12-15")] = np.nan  # not known yet
+    table["outcome"] = outcome
+    roles = {"outcome": "outcome", "risk": "risk", "patient": "patient", "time": "time"}
+    study = {
+        "name": "watched",
+        "task": "risk",
+        "columns": {**roles, "groups": [sex], "inputs": [lab, "age"]},
+        "lenses": {"drift": {"baseline": 6, "by": [sex]}},
+        "thresholds": [0.2],
+        "bootstrap": {"replicates": 200},
+    }
+    return validate(Study.of(study), table=table)
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A plain page and a hostile one, by name, as addresses."""
+    """A plain page and a hostile one, of a validation and of a year of monitoring, by name, as addresses."""
     folder = tmp_path_factory.mktemp("pages")
     report = Report.read(FIXTURE)
-    made = {"plain": with_comparisons(report), "hostile": hostile(report, HOSTILE)}
+    made = {
+        "plain": with_comparisons(report),
+        "hostile": hostile(report, HOSTILE),
+        "drift": _monitored(),
+        "hostile-drift": _monitored(sex=f"sex {HOSTILE}", female=f"F {HOSTILE}", lab=f"lab {HOSTILE}"),
+    }
     for name, record in made.items():
         (folder / f"{name}.html").write_text(html.render(record), encoding="utf-8")
     return {name: (folder / f"{name}.html").as_uri() for name in made}
@@ -83,7 +112,7 @@ def _open(browser: Any, address: str, *, width: int = 1280, scheme: str = "light
     return watched
 
 
-@pytest.mark.parametrize("name", ["plain", "hostile"])
+@pytest.mark.parametrize("name", ["plain", "hostile", "drift", "hostile-drift"])
 def test_the_page_asks_for_nothing_complains_of_nothing_and_fits(
     browser: Any, files: dict[str, str], name: str
 ) -> None:
@@ -114,10 +143,31 @@ def test_hostile_names_add_nothing(browser: Any, files: dict[str, str]) -> None:
     watched.page.close()
 
 
+def test_hostile_names_add_nothing_to_a_monitoring_page(browser: Any, files: dict[str, str]) -> None:
+    watched = _open(browser, files["hostile-drift"])
+    count = "(list) => list.map((one) => document.querySelectorAll(one).length)"
+    elements = ["script", "style", "img", "iframe", "[onload],[onerror]", "b"]
+    assert watched.page.evaluate(count, elements) == [1, 1, 0, 0, 0, 0]
+    assert "<script>alert(1)</script>" in watched.page.inner_text("main")
+    assert watched.page.evaluate("/[\\u202a-\\u202e\\u2066-\\u2069\\u0000]/.test(document.body.textContent)") is False
+    watched.page.close()
+
+
+def test_a_monitoring_page_has_its_parts_and_charts(browser: Any, files: dict[str, str]) -> None:
+    watched = _open(browser, files["drift"])
+    heads = watched.page.locator("h2").all_inner_texts()
+    for words in ("Period and windows", "Baseline and now", "Active alerts", "Resolved alerts"):
+        assert words in heads
+    assert watched.page.locator("figure svg").count() >= 2
+    assert watched.page.locator("figure svg text").first.text_content()
+    watched.page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_fault_of_accessibility(browser: Any, files: dict[str, str], scheme: str) -> None:
+@pytest.mark.parametrize("name", ["plain", "drift"])
+def test_no_serious_fault_of_accessibility(browser: Any, files: dict[str, str], name: str, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    watched = _open(browser, files["plain"], scheme=scheme)
+    watched = _open(browser, files[name], scheme=scheme)
     watched.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     found = axe.Axe().run(watched.page).response
     grave = [
@@ -132,8 +182,9 @@ def test_no_serious_fault_of_accessibility(browser: Any, files: dict[str, str], 
     watched.page.close()
 
 
-def test_charts_follow_the_dark_theme(browser: Any, files: dict[str, str]) -> None:
-    watched = _open(browser, files["plain"], scheme="dark")
+@pytest.mark.parametrize("name", ["plain", "drift"])
+def test_charts_follow_the_dark_theme(browser: Any, files: dict[str, str], name: str) -> None:
+    watched = _open(browser, files[name], scheme="dark")
     script = "getComputedStyle(document.querySelector('figure svg text')).fill"
     assert watched.page.evaluate(script) == "rgb(230, 235, 240)"
     watched.page.close()

@@ -7,22 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-from workup.estimate import EVERYTHING, Draws, replicate, slices_by
+from workup.estimate import EVERYTHING, Draws, jackknife, replicate, slices_by
 from workup.lenses.contrasts import Contrast, Side, difference
-from workup.metric import FEWEST_PATIENTS, Metric
-from workup.scores import Floats, Scores
+from workup.metric import FEWEST_CLUSTERS, FEWEST_PATIENTS, Linear, Metric
+from workup.scores import Floats, Levels, Scores
 from workup.stats import rank
 from workup.stats.intervals import z_critical
+from workup.stats.paired_gaps import patient_gap
 
 LEVEL = 0.95
 FEWEST_OF_A_CLASS = 10  # below that DeLong's variance is too small (evidence/small_samples.json)
+MOST_LEFT_OUT = 50_000_000  # rows weighed in all, where patients are left out one at a time
 Row = dict[str, Any]
+Intervals = Literal["resampled", "linearised"]
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,14 @@ def comparison_row(
     distance: Gap | None,
     *,
     n_patients: int,
+    better: str,
 ) -> Row:
     """A comparison before any verdict; `distance` is from the target, and then decides."""
     return {
         "metric": metric,
         "slice": dict(keys),
         "kind": "difference",
+        "better": better,
         "first": dict(sides[0]),
         "second": dict(sides[1]),
         **asdict(gap),
@@ -73,12 +78,20 @@ def comparison_row(
 
 
 def compare_scores(
-    first: Scores, second: Scores, metrics: Sequence[Metric], draws: Draws, *, groups: Iterable[str] = ()
+    first: Scores,
+    second: Scores,
+    metrics: Sequence[Metric],
+    draws: Draws,
+    *,
+    groups: Iterable[str] = (),
+    intervals: Intervals = "resampled",
 ) -> list[Row]:
     """Both systems on the rows both answered: DeLong's paired test for AUROC, shared resamples of patients otherwise.
 
     Rows are matched by the column "row", or by place without one. `groups` adds a slice per level of each. Strata of
     `draws` are those of the rows of `first`. Calibration curves of both bend where the metrics say, which is one place.
+    `linearised` intervals come from what each patient adds to the difference, by t on as many degrees of freedom as
+    patients differ; they hold where few do, which resamples do not.
 
     >>> from workup.metric import mean
     >>> error = mean("brier", lambda s: s["error"], describe="mean error", better="lower")
@@ -91,22 +104,38 @@ def compare_scores(
     if draws.strata is not None:
         draws = replace(draws, strata=draws.strata.take(kept))
     slices = [EVERYTHING, *slices_by({name: first.groups[name] for name in groups if name in first.groups})]
-    alike = all(np.array_equal(first[name], second[name]) for name in first.values)
-    drawn = None if alike else [replicate(one, metrics, slices, draws=draws) for one in (first, second)]
+    shared = [name for name in first.values if name in second.values]
+    alike = all(np.array_equal(first[name], second[name]) for name in shared)
+    linear = [intervals == "linearised" and _linearisable(metric, first) for metric in metrics]
+    resampled = [metric for metric, one in zip(metrics, linear, strict=True) if not one]
+    place = {id(metric): i for i, metric in enumerate(resampled)}
+    drawn = None
+    if resampled and not alike:
+        drawn = [replicate(one, resampled, slices, draws=draws) for one in (first, second)]
     rows = []
     for s, one in enumerate(slices):
         parts = [scores if one.rows is None else scores.take(one.rows) for scores in (first, second)]
-        for m, metric in enumerate(metrics):
-            sides = [Side(part, None if drawn is None else drawn[i][s, m]) for i, part in enumerate(parts)]
-            values = [_or_none(metric.value(part)) for part in parts]
+        strata = draws.strata if draws.strata is None or one.rows is None else draws.strata.take(one.rows)
+        for metric, by_patient in zip(metrics, linear, strict=True):
+            if alike or by_patient:
+                sides = [Side(part) for part in parts]
+            else:
+                assert drawn is not None
+                sides = [Side(part, drawn[i][s, place[id(metric)]]) for i, part in enumerate(parts)]
+            if by_patient and not alike:
+                gap, distance = _linearised(metric, parts[0], parts[1], strata), None
+            else:
+                gap = _paired(metric, sides[0], sides[1])
+                distance = _paired_distance(metric, sides[0], sides[1])
             rows.append(
                 comparison_row(
                     metric.name,
                     {**one.key, **metric.at},
-                    [{"value": value, "low": None, "high": None} for value in values],
-                    _paired(metric, sides[0], sides[1]),
-                    _paired_distance(metric, sides[0], sides[1]),
+                    [{"value": _or_none(metric.value(part)), "low": None, "high": None} for part in parts],
+                    gap,
+                    distance,
                     n_patients=parts[0].n_patients,
+                    better=metric.better,
                 )
             )
     return rows
@@ -157,6 +186,78 @@ def _paired(metric: Metric, first: Side, second: Side) -> Gap:
     if metric.drawn is not None:
         found = replace(found, reason="; ".join(filter(None, (found.reason, "of the spline estimates"))))
     return found if found.value is not None else replace(found, value=gap)
+
+
+# ---- what each patient adds ----------------------------------------------------------------------------------------
+
+
+def _linearisable(metric: Metric, scores: Scores) -> bool:
+    """A function of sums, or one for which every patient can be left out in turn; distances from a target are not."""
+    if metric.better == "target" or metric.drawn is not None:
+        return False
+    return metric.linear is not None or scores.n_patients * len(scores) <= MOST_LEFT_OUT
+
+
+def _linearised(metric: Metric, first: Scores, second: Scores, strata: Levels | None) -> Gap:
+    """second − first on the same rows, from patients' influences on either value."""
+    values = metric.value(first), metric.value(second)
+    if not np.isfinite(values).all():
+        return Gap(reason=f"undefined in one of them: {metric.undefined}")
+    gap = values[1] - values[0]
+    for scores in (first, second) if metric.interval is not None else ():
+        own = metric.interval(scores, LEVEL)  # type: ignore[misc]
+        if own.status != "ok":  # a figure that nothing may rest on is no better for being compared
+            return Gap(gap, reason=f"{own.status} in one of them: {own.reason or 'no interval'}")
+    n = first.n_patients
+    if n < FEWEST_CLUSTERS:
+        return Gap(gap, reason=f"insufficient: {n} patients; at least {FEWEST_CLUSTERS} are needed")
+    adds = [_influence(metric, scores) for scores in (first, second)]
+    if not all(np.isfinite(one).all() for one in adds):
+        return Gap(gap, reason="insufficient: undefined where a single patient is left out")
+    between = adds[1] - adds[0]
+    if gap == 0 and not np.any(np.abs(between) > 1e-12):
+        return Gap(0.0, p=1.0, method="linearised", reason="alike in every patient, so no interval can be given")
+    codes = None
+    if strata is not None:
+        _, place = np.unique(first.patient, return_index=True)
+        codes = strata.codes[place]
+    found = patient_gap(gap, between, strata=codes)
+    if found.se == 0:
+        return Gap(gap, reason="insufficient: every patient adds the same, so the data cannot show its uncertainty")
+    low, high = found.ends(LEVEL)
+    if metric.scale == "logit":  # a share, and so is the distance of two from each other
+        low, high = max(low, -1.0), min(high, 1.0)
+    return Gap(gap, low, high, found.p(), f"linearised over patients, t on {found.df:.0f} df")
+
+
+def _influence(metric: Metric, scores: Scores) -> Floats:
+    """What each patient adds to the value, in the order of their codes."""
+    if metric.linear is None:
+        left_out = jackknife(scores, [metric], groups=scores.n_patients)[0]
+        n = left_out.size
+        return np.asarray((left_out.mean() - left_out) * (n - 1) / n)
+    _, codes = np.unique(scores.patient, return_inverse=True)
+    weighted = metric.linear.columns(scores) * scores.base_weight[:, None]
+    by_patient = np.column_stack([np.bincount(codes, weights=column) for column in weighted.T])
+    return np.asarray(by_patient @ _slope(metric.linear, by_patient.sum(axis=0)))
+
+
+def _slope(form: Linear, totals: Floats) -> Floats:
+    """Derivative of a function of totals by each of them; from above where a total is 0 and cannot fall."""
+    step = 1e-6 * np.maximum(np.abs(totals), 1.0)
+    slopes = []
+    for place, by in enumerate(step):
+        ends = []
+        for end in (totals[place] + by, totals[place] - by if totals[place] >= by else totals[place]):
+            moved = totals.copy()
+            moved[place] = end
+            ends.append((end, float(form.finish(moved))))
+        (above, high), (below, low) = ends
+        slopes.append((high - low) / (above - below))
+    return np.array(slopes)
+
+
+# ---- tests and resamples -------------------------------------------------------------------------------------------
 
 
 def _delong(first: Scores, second: Scores) -> Gap:

@@ -31,6 +31,7 @@ class Figure:
     spec: Spec
     says: tuple[str, ...]
     table: Table
+    wide: bool = False  # cannot shrink to a telephone and stay readable, so it scrolls there
 
 
 def panels(report: Report) -> list[Figure]:

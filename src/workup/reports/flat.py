@@ -7,6 +7,8 @@ from typing import Any
 
 from workup.errors import ReportError
 from workup.report import Estimate, Report
+from workup.reports import spans_flat
+from workup.reports.spans_setting import narrowed
 
 # Familiar name → metric of the record; those of the second kind are taken at the primary threshold.
 _OVERALL = {
@@ -35,17 +37,15 @@ _JOINT = (
 def render(report: Report) -> str:
     """Headline numbers with `_lower` and `_upper` ends, null where undefined. No nesting, one key each."""
     task = report.study.get("task")
-    if task != "risk":
-        raise ReportError(f"the flat form is known for the task risk; got a report of '{task}'. To fix: use -f json.")
+    if task not in ("risk", "spans"):
+        known = "the flat form is known for the tasks risk and spans"
+        raise ReportError(f"{known}; got a report of '{task}'. To fix: use -f json.")
+    if task == "spans":
+        return _text({**_identity(report), **spans_flat.numbers(report), **_pooled(narrowed(report))})
     overall = [e for e in report.estimates(lens="internal") if e.level == _LEVEL]
     threshold = _threshold(report, overall)
     found: dict[str, Any] = {
-        "schema_version": report.schema_version,
-        "sha256": report.sha256,
-        "study": report.study.get("name"),
-        "system": report.system.get("name"),
-        "system_version": report.system.get("version"),
-        "corpus": report.corpus.get("name"),
+        **_identity(report),
         "interval_level": _LEVEL,
         "threshold": threshold,
         **_sizes(overall),
@@ -57,6 +57,21 @@ def render(report: Report) -> str:
     found |= _pooled(report)
     if found["calibration_intercept_joint"] is None:
         found["calibration_intercept_joint_note"] = _JOINT
+    return _text(found)
+
+
+def _identity(report: Report) -> dict[str, Any]:
+    return {
+        "schema_version": report.schema_version,
+        "sha256": report.sha256,
+        "study": report.study.get("name"),
+        "system": report.system.get("name"),
+        "system_version": report.system.get("version"),
+        "corpus": report.corpus.get("name"),
+    }
+
+
+def _text(found: dict[str, Any]) -> str:
     # Twelve digits, as everywhere in the record, so that a number here is the number there.
     plain = {key: float(f"{value:.12g}") if isinstance(value, float) else value for key, value in found.items()}
     return json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

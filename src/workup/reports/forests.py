@@ -11,7 +11,10 @@ from workup.reports.charts import FIRST, INK, MUTED, Figure, Spec, base, find, t
 from workup.reports.layout import Table
 from workup.reports.wording import at_threshold, interval, number, plural
 
-METRICS = ("auroc", "calibration_slope", "oe_ratio", "sensitivity", "specificity")
+METRICS = (
+    *("auroc", "calibration_slope", "oe_ratio", "sensitivity", "specificity"),
+    *("recall", "leak_rate_document", "over_redaction"),
+)
 MOST_GROUPS = 25  # rows a reader can take in; the table below holds all
 _LABEL = 20  # letters of a group's name that fit beside the plot
 _ROW = 26  # height of a row

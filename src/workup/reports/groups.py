@@ -20,7 +20,14 @@ BY_GROUP = (
     "specificity",
     "ppv",
     "npv",
+    "recall",
+    "precision",
+    "leak_rate_document",
+    "leak_rate_char",
+    "over_redaction",
+    "specificity_negative_document",
 )
+SMALLEST = ("auroc", "sensitivity", "specificity", "calibration_slope", "recall", "leak_rate_document")
 _ORDER = ("disparity", "inconclusive", "within", "not_assessed")
 Row = Mapping[str, Any]
 
@@ -165,7 +172,7 @@ def smallest_gaps(result: LensResult) -> Section:
     rows = tuple(
         (*_who(row), number(row["smallest_difference"]))
         for row in result.tables.get("smallest_difference", ())
-        if row["metric"] in ("auroc", "sensitivity", "specificity", "calibration_slope")
+        if row["metric"] in SMALLEST
     )
     said = (
         "The smallest true gap between a group and those it is held against that a study of this size would find with "

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -23,7 +23,10 @@ from workup.reports import drawing
 from workup.reports.charts import Figure, find, panels, thresholds
 from workup.reports.figures import figures
 from workup.reports.layout import Section, Table
-from workup.reports.sections import kind, sections
+from workup.reports.sections import HOLDS_TEXT, kind, sections
+from workup.reports.spans_cards import Card, cards, facts
+from workup.reports.spans_setting import is_spans
+from workup.reports.spans_viewer import KINDS, Shown, documents
 from workup.reports.wording import at_threshold, interval, number, rule_words
 
 NO_CHARTS = (
@@ -31,9 +34,18 @@ NO_CHARTS = (
     "the figures behind them stand in tables instead."
 )
 _IN_CHARTS = ("calibration", "decision-curve", "power-curve")  # sections whose table stands behind a chart
+_BEHIND = ("curve", "confusion")  # sections that stay, with their table behind the chart
+_NARROW = ("corpus", "misses", "alarms")  # sections of narrow tables
+ON_PAPER = 6  # documents of the viewer that are printed
 _LONG_WORD = re.compile(r"\S{26}")  # wider than a column should be: the only cells in which a word may be cut
 _FIGURE = re.compile(r"^[<+-]?[\d.,]+(e-?\d+)?( ?%)?$|^–$|^$")
 _PAIR = re.compile(r"^[+-]?[\d.,e-]+( to |/)[+-]?[\d.,e-]+$|^–$|^$")
+FOLDED = {
+    "types-leaf": "Every type, where the type must be right",
+    "types-branch": "Every branch of types",
+    "severity": "The weights",
+    "documents": "List of the documents",
+}
 LONGEST = 300  # letters of one name that a page shows
 
 
@@ -56,6 +68,9 @@ VERDICTS = {
     "inconclusive": Verdict("inconclusive", "unsure", "?"),
     "adequate": Verdict("adequate", "good", "✓"),
     "inadequate": Verdict("inadequate", "bad", "✗"),
+    # Tested is no verdict on the result, so it is not green; what was not tested stands out.
+    "tested": Verdict("tested", "none", "•"),
+    "not tested": Verdict("not tested", "unsure", "?"),
 }
 
 
@@ -79,6 +94,7 @@ class Drawn:
     svg: Markup
     says: tuple[str, ...]
     grid: Grid
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,15 +110,9 @@ class Part:
     figures: tuple[Drawn, ...] = ()
     record: tuple[tuple[str, str], ...] = ()
     folded: str = ""
-
-
-@dataclass(frozen=True)
-class Card:
-    """A key figure with its interval."""
-
-    title: str
-    value: str
-    ends: str
+    documents: tuple[Shown, ...] = ()
+    all_documents: int = 0
+    side_by_side: bool = False
 
 
 @dataclass
@@ -118,8 +128,10 @@ class _Names:
 
 def render(report: Report, *, interactive: bool = True) -> str:
     """The whole report as one HTML file; without `interactive` there is no script at all, as for printing."""
-    style = _asset("static/report.css")
-    script = _asset("static/sort.js") if interactive else ""
+    shown = documents(report)
+    style = _asset("static/report.css") + (_asset("static/spans.css") if is_spans(report) else "")
+    style += _asset("static/patient_text.css") if report.contains_phi else ""
+    script = _asset("static/sort.js") + (_asset("static/viewer.js") if shown else "") if interactive else ""
     header, *rest = sections(report)
     environment = Environment(
         loader=PackageLoader("workup.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -138,10 +150,14 @@ def render(report: Report, *, interactive: bool = True) -> str:
         kind=kind(report),
         planned=report.study.get("task") == "plan",
         facts=" · ".join(filter(None, (_size(report), f"as of {_shown(report.as_of)}" if report.as_of else ""))),
-        alarms=header.sentences,
+        more_facts=_shown(facts(report)),
+        alarms=[_shown(sentence) for sentence in header.sentences],
+        phi=HOLDS_TEXT if report.contains_phi else "",
+        marks=list(KINDS.values()),
+        on_paper=ON_PAPER,
         tally=[(VERDICTS[word], tally[word]) for word in VERDICTS if tally[word]],
         cards=_cards(report),
-        parts=list(_parts(report, header, rest)),
+        parts=list(_parts(report, header, rest, shown if interactive else shown[:ON_PAPER], len(shown))),
         verdicts=VERDICTS,
         sha256=report.sha256,
     )
@@ -152,17 +168,24 @@ def _size(report: Report) -> str:
     if not report.corpus["n_cases"]:
         return ""
     about = report.results["internal"].tables.get("summary") if "internal" in report.results else None
+    if is_spans(report):
+        golds = f", {number(about['golds'])} identifiers" if about else ""
+        return f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} documents{golds}"
     events = f", {number(about['events'])} events" if about else ""
     return f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} rows{events}"
 
 
-def _parts(report: Report, header: Section, rest: Sequence[Section]) -> Iterator[Part]:
+def _parts(
+    report: Report, header: Section, rest: Sequence[Section], shown: Sequence[Shown], documents: int
+) -> Iterator[Part]:
     names, drawable = _Names(), drawing.available()
     beside = figures(report)
     for i, section in enumerate(rest):
         if section.key in _IN_CHARTS:
             continue
-        yield _part(f"part-{i}", section, beside.get(section.key, []), names, drawable)
+        part = _part(f"part-{i}", section, beside.get(section.key, []), names, drawable)
+        viewed = section.key == "documents"
+        yield replace(part, documents=tuple(shown), all_documents=documents) if viewed else part
         if section.key == "gates":
             yield from _panels(report, names, drawable)
     record = tuple((name, _shown(value)) for name, value in header.tables[0].rows)
@@ -170,7 +193,7 @@ def _parts(report: Report, header: Section, rest: Sequence[Section]) -> Iterator
 
 
 def _panels(report: Report, names: _Names, drawable: bool) -> Iterator[Part]:
-    charts = panels(report)
+    charts = [] if is_spans(report) else panels(report)
     if charts:
         said = () if drawable else (NO_CHARTS,)
         figures = tuple(_figure(f"panel-{i}", chart, names, drawable) for i, chart in enumerate(charts))
@@ -178,16 +201,18 @@ def _panels(report: Report, names: _Names, drawable: bool) -> Iterator[Part]:
 
 
 def _part(id: str, section: Section, charts: Sequence[Figure], names: _Names, drawable: bool) -> Part:
-    folded = {"by": "Every figure of every group", "gaps-open": "Gaps that are described and not judged"}
+    folded = {"by": "Every figure of every group", "gaps-open": "Gaps that are described and not judged", **FOLDED}
+    tables = () if charts and section.key in _BEHIND else section.tables
     return Part(
         id,
         section.key,
         _shown(section.title),
         sentences=tuple(map(_shown, section.sentences)),
         points=tuple(map(_shown, section.points)),
-        grids=tuple(_grid(_in_words(table), names) for table in section.tables),
+        grids=tuple(_grid(_in_words(table), names) for table in tables),
         figures=tuple(_figure(f"{id}-{j}", chart, names, drawable) for j, chart in enumerate(charts)),
         folded=folded.get(section.key.partition(":")[0], ""),
+        side_by_side=section.key in _NARROW,
     )
 
 
@@ -205,7 +230,7 @@ def _figure(id: str, chart: Figure, names: _Names, drawable: bool) -> Drawn:
     # The drawing holds shapes and escaped words only (see drawing.py), so it may stand in the page as it is.
     svg = Markup(drawing.svg(chart.spec, name=id)) if drawable else Markup("")
     grid = _grid(chart.table, names)
-    return Drawn(id, _shown(chart.title), svg, tuple(map(_shown, chart.says)), grid)
+    return Drawn(id, _shown(chart.title), svg, tuple(map(_shown, chart.says)), grid, chart.wide)
 
 
 def _grid(table: Table, names: _Names) -> Grid:
@@ -217,7 +242,7 @@ def _grid(table: Table, names: _Names) -> Grid:
 
 
 def _kind(head: str, cells: Sequence[str]) -> str:
-    if head in ("outcome", "verdict") and all(cell in VERDICTS for cell in cells):
+    if head in ("outcome", "verdict", "coverage") and all(cell in VERDICTS for cell in cells):
         return "verdict"
     if all(_FIGURE.match(cell) for cell in cells) or all(_PAIR.match(cell) for cell in cells):
         return "num"
@@ -229,6 +254,8 @@ def _kind(head: str, cells: Sequence[str]) -> str:
 
 def _cards(report: Report) -> list[Card]:
     internal = report.results.get("internal")
+    if is_spans(report) and internal is not None:
+        return cards(report)
     if internal is None and "drift" in report.results:
         now = (
             find(report.results["drift"], m, {"window": "latest"}) for m in ("auroc", "oe_ratio", "calibration_slope")

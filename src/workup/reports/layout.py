@@ -12,6 +12,7 @@ class Table:
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
+    titled: bool = False  # text and Markdown show the caption too: several tables stand in one section
 
 
 @dataclass(frozen=True)

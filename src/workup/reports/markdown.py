@@ -26,7 +26,8 @@ def _section(section: Section, mark: str) -> str:
 
 def _table(table: Table) -> str:
     lines = [table.heads, tuple("---" for _ in table.heads), *table.rows]
-    return "\n".join(
+    head = f"**{_escaped(table.caption)}**\n\n" if table.titled else ""
+    return head + "\n".join(
         "| " + " | ".join(cell if set(cell) == {"-"} else _escaped(cell) for cell in line) + " |" for line in lines
     )
 

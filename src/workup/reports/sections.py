@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import drift, power, sites, split
+from workup.reports import drift, power, sites, spans, split
 from workup.reports.groups import BY_GROUP, by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section, Table
+from workup.reports.spans_setting import is_spans, narrowed
 from workup.reports.wording import METRIC_TITLES, at_threshold, count, headline, interval, number, slice_name
 
 __all__ = ["Section", "Table", "sections"]
@@ -16,6 +17,7 @@ Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % t
 
 Z_INTERVAL = 1.95996  # of the 95 % intervals that are read here
 TITLE = "Validation report"
+HOLDS_TEXT = "THIS REPORT HOLDS PATIENT TEXT."
 OVERALL = (
     "auroc",
     "auprc",
@@ -36,10 +38,11 @@ DECISIONS = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "f1", "aler
 def sections(report: Report) -> list[Section]:
     """The report, in the order people know; a plan has no data, and so neither gates nor limits of them."""
     if report.study.get("task") == "plan":
-        found = [_header(report), _summary(report), *power.sections(report)]
-        return [section for section in found if section.sentences or section.tables or section.points]
+        return _kept([_header(report), _summary(report), *power.sections(report)])
     found = [_header(report), _summary(report), _verdicts(report)]
     internal = report.results.get("internal")
+    if is_spans(report):
+        return _kept([*found, *_of_detector(report)])
     if internal is not None:
         found += split.sections(internal.tables["split"]) if internal.tables.get("split") else []
         found += [
@@ -57,6 +60,22 @@ def sections(report: Report) -> list[Section]:
     if "subgroups" in report.results and report.results["subgroups"].tables.get("smallest_difference"):
         found.append(smallest_gaps(report.results["subgroups"]))
     found.append(_limits(report))
+    return _kept(found)
+
+
+def _of_detector(report: Report) -> Iterator[Section]:
+    """The body of a detector's report; what lenses found is shown at the rule set of the headline."""
+    seen = narrowed(report)
+    yield from spans.sections(report)
+    yield from spans.groups(report)
+    yield from (*sites.sections(seen), *power.sections(seen), *drift.sections(seen))
+    yield _smallest(report)
+    yield from spans.smallest_groups(report)
+    yield from spans.documents(report)
+    yield spans.limits(report)
+
+
+def _kept(found: Iterable[Section]) -> list[Section]:
     return [section for section in found if section.sentences or section.tables or section.points]
 
 
@@ -67,7 +86,7 @@ def kind(report: Report) -> str:
         return "Sample-size report"
     if "internal" not in asked and len(asked) == 1:
         return {"sites": "External validation report", "drift": "Monitoring report"}.get(asked.pop(), TITLE)
-    return TITLE
+    return spans.TITLE if is_spans(report) else TITLE
 
 
 def _header(report: Report) -> Section:
@@ -77,17 +96,18 @@ def _header(report: Report) -> Section:
         ("Study", str(report.study.get("name", ""))),
         ("System", " ".join(filter(None, dict.fromkeys((str(system["name"]), str(system["version"])))))),
         ("Corpus", " ".join(filter(None, (str(corpus["name"]), str(corpus["version"]))))),
-        ("Cases, patients", cases),
+        ("Documents, patients" if is_spans(report) else "Cases, patients", cases),
         ("Corpus sha256", str(corpus["sha256"])),
         ("Seed", str(report.seed)),
         ("As of", report.as_of or "not given"),
+        *(spans.header_rows(report) if is_spans(report) else ()),
         (
             "Made with",
             f"Workup {report.workup}, " + ", ".join(f"{k} {v}" for k, v in sorted(report.environment.items())),
         ),
         ("Record sha256", report.sha256),
     ]
-    marked = ("THIS REPORT HOLDS PATIENT TEXT.",) if report.contains_phi else ()
+    marked = (*((HOLDS_TEXT,) if report.contains_phi else ()), *spans.broken_scorer(report))
     rows = [(name, value) for name, value in rows if value]
     return Section(kind(report), marked, (Table(("", ""), tuple(rows)),), key="record")
 
@@ -95,11 +115,12 @@ def _header(report: Report) -> Section:
 def _summary(report: Report) -> Section:
     notes = [note for result in report.results.values() for note in result.notes]
     # How rows map to patients decides every interval, so it is said before anything else.
-    first = [note for note in notes if note.startswith("No patient column")]
+    first = [note for note in notes if note.startswith(("No patient column", "No document names a patient"))]
     rest = [note for note in notes if note not in first]
-    return Section(
-        "In plain words", (*first, *headline(report), *drift.headline(report)), points=tuple(rest), key="summary"
-    )
+    seen = narrowed(report)
+    own = spans.headline(report) if is_spans(report) else ()
+    said = (*first, *own, *headline(seen), *drift.headline(seen))
+    return Section("In plain words", said, points=tuple(rest), key="summary")
 
 
 def _verdicts(report: Report) -> Section:
@@ -203,6 +224,11 @@ def _benefit(result: LensResult) -> Section:
 def _smallest(report: Report) -> Section:
     """What the data could not have seen is as important as what they show."""
     rows = []
+    if is_spans(report):
+        rows = [
+            ("everyone", at_threshold(e.metric, {}), number(e.n_patients), _smallest_of(e))
+            for e in spans.smallest(report)
+        ]
     for name, result in report.results.items():
         if result.tables.get("smallest_difference") or name == "drift":  # compared with each other, or with a baseline
             continue

@@ -22,7 +22,10 @@ def section_text(section: Section) -> str:
     lines = [title, "=" * len(title)]
     lines += [line for sentence in section.sentences for line in _wrapped(sentence)]
     for table in section.tables:
-        lines += ["", *_table(table)] if section.sentences else _table(table)
+        if table.titled:
+            lines += ["", visible(table.caption), *_table(table)]
+        else:
+            lines += ["", *_table(table)] if section.sentences else _table(table)
     lines += [line for point in section.points for line in _wrapped(point, "- ")]
     return "\n".join(lines) + "\n"
 

@@ -28,6 +28,17 @@ METRIC_TITLES = {
     "alert_rate": "alert rate",
     "net_benefit": "net benefit",
     "equalised_odds": "equalised odds",
+    "f2": "F2",
+    "leak_rate_char": "leak rate of characters",
+    "leak_rate_alnum": "leak rate of letters and digits",
+    "leak_rate_document": "leak rate of documents",
+    "leak_rate_patient": "leak rate of patients",
+    "over_redaction": "over-redaction",
+    "specificity_char": "specificity of characters",
+    "specificity_token": "specificity of words",
+    "specificity_negative_document": "specificity of documents without identifiers",
+    "specificity_protected_term": "specificity of protected terms",
+    "severity_recall": "severity-weighted recall",
 }
 
 

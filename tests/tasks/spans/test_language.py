@@ -8,6 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from workup.tasks.spans.language import LEAST_SHARE, count_uncertain, function_word_share, function_words, language_of
 
@@ -50,6 +52,24 @@ def test_words_are_single_and_lower_case() -> None:
     assert len(function_words()) > 100
     assert all(word.isalpha() and word == word.lower() for word in function_words())
     assert not function_words() & {"a", "no", "me", "he", "in", "is", "of", "was"}
+
+
+@given(
+    st.lists(
+        st.sampled_from(["the", "and", "with", "x", "MRN", "that's", "to-day", "for2", "İ", "ß", "_the_", "\u00a0", "é"])
+        | st.text(max_size=4),
+        max_size=40,
+    ),
+    st.sampled_from([" ", "", "\n", "-", "\x1f", "\u2009"]),
+)
+def test_the_short_way_never_says_more_than_the_long_one(words: list[str], between: str) -> None:
+    text = between.join(words)
+    share = function_word_share(text)
+    assert language_of(text) == ("uncertain" if share is None or share < LEAST_SHARE else "english")
+
+
+def test_half_a_surrogate_pair_is_no_obstacle() -> None:
+    assert language_of("\ud800 the patient and the nurse") == "english"
 
 
 @pytest.mark.real_data

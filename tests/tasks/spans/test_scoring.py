@@ -367,8 +367,7 @@ def test_held_predictions_can_be_asked_twice() -> None:
 def test_the_ledger_keeps_no_text() -> None:
     stick = Yardstick.of()
     kept = Ledger(stick)
-    found = Found()
-    found.add([Span(0, 4, "date")])
+    found = Found.of([[Span(0, 4, "date")]])
     kept.add(Batch.of([Document("a", "ZZZCANARY is here", (Span(0, 9, "name_patient"),))]), found)
     held = repr({key: value for key, value in vars(kept).items() if key != "information"})
     assert "ZZZCANARY" not in held and Counter(kept.gold_labels) == {"name_patient": 1}

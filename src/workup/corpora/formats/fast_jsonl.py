@@ -1,15 +1,16 @@
 """Lines of a span corpus read quickly: typed through msgspec where it is installed, else by a short check of the parse.
 
 A line is taken only when all of it is as it must be. For every other line the answer is None, and the careful reader
-takes it again, with its own words for what is wrong; so results and errors are the same whichever way a line goes."""
+takes it again, with its own words for what is wrong; so results and errors are the same whichever way a line goes.
+Many lines at once are decoded first and checked as columns, by whoever makes columns of them."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from functools import cache
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Annotated, Any, Literal
 
 from workup.tasks.spans.documents import IDENTIFIERS, Document, Span
 
@@ -19,6 +20,8 @@ _ABOUT = ("patient", "site", "time", "type", "specialty")
 _KEYS = frozenset(("id", "text", "spans", "groups", *_ABOUT))
 _SPAN_KEYS = frozenset(("start", "end", "label", "text", "subtype", "entity", "identifier"))
 _FOUND_KEYS = frozenset(("start", "end", "label", "score"))
+_FEW_LABELS = 256  # labels that are looked up while decoding
+_FEW_SURPRISES = 8  # times that a new label may appear before looking up is given up
 
 
 def decoder() -> Callable[[bytes], Any]:
@@ -29,6 +32,35 @@ def decoder() -> Callable[[bytes], Any]:
 def prediction_decoder() -> Callable[[bytes], Any]:
     """The same for a line of predictions, which holds `id` and `spans`."""
     return _typed(1, _prediction_fits) or _plain_prediction
+
+
+Records = Callable[[Sequence[bytes]], "list[Any] | None"]
+
+
+def documents_decoder() -> Records:
+    """A function from many lines of a corpus to their records, whose spans are not yet checked against their texts.
+
+    None where a line cannot be taken, and always None without msgspec. Records have `text` where spans write their
+    surface down, and `subtype`, `entity` and `identifier` only once a line of the file had one of them.
+    """
+    return _Many(_plain_document_type, partial(_plain_document_type, says_more=True)) if _installed() else _none
+
+
+def predictions_decoder() -> Records:
+    """The same for lines of predictions; places and scores are not yet checked."""
+    return _Many(_plain_prediction_type) if _installed() else _none
+
+
+def _installed() -> bool:
+    try:
+        import msgspec  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _none(lines: Sequence[bytes]) -> list[Any] | None:
+    return None
 
 
 def document_of(record: Any) -> Document:
@@ -59,6 +91,83 @@ def _typed(place: int, fits: Callable[[Any], bool]) -> Callable[[bytes], Any] | 
         return found if fits(found) else None
 
     return record
+
+
+class _Many:
+    """Many lines as records of the first type that fits them all; a type that did not fit is not tried again.
+
+    `types` make the type of a line from that of a label. Labels that have occurred become part of the type: a word of a
+    known list is looked up, where any other would be made anew for each span, and hashed again by who counts it.
+    """
+
+    def __init__(self, *types: Callable[[Any], Any]) -> None:
+        self._types = list(types)
+        self._labels: set[str] = set()
+        self._known: Callable[[bytes], Any] | None = None
+        self._surprises = 0
+
+    def __call__(self, lines: Sequence[bytes]) -> list[Any] | None:
+        found = None if self._known is None else _decoded(lines, self._known)
+        if found is not None:
+            return found
+        for place, make in enumerate(self._types):
+            found = _decoded(lines, _decoder(make(str)))
+            if found is not None:
+                del self._types[:place]
+                self._learn({span.label for record in found for span in record.spans})
+                break
+        return found
+
+    def _learn(self, labels: set[str]) -> None:
+        self._labels |= labels
+        self._surprises += 1
+        few = len(self._labels) <= _FEW_LABELS and self._surprises <= _FEW_SURPRISES
+        # A Literal of no label at all cannot be written.
+        self._known = _decoder(self._types[0](Literal[tuple(sorted(self._labels))])) if few and self._labels else None
+
+
+def _decoded(lines: Sequence[bytes], decode: Callable[[bytes], Any]) -> list[Any] | None:
+    import msgspec
+
+    try:
+        return [decode(line) for line in lines]
+    except (msgspec.MsgspecError, ValueError, RecursionError):  # bad UTF-8 is a ValueError
+        return None
+
+
+def _decoder(type: Any) -> Callable[[bytes], Any]:
+    import msgspec
+
+    decode: Callable[[bytes], Any] = msgspec.json.Decoder(type).decode
+    return decode
+
+
+def _plain_document_type(label: Any, *, says_more: bool = False) -> Any:
+    """Of a document. Its spans are small, since their number is what costs, unless they say more than most do.
+
+    No default is a container, since each would be made anew.
+    """
+    import msgspec
+
+    word = Annotated[str, msgspec.Meta(min_length=1)]
+    more = ("subtype", "entity", "identifier") if says_more else ()
+    span: Any = _struct(
+        "span", [*_place(label), ("text", str | None, None), *((key, word | None, None) for key in more)]
+    )
+    about = [(key, word | None, None) for key in _ABOUT]
+    groups: Any = ("groups", dict[str, str | int | float | bool | None] | None, None)
+    return _struct("document", [("id", word), ("text", str), ("spans", list[span]), *about, groups])
+
+
+def _plain_prediction_type(label: Any) -> Any:
+    import msgspec
+
+    found: Any = _struct("found", [*_place(label), ("score", float | None, None)])
+    return _struct("prediction", [("id", Annotated[str, msgspec.Meta(min_length=1)]), ("spans", list[found])])
+
+
+def _place(label: Any) -> list[Any]:
+    return [("start", int), ("end", int), ("label", label)]
 
 
 def _fits(record: Any) -> bool:

@@ -15,6 +15,7 @@ from workup.systems.json_rows import kind
 LONGEST_LINE = 32 * 2**20  # bytes; no note is longer, and a line must fit in memory several times over
 LARGEST_FILE = 512 * 2**20  # bytes of a file that must be read as a whole
 _MARK = b"\xef\xbb\xbf"
+_BUFFER = 1 << 17  # bytes read at a time: a note is often longer than the 8 kB that Python reads by itself
 
 
 def open_binary(path: Path) -> IO[bytes]:
@@ -26,7 +27,9 @@ def open_binary(path: Path) -> IO[bytes]:
             got="a folder" if path.is_dir() else "something that is no plain file" if path.exists() else "no such file",
             remedy="check the path and the format",
         )
-    return cast(IO[bytes], gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb"))
+    return cast(
+        IO[bytes], gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb", buffering=_BUFFER)
+    )
 
 
 def lines(path: Path, *, longest: int = LONGEST_LINE, blank: bool = False) -> Iterator[tuple[int, bytes]]:

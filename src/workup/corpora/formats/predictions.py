@@ -6,14 +6,17 @@ starts before the text is no span and is refused."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from workup.corpora.formats import fast_jsonl
 from workup.corpora.formats.json_text import lines, value_of
 from workup.corpora.formats.offsets import Counting, to_codepoints
+from workup.corpora.formats.seen_ids import SeenIds
 from workup.corpora.formats.span_records import (
     Ids,
     Tally,
@@ -31,17 +34,20 @@ from workup.corpora.formats.spans_jsonl import columns, span_record
 from workup.errors import InputError
 from workup.runs.disk import replace_whole
 from workup.systems.json_rows import kind
+from workup.tasks.spans.batches import in_pieces, span_columns
+from workup.tasks.spans.detections import Answers, Found, answers_of
 from workup.tasks.spans.documents import Span, SpanArrays
 
 Prediction = tuple[str, tuple[Span, ...]]
 
 _KEYS = ("start", "end", "label", "score")
 _IGNORED = ("text", "subtype", "entity", "identifier")
+_HUGE = 1e300  # no score is as large
 
 
 def read_predictions(
     path: Path, *, offsets: str = "codepoint", texts: Mapping[str, str] | None = None, left_out: Tally | None = None
-) -> Iterator[Prediction]:
+) -> Predictions:
     """Id and spans of every line. Offsets other than code points need the `texts` by id to be turned into them.
 
     >>> from pathlib import Path
@@ -51,22 +57,84 @@ def read_predictions(
     >>> [(id, spans[0].score) for id, spans in read_predictions(found)]
     [('a', 0.5)]
     """
-    path, counting, ids = Path(path), Counting.of(offsets), Ids()
-    if not counting.plain and texts is None:
-        raise InputError("the texts are needed to turn offsets into code points", where=path.name, got="none of them")
-    decode = fast_jsonl.prediction_decoder() if counting.plain else None
-    for number, line in lines(path):
-        where = f"{path.name}, line {number}"
+    return Predictions(Path(path), Counting.of(offsets), texts, left_out)
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """The predictions of a file: one document after another, or, much faster, `batches` of them as columns."""
+
+    path: Path
+    counting: Counting
+    texts: Mapping[str, str] | None
+    left_out: Tally | None
+
+    def __iter__(self) -> Iterator[Prediction]:
+        if not self.counting.plain and self.texts is None:
+            raise InputError(
+                "the texts are needed to turn offsets into code points", where=self.path.name, got="none of them"
+            )
+        ids, decode = Ids(), fast_jsonl.prediction_decoder() if self.counting.plain else None
+        for number, line in lines(self.path):
+            where = f"{self.path.name}, line {number}"
+            id, spans = self._read(line, decode, where)
+            ids.add(id, where=where)
+            yield id, spans
+
+    def batches(self) -> Iterator[Answers]:
+        """Ids of some hundred documents at a time, and what was found in them."""
+        if not self.counting.plain:
+            yield from answers_of(self)
+            return
+        decode, seen = fast_jsonl.predictions_decoder(), SeenIds()
+        for numbered in in_pieces(lines(self.path), lambda one: len(one[1])):
+            records = decode([line for _, line in numbered])
+            answers = None if records is None else _columns_of(records)
+            if answers is None:
+                one_by_one = fast_jsonl.prediction_decoder()
+                read = [self._read(line, one_by_one, f"{self.path.name}, line {number}") for number, line in numbered]
+                answers = [id for id, _ in read], Found.of([spans for _, spans in read])
+            if seen.suspects(answers[0]):
+                self._refuse_repeated(last=numbered[-1][0])
+            yield answers
+
+    def _read(self, line: bytes, decode: Callable[[bytes], Any] | None, where: str) -> Prediction:
         record = decode(line) if decode else None
         if record is not None:
-            id = record.id
-            spans = tuple(Span(s.start, s.end, s.label, score=_float(s.score)) for s in record.spans)
-        else:
-            id, spans = _line(value_of(line, where=where), where, left_out)
-            if not counting.plain:
-                spans = _converted(id, spans, (texts or {}).get(id), counting, where)
-        ids.add(id, where=where)
-        yield id, spans
+            return record.id, tuple(Span(s.start, s.end, s.label, score=_float(s.score)) for s in record.spans)
+        id, spans = _line(value_of(line, where=where), where, self.left_out)
+        if not self.counting.plain:
+            spans = _converted(id, spans, (self.texts or {}).get(id), self.counting, where)
+        return id, spans
+
+    def _refuse_repeated(self, *, last: int) -> None:
+        """Look at every id up to a line of the file; an error where one of them occurs twice."""
+        ids = Ids()
+        for number, line in lines(self.path):
+            if number > last:
+                break
+            where = f"{self.path.name}, line {number}"
+            ids.add(_line(value_of(line, where=where), where, None)[0], where=where)
+
+
+def _columns_of(records: list[Any]) -> Answers | None:
+    """Records as columns, or None where a span is not as it must be."""
+    spans = [span for record in records for span in record.spans]
+    counts = [len(record.spans) for record in records]
+    try:
+        columns = span_columns(
+            counts, [span.start for span in spans], [span.end for span in spans], [span.label for span in spans]
+        )
+    except OverflowError:  # what does not fit a column goes the careful way
+        return None
+    if not bool(((columns.start >= 0) & (columns.start < columns.end)).all()) or "" in columns.labels:
+        return None
+    scores: list[float | None] | None = [span.score for span in spans]
+    if scores is None or scores.count(None) == len(spans):
+        scores = None
+    elif bool((np.abs(np.array(scores, dtype=np.float64)) >= _HUGE).any()):
+        return None
+    return [record.id for record in records], Found([True] * len(records), counts, columns, scores)
 
 
 def read_prediction_arrays(path: Path) -> tuple[list[str], SpanArrays]:
@@ -133,7 +201,7 @@ def _span(value: Any, where: str, left_out: Tally | None) -> Span:
     score = record.get("score")
     if score is not None and (isinstance(score, bool) or not isinstance(score, (int, float))):
         raise InputError("'score' must be a number", where=where, got=kind(score), remedy="or leave it out")
-    if score is not None and not -1e300 < score < 1e300:
+    if score is not None and not -_HUGE < score < _HUGE:
         raise InputError("'score' must be a finite number", where=where, got="one that is not")
     return Span(start, end, label, score=_float(score))
 

@@ -1,19 +1,25 @@
-"""Any corpus with spans as a stream of batches for the scorer; the native form goes straight from lines to lists."""
+"""Any corpus with spans as a stream of batches for the scorer; the native form goes straight from lines to columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from workup.corpora.formats import fast_jsonl, spans_jsonl
 from workup.corpora.formats.json_text import lines
 from workup.corpora.formats.offsets import Counting
+from workup.corpora.formats.seen_ids import SeenIds
 from workup.corpora.formats.span_format import find_format, read_documents, recognise
 from workup.corpora.formats.span_records import Ids, Tally
-from workup.tasks.spans.batches import ABOUT, SIZE, Batch, batches_of
+from workup.tasks.spans.batches import ABOUT, Batch, batches_of, in_pieces, joined_batches, span_columns
+from workup.tasks.spans.documents import IDENTIFIERS, Document
 from workup.tasks.spans.layers import Annotators
 from workup.tasks.spans.mappings import LabelMapping
+
+_NO_GROUPS: dict[str, Any] = {}
 
 
 def read_batches(
@@ -26,11 +32,11 @@ def read_batches(
     mapping: LabelMapping | None = None,
     left_out: Tally | None = None,
 ) -> Iterator[Batch]:
-    """Documents of a file or folder, some hundreds at a time, with the golds of several annotators read as asked."""
+    """Documents of a file or folder, some thousands at a time, with the golds of several annotators read as asked."""
     path = Path(path)
     chosen = find_format(format) if format else recognise(path)
     if chosen.name == spans_jsonl.name and Counting.of(offsets).plain and not trim:
-        return _native(path, annotators, mapping, left_out)
+        return joined_batches(_native(path, annotators, mapping, left_out))
     documents = read_documents(path, format=chosen.name, offsets=offsets, trim=trim, left_out=left_out)
     return batches_of(documents, annotators=annotators, mapping=mapping)
 
@@ -38,47 +44,86 @@ def read_batches(
 def _native(
     path: Path, annotators: Annotators, mapping: LabelMapping | None, left_out: Tally | None
 ) -> Iterator[Batch]:
-    """Lines that need no second look become lists at once; a batch with any other line goes through documents."""
-    decode, ids = fast_jsonl.decoder(), Ids()
-    ready: list[Any] = []
-    quick, empty = True, True
-    for number, line in lines(path):
-        where, empty = f"{path.name}, line {number}", False
-        record = decode(line)
-        if record is None:
-            record, quick = spans_jsonl.read_line(line, where=where, left_out=left_out), False
-        ids.add(record.id, where=where)
-        ready.append(record)
-        if len(ready) == SIZE:
-            yield _made(ready, quick=quick, annotators=annotators, mapping=mapping)
-            ready, quick = [], True
-    if ready:
-        yield _made(ready, quick=quick, annotators=annotators, mapping=mapping)
+    """Lines that need no second look become columns at once; a batch with any other line goes through documents."""
+    decode, seen, empty = fast_jsonl.documents_decoder(), SeenIds(), True
+    for numbered in in_pieces(lines(path), lambda one: len(one[1])):
+        empty = False
+        records = decode([line for _, line in numbered])
+        batch = None if records is None else _batch(records)
+        if batch is None:
+            documents = _documents(path, numbered, left_out)
+            batch = Batch.of(documents, annotators=annotators, mapping=mapping)
+        ids = batch.ids if batch.first is None else [id for id, one in zip(batch.ids, batch.first, strict=True) if one]
+        if seen.suspects(ids):
+            _refuse_repeated(path, last=numbered[-1][0])
+        yield batch
     if empty:
         raise spans_jsonl.no_documents(path)
 
 
-def _made(records: list[Any], *, quick: bool, annotators: Annotators, mapping: LabelMapping | None) -> Batch:
-    if quick:
-        return _batch(records)
-    return Batch.of([fast_jsonl.document_of(one) for one in records], annotators=annotators, mapping=mapping)
+def _documents(path: Path, numbered: Sequence[tuple[int, bytes]], left_out: Tally | None) -> list[Document]:
+    """Line by line, each with its own words for what is wrong."""
+    decode, found = fast_jsonl.decoder(), []
+    for number, line in numbered:
+        record = decode(line)
+        if record is None:
+            found.append(spans_jsonl.read_line(line, where=f"{path.name}, line {number}", left_out=left_out))
+        else:
+            found.append(fast_jsonl.document_of(record))
+    return found
 
 
-def _batch(records: list[Any]) -> Batch:
+def _refuse_repeated(path: Path, *, last: int) -> None:
+    """Look at every id up to a line of the file; an error where one of them occurs twice."""
+    ids, decode = Ids(), fast_jsonl.decoder()
+    for number, line in lines(path):
+        if number > last:
+            break
+        where = f"{path.name}, line {number}"
+        ids.add((decode(line) or spans_jsonl.read_line(line, where=where)).id, where=where)
+
+
+def _batch(records: list[Any]) -> Batch | None:
+    """Records as columns, or None where a span is not as it must be."""
     spans = [span for record in records for span in record.spans]
     subtypes, entities, identifiers = (
-        [getattr(span, name) for span in spans] for name in ("subtype", "entity", "identifier")
+        [getattr(span, name) for span in spans] if spans and hasattr(spans[0], name) else []
+        for name in ("subtype", "entity", "identifier")
     )
-    return Batch(
+    counts = [len(record.spans) for record in records]
+    try:
+        columns = span_columns(
+            counts, [span.start for span in spans], [span.end for span in spans], [span.label for span in spans]
+        )
+    except OverflowError:  # what does not fit a column goes the careful way
+        return None
+    batch = Batch(
         ids=[record.id for record in records],
         texts=[record.text for record in records],
-        counts=[len(record.spans) for record in records],
-        starts=[span.start for span in spans],
-        ends=[span.end for span in spans],
-        labels=[span.label for span in spans],
+        counts=counts,
+        spans=columns,
         subtypes=subtypes if any(subtypes) else None,
         entities=entities if any(entities) else None,
         identifiers=identifiers if any(identifiers) else None,
         about={name: [getattr(record, name) for record in records] for name in ABOUT},
-        groups=[record.groups for record in records],
+        groups=[record.groups or _NO_GROUPS for record in records],
     )
+    good = _inside(batch) and {*identifiers} <= {None, *IDENTIFIERS} and _surfaces_hold(records, spans)
+    return batch if good else None
+
+
+def _inside(batch: Batch) -> bool:
+    """Every gold has a label and lies inside its text."""
+    lengths = np.fromiter(map(len, batch.texts), dtype=np.int64, count=len(batch))
+    start, end = batch.spans.start, batch.spans.end
+    inside = (start >= 0) & (start < end) & (end <= lengths.take(batch.spans.document))
+    return "" not in batch.spans.labels and bool(inside.all())
+
+
+def _surfaces_hold(records: list[Any], spans: list[Any]) -> bool:
+    """Where a span says what its text is, it is so."""
+    written = [span.text for span in spans]
+    if written.count(None) == len(written):
+        return True
+    there = [text[span.start : span.end] for record in records for text in (record.text,) for span in record.spans]
+    return there == written or all(one is None or one == own for one, own in zip(written, there, strict=True))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from workup.errors import InputError
 from workup.scores import MISSING, Bools, Floats, level_name
+from workup.tasks.times import rows_named
 
 _SHOWN = 5
 _LOOKS_NUMERIC = re.compile(r"[+-]?[0-9.,]*[0-9][0-9.,]*\s*%?")

@@ -60,7 +60,8 @@ def _surely_english(lowered: str) -> bool:
     places that are no letter. So this share is never above the real one.
     """
     most = len(lowered.encode("utf-8", "surrogatepass").translate(None, _LETTERS)) + 1
-    first = lowered.split(None, most // 2)[: most // 2]  # in running text, every fifth word is enough
+    some = 2 * most // 3  # running text has function words enough among the first of its words
+    first = lowered.split(None, some)[:some]
     return sum(map(_plain_function_words().__contains__, first)) / most >= LEAST_SHARE
 
 
