@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from workup.cli import corpus_making
 from workup.cli.common import command, emit, say
 
 _OFFSETS = "How IN counts offsets: codepoint, utf16 or byte, with -inclusive behind it where ends are inclusive"
@@ -26,6 +27,7 @@ def add_to(app: typer.Typer) -> None:
         group, name="convert", example="workup corpus convert notes_brat/ notes.jsonl --from brat --to spans-jsonl"
     )(convert)
     command(group, name="describe", example="workup corpus describe notes.jsonl --mapping labels.yaml")(describe)
+    corpus_making.add_commands(group)
     app.add_typer(group, name="corpus")
 
 

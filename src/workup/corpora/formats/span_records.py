@@ -169,7 +169,7 @@ def surface_of(value: Any, *, field: str, where: str) -> str | None:
 
 
 def identifier_of(value: Any, *, field: str, where: str) -> str | None:
-    """direct, quasi or no_mask, in capitals or not."""
+    """direct, quasi, no_mask or unknown, in capitals or not."""
     if value is None:
         return None
     name = value.lower() if isinstance(value, str) else ""

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from workup.errors import InputError
 
 Ints = npt.NDArray[np.int32]
-IDENTIFIERS = ("direct", "quasi", "no_mask")  # how TAB's annotators call what identifies, what helps to, what does not
+# How TAB's annotators call what identifies, what helps to and what does not; and what nobody has judged.
+IDENTIFIERS = ("direct", "quasi", "no_mask", "unknown")
 
 
 @dataclass(frozen=True, slots=True)

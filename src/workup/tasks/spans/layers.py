@@ -17,7 +17,7 @@ from workup.tasks.spans.documents import Document, Span
 from workup.tasks.spans.mappings import LabelMapping
 
 Annotators = Literal["each", "union", "intersection", "majority"]
-_STRICTNESS = {"no_mask": 0, "quasi": 1, "direct": 2}
+_STRICTNESS = {"no_mask": 0, "unknown": 1, "quasi": 2, "direct": 3}
 
 
 def readings(

@@ -60,8 +60,8 @@ class MappingPart(Part):
     subtypes: dict[str, str] = Field(
         default_factory=dict, description="Subtype beside a label: canonical leaf or branch"
     )
-    identifiers: dict[str, Literal["direct", "quasi", "no_mask"]] = Field(
-        default_factory=dict, description="Identifier type as written: direct, quasi or no_mask"
+    identifiers: dict[str, Literal["direct", "quasi", "no_mask", "unknown"]] = Field(
+        default_factory=dict, description="Identifier type as written: direct, quasi, no_mask or unknown"
     )
     unmapped: dict[str, str] = Field(
         default_factory=dict, description="Label left without a canonical name: the reason"
@@ -142,7 +142,7 @@ class LabelMapping:
         known = self.identifiers.get(written, written)
         if known not in IDENTIFIERS:
             raise InputError(
-                "an identifier type must be direct, quasi or no_mask",
+                "an identifier type must be direct, quasi, no_mask or unknown",
                 where=f"mapping '{self.name}'",
                 got=repr(written[:60]),
                 remedy="name it under 'identifiers' of a mapping of your own",

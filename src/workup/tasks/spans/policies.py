@@ -163,7 +163,7 @@ class Policy:
         if isinstance(canonical, Canonical) and identifier is None:
             identifier = canonical.identifier
         if identifier is not None and identifier not in IDENTIFIERS:
-            raise InputError("an identifier type must be direct, quasi or no_mask", got=repr(identifier[:60]))
+            raise InputError("an identifier type must be direct, quasi, no_mask or unknown", got=repr(identifier[:60]))
         row = -1 if name is None else CODE[canonical_name(name)]
         return DECISIONS[int(self.table[row, -1 if identifier is None else IDENTIFIERS.index(identifier)])]
 
@@ -173,7 +173,8 @@ class Policy:
         by_name = [self._listed(name) for name in NAMES] + [DECISIONS.index(self.unmapped)]
         table = np.repeat(np.array(by_name, dtype=np.int8)[:, None], len(IDENTIFIERS) + 1, axis=1)
         protected = np.array([branch_of(name) == _PROTECTED for name in NAMES] + [False])
-        for kind, decision in self.identifiers.items():
+        # What nobody has judged is neither hit nor miss, and a mask on it is neutral, whatever the policy says of leaves.
+        for kind, decision in {"unknown": "may", **self.identifiers}.items():
             table[~protected, IDENTIFIERS.index(kind)] = DECISIONS.index(decision)
         return table
 

@@ -14,10 +14,11 @@ from workup.errors import InputError, RunError, StudyError, SystemFailure
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
-from workup.task import Budget, Case, Corpus, Engine, OutputLog, Part, SpanSystem, Watch
+from workup.task import Budget, Case, Corpus, Engine, OutputLog, Paired, Part, SpanSystem, Watch
 from workup.tasks.guarding import guarded
 from workup.tasks.spans.batches import batches_of
 from workup.tasks.spans.budgets import within
+from workup.tasks.spans.comparison.pairing import paired
 from workup.tasks.spans.corpus import DocumentCases, SpansCorpus
 from workup.tasks.spans.details import details_of
 from workup.tasks.spans.detections import Detections, Found, GivenSpans, HeldDetections, StreamedDetections
@@ -55,6 +56,7 @@ class SpansTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    headline = ("recall", "precision", "f1", "leak_rate_char", "leak_rate_document", "leak_rate_patient", "over_redaction")
     batch = _BATCH
     shows_text = True
 
@@ -210,6 +212,23 @@ class SpansTask:
         """What became of every gold and every prediction in the primary setting, by offset and never by text."""
         assert isinstance(scores, SpanScores)
         return details_of(scores, every=every)
+
+    @staticmethod
+    def footing(report: Any) -> dict[str, Any]:
+        """What decides which golds count, so that two reports can be compared at all; golds of one corpus by type."""
+        study, internal = report.study, report.results.get("internal")
+        found: dict[str, Any] = {
+            "policies": list(study.get("policies") or ("as_annotated",)),
+            "ignore": sorted(study.get("ignore") or ()),
+        }
+        if internal is not None and "labels" in internal.tables:
+            found[f"labels (of the golds of corpus {report.corpus['sha256'][:12]})"] = internal.tables["labels"]["golds"]
+        return found
+
+    def paired(self, first: Scores, second: Scores, study: Study) -> Paired:
+        """Two detectors on the same documents: their rows in one order, and who found what."""
+        assert isinstance(first, SpanScores) and isinstance(second, SpanScores)
+        return paired(first, second, seed=study.seed)
 
     def refit(self, corpus: Corpus, scores: Scores, fit: Any) -> Any:
         """Detectors are not fitted here."""

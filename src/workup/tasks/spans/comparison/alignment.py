@@ -14,13 +14,12 @@ from workup.errors import InputError
 from workup.scores import Levels, Scores
 from workup.tasks.spans.ledger import UNKNOWN
 from workup.tasks.spans.scoring import SpanScores
-from workup.tasks.spans.yardstick import Yardstick
 
 
 def aligned(first: SpanScores, second: SpanScores) -> tuple[Scores, Scores]:
     """Both with the same rows. Predictions of documents that the corpus does not hold make a row of their own; where
     only one system has it, the other gets one in which nothing was counted."""
-    check_yardsticks(first.ledger.stick, second.ledger.stick)
+    check_yardsticks(first, second)
     keys = [_keys(scores) for scores in (first, second)]
     if [key for key in keys[0] if key != UNKNOWN] != [key for key in keys[1] if key != UNKNOWN]:
         raise InputError("two detectors are paired by their documents, which must be the same", got="others")
@@ -36,15 +35,15 @@ def aligned(first: SpanScores, second: SpanScores) -> tuple[Scores, Scores]:
     return sides[0], replace(sides[1], patient=sides[0].patient)
 
 
-def check_yardsticks(first: Yardstick, second: Yardstick) -> None:
-    """Both must have counted the same golds under the same policies."""
+def check_yardsticks(first: SpanScores, second: SpanScores) -> None:
+    """Both must have counted the same golds under the same policies; predictions may be mapped in ways of their own."""
     for name, held, other in (
-        ("policies", first.policies, second.policies),
-        ("labels of golds", first.gold_labels, second.gold_labels),
-        ("ignored labels", first.ignored, second.ignored),
+        ("policies", first.ledger.stick.policies, second.ledger.stick.policies),
+        ("ignored labels", first.ledger.stick.ignored, second.ledger.stick.ignored),
+        ("types of golds", first.ledger.gold_labels, second.ledger.gold_labels),
     ):
         if held != other:
-            raise InputError(f"two detectors are compared by one yardstick; their {name} must be the same")
+            raise InputError(f"two detectors are compared by one yardstick; their {name} must be the same", got="others")
 
 
 def _keys(scores: SpanScores) -> list[Any]:

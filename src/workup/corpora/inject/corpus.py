@@ -1,0 +1,182 @@
+"""A whole source injected and written: one JSONL of the corpus, a ground-truth file per document, and the record.
+
+All of it is put in place, or nothing. Knows no clock: a time stands in the truth only where the user gives one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workup.corpora.formats.file_sets import file_name
+from workup.corpora.formats.span_records import Ids, all_spans, check_whole
+from workup.corpora.formats.spans_jsonl import record_of
+from workup.corpora.generate.pieces import Written
+from workup.corpora.generate.values import versions
+from workup.corpora.generate.writing import sidecar, targets
+from workup.corpora.inject.injecting import Injected, Injector
+from workup.corpora.inject.sweeping import UNKNOWN
+from workup.errors import InputError
+from workup.runs.disk import open_private
+from workup.tasks.spans.documents import Document
+
+
+@dataclass
+class InjectionCount:
+    """What an injection did, added up over documents."""
+
+    documents: int = 0
+    asked: int = 0
+    placed: int = 0
+    short: int = 0
+    characters: int = 0
+    inserted: int = 0
+    leaves: Counter[str] = field(default_factory=Counter)
+    hard_negatives: int = 0
+    residues: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+
+    def add(self, found: Injected) -> None:
+        """One more document."""
+        self.documents += 1
+        self.asked += found.asked
+        self.placed += found.placed
+        self.short += found.placed < found.asked
+        inserted = sum(end - start for start, end in found.inserted)
+        self.inserted += inserted
+        self.characters += len(found.document.text) - inserted
+        self.kinds.update(found.kinds)
+        # Where several annotators worked, each has every injected gold: one layer tells of all.
+        layers = found.document.layers
+        spans = next(iter(layers.values())) if layers else found.document.spans
+        for span in spans:
+            inside = any(start <= span.start and span.end <= end for start, end in found.inserted)
+            if span.identifier == UNKNOWN:
+                self.residues[span.label] += 1
+            elif inside and span.identifier == "no_mask":
+                self.hard_negatives += 1
+            elif inside:
+                self.leaves[span.label] += 1
+
+    def record(self) -> dict[str, Any]:
+        """As plain data. `short` counts documents with fewer sites than the density asked for."""
+        numbers = {
+            key: getattr(self, key) for key in ("documents", "characters", "asked", "placed", "short", "inserted")
+        }
+        tables = {key: dict(sorted(getattr(self, key).items())) for key in ("leaves", "residues", "kinds")}
+        return {**numbers, "hard_negatives": self.hard_negatives, **tables}
+
+
+def inject_all(documents: Iterable[Document], *, injector: Injector) -> Iterator[Injected]:
+    """Every document injected, in order. Documents of one patient of the source get one made-up person."""
+    people: dict[str, int] = {}
+    for index, document in enumerate(documents):
+        key = f"patient {document.patient}" if document.patient is not None else f"document {index}"
+        yield injector.inject(document, index=index, patient=people.setdefault(key, len(people)))
+
+
+def truth_of(found: Injected, *, injector: Injector, source: str, as_of: str | None = None) -> dict[str, Any]:
+    """The ground truth of one document as the file beside it holds it: with what was inserted, and how golds are meant.
+
+    `identifier` is unknown for what the source seemed to hold, no_mask for what must stay.
+    """
+    spans = tuple(dict.fromkeys(all_spans(found.document)))
+    config = {
+        "phiDensity": injector.density,
+        "ambiguityLevel": injector.ambiguity,
+        "seed": injector.seed,
+        "libraries": {"numpy": np.__version__, **versions()},
+    }
+    truth = sidecar(Written(replace(found.document, spans=spans)), corpus=source, config=config, as_of=as_of)
+    for annotation, span in zip(truth["annotations"], spans, strict=True):
+        annotation["identifier"] = span.identifier
+    return truth | {"inserted": [list(pair) for pair in found.inserted]}
+
+
+def write_injected(
+    documents: Iterable[Document], out: Path, *, injector: Injector, source: str, as_of: str | None = None
+) -> tuple[InjectionCount, list[Path]]:
+    """Inject all documents into `out`, a name that ends in .jsonl or a new folder.
+
+    Beside `<stem>.jsonl` come the folder `<stem>.truth` and `<stem>.injection.json`; in a folder all three lie inside.
+    """
+    corpus, truth = targets(Path(out))
+    whole = corpus.parent == Path(out)
+    record = corpus.with_name("injection.json" if whole else f"{corpus.stem}.injection.json")
+    made = Path(tempfile.mkdtemp(prefix=".workup-", dir=Path(out).resolve().parent))
+    try:
+        new = made / "new"
+        new.mkdir(mode=0o700)
+        total = _write(documents, new, [corpus.name, truth.name, record.name], injector, source, as_of)
+        if whole:
+            new.replace(out)
+        else:
+            _placed(new, [truth, record, corpus])
+    except OSError as error:
+        raise InputError(
+            "the output must be a place that can be written, with room",
+            where=str(out),
+            got=error.strerror or type(error).__name__,
+            remedy="choose another place with -o",
+        ) from None
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return total, [corpus, truth, record]
+
+
+def _write(
+    documents: Iterable[Document],
+    folder: Path,
+    names: Sequence[str],
+    injector: Injector,
+    source: str,
+    as_of: str | None,
+) -> InjectionCount:
+    corpus, truth, record = (folder / name for name in names)
+    truth.mkdir(mode=0o700)
+    total, ids = InjectionCount(), Ids()
+    with _private(corpus) as file:
+        for number, found in enumerate(inject_all(documents, injector=injector), start=1):
+            id = found.document.id
+            ids.add(id, where=f"document number {number}")
+            line = _json(record_of(found.document))
+            check_whole(line, field="its line", where=f"document '{id[:80]}'")
+            file.write(f"{line}\n".encode())
+            with _private(truth / f"{file_name(id)}.json") as beside:
+                beside.write(f"{_json(truth_of(found, injector=injector, source=source, as_of=as_of))}\n".encode())
+            total.add(found)
+    with _private(record) as file:
+        file.write(f"{json.dumps(total.record(), indent=1)}\n".encode())
+    return total
+
+
+def _placed(folder: Path, goals: Sequence[Path]) -> None:
+    """Put all in place; where one cannot be, those before it go again."""
+    done: list[Path] = []
+    try:
+        for goal in goals:
+            os.rename(folder / goal.name, goal)
+            done.append(goal)
+    except OSError:
+        for goal in done:
+            shutil.rmtree(goal, ignore_errors=True) if goal.is_dir() else goal.unlink(missing_ok=True)
+        raise
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+
+@contextlib.contextmanager
+def _private(path: Path) -> Iterator[Any]:
+    with open(open_private(path, os.O_WRONLY), "wb") as file:
+        yield file

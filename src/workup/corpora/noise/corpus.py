@@ -1,0 +1,59 @@
+"""A corpus read, perturbed and written, with the measured rate beside it: all of it or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+from workup.corpora.formats import spans_jsonl
+from workup.corpora.formats.span_conversion import chosen_format
+from workup.corpora.formats.span_format import read_documents
+from workup.corpora.noise.adding import NoiseMeasure, add_noise
+from workup.errors import InputError
+from workup.runs.disk import replace_whole
+
+
+def write_noisy(
+    source: Path,
+    out: Path,
+    *,
+    kind: str,
+    rate: float,
+    on: str,
+    seed: int,
+    read_as: str = "",
+    offsets: str = "codepoint",
+) -> tuple[dict[str, Any], list[Path]]:
+    """Perturb a corpus in any format into `out` (.jsonl); `<stem>.noise.json` beside it holds what was measured."""
+    source, out = Path(source), Path(out)
+    stem = out.name.removesuffix(".jsonl")
+    beside = out.with_name(f"{stem}.noise.json")
+    if stem == out.name or not stem or not out.parent.is_dir() or out.resolve() == source.resolve():
+        raise InputError(
+            "a .jsonl file apart from the input, in a folder that exists, was expected",
+            where=str(out),
+            remedy="name another output, one that ends in .jsonl",
+        )
+    measure = NoiseMeasure()
+    format = chosen_format(source, read_as).name
+    documents = read_documents(source, format=format, offsets=offsets)
+    noisy = add_noise(documents, kind=kind, rate=rate, on=on, seed=seed, measure=measure)  # type: ignore[arg-type]
+    part = out.with_name(f".{stem}.part.jsonl")
+    try:
+        spans_jsonl.write(noisy, part)
+        record = {"source": source.name, "out": out.name, "seed": seed, **measure.record()}
+        replace_whole(beside, [json.dumps(record, indent=1, ensure_ascii=False) + "\n"])
+        part.replace(out)
+    except OSError as error:
+        raise InputError(
+            "the output must be a place that can be written",
+            where=str(out),
+            got=error.strerror or type(error).__name__,
+            remedy="name a place in a folder that you may write to and that has room",
+        ) from None
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+    return record, [out, beside]
