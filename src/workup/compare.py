@@ -178,12 +178,12 @@ def check_footing(first: Report, second: Report) -> None:
     footing = getattr(plugins.find("tasks", str(first.study.get("task"))), "footing", None)
     if footing is None:
         return
-    held, other = footing(first.study), footing(second.study)
+    held, other = footing(first), footing(second)
     for key in held:
-        if held[key] != other.get(key):
+        if key in other and held[key] != other[key]:
             raise InputError(
-                f"two reports are compared on one footing, so '{key}' must be the same in both studies",
-                got=visible(f"{held[key]!r} and {other.get(key)!r}"[:300]),
+                f"two reports are compared on one footing, so '{key}' must be the same in both",
+                got=visible(f"{held[key]!r} and {other[key]!r}"[:300]),
                 remedy="run both with the same settings",
             )
 

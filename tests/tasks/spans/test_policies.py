@@ -92,9 +92,11 @@ def test_identifier_types() -> None:
     assert (annotated.of(None), annotated.of(None, "no_mask"), Policy.load("i2b2_all").of(None)) == (
         *("must", "must_not", "may"),
     )
+    assert {Policy.load(name).of("ORG", "unknown") for name in ("as_annotated", "gdpr_tab", "i2b2_all")} == {"may"}
+    assert annotated.of("drug", "unknown") == "must_not"
     canonical = LabelMapping.load("tab").of("LOC", identifier="NO_MASK")
     assert tab.of(canonical) == "may"
-    with pytest.raises(InputError, match="direct, quasi or no_mask"):
+    with pytest.raises(InputError, match="direct, quasi, no_mask or unknown"):
         annotated.of("city", "indirect")
     with pytest.raises(InputError, match="leaf or a branch"):
         annotated.of("town")
