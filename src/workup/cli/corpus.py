@@ -20,9 +20,9 @@ def add_to(app: typer.Typer) -> None:
         help="Make, convert and describe corpora with known truth.", no_args_is_help=True, rich_markup_mode=None
     )
     group.callback()(lambda: None)
-    command(group, name="generate", example="workup corpus generate --kind cohort --count 2000 --seed 1 -o cohort.csv")(
-        generate
-    )
+    command(
+        group, name="generate", example="workup corpus generate --kind notes --count 1000 --seed 42 -o notes.jsonl"
+    )(generate)
     command(
         group, name="convert", example="workup corpus convert notes_brat/ notes.jsonl --from brat --to spans-jsonl"
     )(convert)
@@ -32,29 +32,75 @@ def add_to(app: typer.Typer) -> None:
 
 
 def generate(
-    kind: Annotated[str, typer.Option(help="What to make: cohort")],
-    count: Annotated[int, typer.Option(help="How many rows")],
+    kind: Annotated[str, typer.Option(help="What to make: notes, cohort, or another installed generator")],
+    count: Annotated[int, typer.Option(help="How many documents or rows")],
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same bytes")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="File to write; the truth stands beside it")],
-    plan: Annotated[Path | None, typer.Option(help="YAML file with the planted truth; defaults when absent")] = None,
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", help="File to write, for notes .jsonl or a new folder; the truth stands beside it"),
+    ],
+    plan: Annotated[Path | None, typer.Option(help="Cohort: YAML file with the planted truth")] = None,
+    length: Annotated[str | None, typer.Option(help="Notes: short, medium (about 1,500 characters) or long")] = None,
+    density: Annotated[str | None, typer.Option(help="Notes: low, medium or high, how many identifiers")] = None,
+    ambiguity: Annotated[
+        str | None,
+        typer.Option(help="Notes: none, standard or high, how often names are words and words look like names"),
+    ] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="Notes: time to record as injectionTimestamp; none otherwise")
+    ] = None,
+    types: Annotated[str | None, typer.Option(help="Notes: only these types, with commas between them")] = None,
+    specialties: Annotated[str | None, typer.Option(help="Notes: only these specialties, with commas")] = None,
+    leaves: Annotated[str | None, typer.Option(help="Notes: only these identifying leaves, with commas")] = None,
+    swap: Annotated[
+        str | None, typer.Option(help="Notes: origin, sex or both: every note again under names of the other groups")
+    ] = None,
+    phi_free: Annotated[float | None, typer.Option(help="Notes: share of notes without any identifier, 0 to 1")] = None,
+    workers: Annotated[
+        int, typer.Option(help="Processes that write notes; 0 for one per core. Bytes stay the same")
+    ] = 1,
 ) -> None:
     """Generate a corpus whose truth is planted."""
-    import yaml
+    import inspect
 
     from workup import plugins
+    from workup.cli.common import Progress
+
+    asked: dict[str, object] = {
+        "plan": None if plan is None else _plan(plan),
+        "length": length,
+        "density": density,
+        "ambiguity": ambiguity,
+        "as_of": as_of,
+        "types": _listed(types),
+        "specialties": _listed(specialties),
+        "leaves": _listed(leaves),
+        "swap": swap,
+        "phi_free": phi_free,
+    }
+    settings = {"count": count, **{name: value for name, value in asked.items() if value is not None}}
+    planted = plugins.make("generators", kind, settings, where="corpus generate", context={"seed": seed})
+    with Progress() as progress:
+        taken = inspect.signature(planted.write).parameters
+        ways = {"workers": workers, "watch": progress}
+        paths = planted.write(out, **{name: way for name, way in ways.items() if name in taken})
+    for path in paths:
+        say(str(path))
+
+
+def _plan(path: Path) -> object:
+    import yaml
+
     from workup.errors import InputError
 
-    settings: dict[str, object] = {"count": count}
-    if plan is not None:
-        try:
-            settings["plan"] = yaml.safe_load(plan.read_text(encoding="utf-8"))
-        except (OSError, yaml.YAMLError) as error:
-            raise InputError(
-                "the plan must be a readable YAML file", where=str(plan), got=type(error).__name__
-            ) from None
-    planted = plugins.make("generators", kind, settings, where="corpus generate", context={"seed": seed})
-    for path in planted.write(out):
-        say(str(path))
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise InputError("the plan must be a readable YAML file", where=str(path), got=type(error).__name__) from None
+
+
+def _listed(names: str | None) -> list[str] | None:
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 def convert(

@@ -32,8 +32,13 @@ def open_binary(path: Path) -> IO[bytes]:
     )
 
 
-def lines(path: Path, *, longest: int = LONGEST_LINE, blank: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Lines with their number from 1, without their end, blank ones only where asked; memory holds one at a time."""
+def lines(
+    path: Path, *, longest: int = LONGEST_LINE, blank: bool = False, cut: bool = True
+) -> Iterator[tuple[int, bytes]]:
+    """Lines with their number from 1, blank ones only where asked; memory holds one at a time.
+
+    Without their end; `cut=False` leaves it there, which no JSON minds and saves a copy of every line.
+    """
     number = 0
     try:
         with open_binary(path) as file:
@@ -49,7 +54,7 @@ def lines(path: Path, *, longest: int = LONGEST_LINE, blank: bool = False) -> It
                 if number == 1:
                     line = line.removeprefix(_MARK) or b"\n"
                 if blank or not line.isspace():
-                    yield number, line.rstrip(b"\r\n")
+                    yield number, line.rstrip(b"\r\n") if cut else line
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
 

@@ -87,7 +87,7 @@ class Predictions:
             yield from answers_of(self)
             return
         decode, seen = fast_jsonl.predictions_decoder(), SeenIds()
-        for numbered in in_pieces(lines(self.path), lambda one: len(one[1])):
+        for numbered in in_pieces(lines(self.path, cut=False), lambda one: len(one[1])):
             records = decode([line for _, line in numbered])
             answers = None if records is None else _columns_of(records)
             if answers is None:

@@ -46,7 +46,7 @@ def _native(
 ) -> Iterator[Batch]:
     """Lines that need no second look become columns at once; a batch with any other line goes through documents."""
     decode, seen, empty = fast_jsonl.documents_decoder(), SeenIds(), True
-    for numbered in in_pieces(lines(path), lambda one: len(one[1])):
+    for numbered in in_pieces(lines(path, cut=False), lambda one: len(one[1])):
         empty = False
         records = decode([line for _, line in numbered])
         batch = None if records is None else _batch(records)
@@ -125,5 +125,5 @@ def _surfaces_hold(records: list[Any], spans: list[Any]) -> bool:
     written = [span.text for span in spans]
     if written.count(None) == len(written):
         return True
-    there = [text[span.start : span.end] for record in records for text in (record.text,) for span in record.spans]
+    there = [record.text[span.start : span.end] for record in records for span in record.spans]
     return there == written or all(one is None or one == own for one, own in zip(written, there, strict=True))

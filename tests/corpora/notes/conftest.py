@@ -1,0 +1,14 @@
+"""One corpus of 1,000 notes, made once for all that is asked of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from workup.corpora.generate.notes import generate
+from workup.corpora.generate.pieces import Written
+
+
+@pytest.fixture(scope="session")
+def thousand() -> list[Written]:
+    notes = generate(1000, seed=42)
+    return [notes.written(number) for number in range(1000)]
