@@ -12,10 +12,11 @@ from workup.reports.sections import Section, Table, sections
 def render(report: Report) -> str:
     """The whole report as Markdown; names from users' files cannot add markup."""
     first, *rest = sections(report)
-    return "\n".join([_section(first, "#"), *(_section(section, "##") for section in rest)])
+    return "\n".join([section_markdown(first, "#"), *(section_markdown(section, "##") for section in rest)])
 
 
-def _section(section: Section, mark: str) -> str:
+def section_markdown(section: Section, mark: str) -> str:
+    """One section under a heading of this mark."""
     parts = [f"{mark} {_escaped(section.title)}"]
     parts += [_escaped(sentence) for sentence in section.sentences]
     parts += [_table(table) for table in section.tables]
