@@ -4,10 +4,12 @@ Knows no file; a format that reads quickly makes batches itself, every other one
 
 from __future__ import annotations
 
+import struct
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,7 +18,7 @@ from workup.tasks.spans.documents import Document, Ints, SpanArrays
 from workup.tasks.spans.layers import Annotators, readings
 from workup.tasks.spans.mappings import LabelMapping
 
-SIZE = 4_000  # documents in a batch: large enough for arrays to pay, small enough for memory to stay flat
+SIZE = 8_000  # documents in a batch: large enough for arrays to pay, small enough for memory to stay flat
 LARGEST = 1 << 25  # characters after which a batch ends, where documents are long
 PIECE = 500  # documents that are made columns at once: their objects still lie in the cache when they are read
 ABOUT = ("patient", "site", "time", "type", "specialty")
@@ -93,14 +95,17 @@ class Batch:
         spans = [span for one in entries for span in one.spans]
         counts = [len(one.spans) for one in entries]
         places = [span.start for span in spans], [span.end for span in spans], [span.label for span in spans]
+        more = [
+            True for span in spans if span.subtype is not None or span.entity is not None or span.identifier is not None
+        ]
         return cls(
             ids=[one.id for one in entries],
             texts=[one.text for one in entries],
             counts=counts,
             spans=span_columns(counts, *places),
-            subtypes=_or_none([span.subtype for span in spans]),
-            entities=_or_none([span.entity for span in spans]),
-            identifiers=_or_none([span.identifier for span in spans]),
+            subtypes=_or_none([span.subtype for span in spans]) if more else None,
+            entities=_or_none([span.entity for span in spans]) if more else None,
+            identifiers=_or_none([span.identifier for span in spans]) if more else None,
             about={name: [getattr(one, name) for one in entries] for name in ABOUT},
             groups=[one.groups for one in entries],
             first=first,
@@ -186,14 +191,14 @@ def joined_batches(pieces: Iterable[Batch]) -> Iterator[Batch]:
 
 
 def coded(words: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
-    """The distinct words in order, and the place of each word among them.
+    """The distinct words as they come, and the place of each word among them.
 
     >>> coded(["zip", "date", "zip"])
-    (('date', 'zip'), array([1, 0, 1], dtype=int32))
+    (('zip', 'date'), array([0, 1, 0], dtype=int32))
     """
-    distinct = tuple(sorted(set(words)))
-    code = {word: place for place, word in enumerate(distinct)}
-    return distinct, np.fromiter(map(code.__getitem__, words), dtype=np.int32, count=len(words))
+    places: dict[str, int] = defaultdict(count().__next__)  # a new word gets the next number
+    place = np.fromiter(map(places.__getitem__, words), dtype=np.int32, count=len(words))
+    return tuple(places), place
 
 
 def span_columns(
@@ -205,7 +210,15 @@ def span_columns(
     """
     names, label = coded(labels)
     document = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-    return SpanArrays(document, np.array(starts, dtype=np.int32), np.array(ends, dtype=np.int32), label, names)
+    return SpanArrays(document, _whole(starts), _whole(ends), label, names)
+
+
+def _whole(numbers: Sequence[int]) -> Ints:
+    """Whole numbers as a column; packed first, which takes half the time that numpy needs to look at each."""
+    try:
+        return np.frombuffer(struct.pack(f"={len(numbers)}i", *numbers), dtype=np.int32)
+    except struct.error:
+        raise OverflowError("a place of 32 bits was expected") from None
 
 
 def joined_columns(parts: Sequence[SpanArrays], documents: Sequence[int]) -> SpanArrays:
@@ -238,7 +251,7 @@ def words_of(spans: SpanArrays) -> list[str]:
 def _entries(
     documents: Sequence[Document], annotators: Annotators, mapping: LabelMapping | None
 ) -> tuple[Sequence[Document], list[bool] | None]:
-    """Documents as they are scored, and which of them is a document's first reading; None where there is one of each."""
+    """Documents as they are scored, and which is a document's first reading; None where there is one of each."""
     if documents and not any(document.layers for document in documents):
         readings(documents[0], annotators=annotators)  # refuses a way of reading that is not known
         return documents, None

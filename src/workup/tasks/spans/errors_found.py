@@ -55,7 +55,7 @@ class Errors:
         self._add_errors("misses", batch, golds.spans, missed, categories.of_gold)
         self._add_errors("false_alarms", batch, matchup.predictions, alarms, categories.of_prediction)
         self._add_leaks(batch, golds, fate, matchup.predictions)
-        self._viewer.add(batch, golds, matchup, fate)
+        self._viewer.add(batch, golds, matchup, fate, policy=self._stick.primary_policy)
 
     # ---- confusions --------------------------------------------------------------------------------------------------
 

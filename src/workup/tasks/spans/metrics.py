@@ -50,6 +50,18 @@ def share(name: str, top: Column, bottom: Column, **fields: Any) -> Metric:
     return ratio(name, top, bottom, interval=interval, **fields)
 
 
+def weighed(metric: Metric) -> Metric:
+    """A share of weights rather than of units: its sums are no counts, and a design effect over them says nothing."""
+    own = metric.interval
+    assert own is not None
+
+    def interval(scores: Scores, level: float) -> Interval:
+        found = own(scores, level)
+        return replace(found, reason="") if found.status == "ok" else found
+
+    return replace(metric, counts=None, interval=interval)
+
+
 def clustered(top: Floats, bottom: Floats, scores: Scores, level: float) -> Interval:
     """Wilson's interval on the effective n, patients being the clusters."""
     return share_interval(top, bottom, replace(scores, weight=scores.base_weight), level)
@@ -154,21 +166,32 @@ def _linearised(sums: Floats, finish: Callable[[Floats], Floats], scores: Scores
         )
     totals = counted.sum(axis=0)
     value = float(finish(totals))
-    if value <= 0 or value >= 1:
-        share_ = intervals.ClusteredShare(value, float(clusters), np.nan, clusters, 0.0)
-    else:
+    effective, se, degrees = float(clusters), 0.0, clusters - 1.0  # all or none: patients are counted
+    if 0 < value < 1:
         step = 1e-6 * np.maximum(totals, 1.0)
         slope = np.array([float(finish(totals + d) - finish(totals - d)) / (2 * d.sum()) for d in np.diag(step)])
         influence = counted @ slope  # sums to the derivative along the totals, which is 0 for a ratio
         influence -= influence.mean()
         variance = clusters / (clusters - 1) * float(influence @ influence)
-        effective = value * (1 - value) / variance if variance > 0 else float(clusters)
-        share_ = intervals.ClusteredShare(value, effective, np.nan, clusters, float(np.sqrt(variance)))
+        if variance > 0:
+            effective, se, degrees = value * (1 - value) / variance, float(np.sqrt(variance)), _degrees(influence)
 
     def ends(at: float) -> tuple[float, float]:
-        return intervals.wilson_clustered(share_, level=at)
+        return intervals.wilson(value, effective, level=at, critical=intervals.t_critical(at, degrees))
 
-    return Interval(*ends(level), share_.se, method, ends=ends)
+    return Interval(*ends(level), se, method, ends=ends)
+
+
+def _degrees(influence: Floats) -> float:
+    """Degrees of freedom of a variance that is a sum of squared influences, at most those of the patients.
+
+    Satterthwaite's: twice the square of the variance over its own variance, read off the fourth powers. Where a few
+    patients make up nearly all of it they are few, and with the quantile of all patients intervals are too short:
+    simulated F2 at recall 0.95 of 20 patients that differ much covered 88 %.
+    """
+    squares = influence**2
+    spread = len(influence) * float(squares @ squares) / float(squares.sum()) ** 2  # 3 for normal influences
+    return max(1.0, min(len(influence) - 1.0, 2 * len(influence) / (spread - 1) if spread > 1 else np.inf))
 
 
 def _cautious(metric: Metric, caution: str) -> Metric:
@@ -260,19 +283,23 @@ def policy_metrics(policy: str, *, at: dict[str, str], patients_named: bool, cau
             "share of golds that must not be masked left untouched",
             "no gold is marked as one that must stay",
         ),
-        one(
-            "severity_recall",
-            field(columns.SEVERITY[1]),
-            field(columns.SEVERITY[0]),
-            "recall of whole masks, each gold weighed by the harm it does when it leaks",
-            no_golds,
+        weighed(
+            one(
+                "severity_recall",
+                field(columns.SEVERITY[1]),
+                field(columns.SEVERITY[0]),
+                "recall of whole masks, each gold weighed by the harm it does when it leaks",
+                no_golds,
+            )
         ),
-        one(
-            "information_precision",
-            field(columns.INFORMATION[1]),
-            field(columns.INFORMATION[0]),
-            "share of what is masked that had to be, words weighed by how rare they are in the corpus",
-            "no word is masked, or the corpus is too large to weigh its words",
+        weighed(
+            one(
+                "information_precision",
+                field(columns.INFORMATION[1]),
+                field(columns.INFORMATION[0]),
+                "share of what is masked that had to be, words weighed by how rare they are in the corpus",
+                "no word is masked, or the corpus is too large to weigh its words",
+            )
         ),
     ]
     return [_cautious(metric, caution) for metric in found] if caution else found
@@ -370,9 +397,6 @@ def span_metrics(stick: Yardstick, *, patients_named: bool, cautions: Callable[[
     """Every metric of the spans task, in the order of the report."""
     found: list[Metric] = []
     for setting in stick.settings:
-        found += accuracy_metrics(setting, at=stick.key(setting), caution=cautions(setting))
-    missing = [setting for setting in stick.full_mask if setting not in stick.settings]
-    for setting in missing:  # what gates take when they name no mode is there whether it was asked for or not
         found += accuracy_metrics(setting, at=stick.key(setting), caution=cautions(setting))
     for setting in stick.full_mask:
         key = stick.policy_key(setting.policy)

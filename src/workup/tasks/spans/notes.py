@@ -106,11 +106,29 @@ def _of_design(scores: SpanScores, study: Any) -> list[str]:
             "The corpus is large: documents of one patient, site, time and group were added up before anything else, "
             "so the rows counted here are fewer than its documents."
         )
+    varying = straddled(scores)
+    if scores.patients_named and varying and set(study.lenses) - {"internal"}:
+        said.append(
+            f"Notes of one patient differ in {', '.join(visible(name[:40]) for name in varying)}, so leak_rate_patient is "
+            "shown for everyone and not by group, site or window."
+        )
     if any(setting.mode.published for setting in ledger.stick.settings):
         said.append(
             "Modes named 'published' repeat a published rule with its flaws, for comparison; no gate takes them."
         )
     return said
+
+
+def straddled(scores: SpanScores) -> tuple[str, ...]:
+    """Groups that vary among the notes of one patient. Where some do, patients with fewer notes in a level look safer
+    there for that alone, so leak_rate_patient is not compared between groups."""
+    found = []
+    for name, levels in scores.groups.items():
+        first = np.zeros(int(scores.patient.max(initial=-1)) + 1, dtype=np.int64)
+        first[scores.patient] = levels.codes
+        if np.any(first[scores.patient] != levels.codes):
+            found.append(name)
+    return tuple(found)
 
 
 def _below(name: str, seen: set[str]) -> bool:

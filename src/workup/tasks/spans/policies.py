@@ -173,7 +173,7 @@ class Policy:
         by_name = [self._listed(name) for name in NAMES] + [DECISIONS.index(self.unmapped)]
         table = np.repeat(np.array(by_name, dtype=np.int8)[:, None], len(IDENTIFIERS) + 1, axis=1)
         protected = np.array([branch_of(name) == _PROTECTED for name in NAMES] + [False])
-        # What nobody has judged is neither hit nor miss, and a mask on it is neutral, whatever the policy says of leaves.
+        # What nobody has judged is neither hit nor miss, and a mask on it is neutral, whatever the leaf.
         for kind, decision in {"unknown": "may", **self.identifiers}.items():
             table[~protected, IDENTIFIERS.index(kind)] = DECISIONS.index(decision)
         return table

@@ -30,7 +30,7 @@ from workup.tasks.spans.mappings import LabelMapping
 from workup.tasks.spans.matching.matchup import PHI
 from workup.tasks.spans.matching.modes import parse_mode
 from workup.tasks.spans.metrics import METRIC_NAMES, scales_and_goals, span_metrics
-from workup.tasks.spans.notes import cautions, notes_of
+from workup.tasks.spans.notes import cautions, notes_of, straddled
 from workup.tasks.spans.sampling import sampled_ids
 from workup.tasks.spans.scoring import SpanScores, as_scores
 from workup.tasks.spans.tables import tables_of
@@ -56,12 +56,21 @@ class SpansTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
-    headline = ("recall", "precision", "f1", "leak_rate_char", "leak_rate_document", "leak_rate_patient", "over_redaction")
+    headline = (
+        "recall",
+        "precision",
+        "f1",
+        "leak_rate_char",
+        "leak_rate_document",
+        "leak_rate_patient",
+        "over_redaction",
+    )
     batch = _BATCH
     shows_text = True
 
     def __init__(self) -> None:
         self._study: Study | None = None
+        self._straddled: tuple[str, ...] = ()
 
     def read(self, study: Study, table: Any = None) -> SpansCorpus:
         """The documents a study names; `table`, a list of documents, takes the place of the file."""
@@ -175,6 +184,7 @@ class SpansTask:
         """Recall, precision and F in every mode, level and policy; leaks, over-redaction and specificity."""
         assert isinstance(scores, SpanScores)
         stick = scores.ledger.stick
+        self._straddled = straddled(scores)
         return span_metrics(stick, patients_named=scores.patients_named, cautions=cautions(scores.ledger))
 
     def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
@@ -184,6 +194,8 @@ class SpansTask:
         wanted = {"policy": {stick.primary_policy}, "level": {stick.primary_setting.level, PHI}, "mode": modes}
         chosen = []
         for metric in metrics:
+            if metric.name == "leak_rate_patient" and self._straddled:
+                continue
             at = metric.at
             if "equivalent" in at or not all(at.get(key) in values for key, values in wanted.items() if key in at):
                 continue
@@ -222,7 +234,9 @@ class SpansTask:
             "ignore": sorted(study.get("ignore") or ()),
         }
         if internal is not None and "labels" in internal.tables:
-            found[f"labels (of the golds of corpus {report.corpus['sha256'][:12]})"] = internal.tables["labels"]["golds"]
+            found[f"labels (of the golds of corpus {report.corpus['sha256'][:12]})"] = internal.tables["labels"][
+                "golds"
+            ]
         return found
 
     def paired(self, first: Scores, second: Scores, study: Study) -> Paired:

@@ -24,6 +24,7 @@ LONGEST = 20_000  # characters of a document that are shown
 class _Shown(NamedTuple):
     id: str
     text: str
+    characters: int
     type: str | None
     golds: list[tuple[Span, str]]
     predictions: list[tuple[Span, str]]
@@ -36,7 +37,7 @@ class Viewer:
         self._held: list[tuple[int, int, int, _Shown]] = []  # a heap whose first is the next to go
         self._tie = 0
 
-    def add(self, batch: Batch, golds: Golds, matchup: Matchup, fate: Outcomes) -> None:
+    def add(self, batch: Batch, golds: Golds, matchup: Matchup, fate: Outcomes, *, policy: str) -> None:
         """Look at one batch."""
         n = len(batch)
         missed = np.bincount(golds.spans.document[fate.must & ~fate.hit], minlength=n)
@@ -52,8 +53,9 @@ class Viewer:
             shown = _Shown(
                 batch.ids[i],
                 batch.texts[i][:LONGEST],
+                len(batch.texts[i]),
                 batch.column("type")[i],
-                _golds(golds, fate, range(gold_edges[i], gold_edges[i + 1])),
+                _golds(golds, fate, range(gold_edges[i], gold_edges[i + 1]), policy),
                 _found(matchup, fate, range(found_edges[i], found_edges[i + 1])),
             )
             self._tie += 1
@@ -70,6 +72,9 @@ class Viewer:
             row: dict[str, Any] = {
                 "number": number,
                 "type": shown.type,
+                "characters": shown.characters,
+                **{name: sum(outcome == name for _, outcome in shown.golds) for name in ("hit", "miss")},
+                "false_alarm": sum(outcome == "false_alarm" for _, outcome in shown.predictions),
                 "shape": view.shape,
                 "runs": [
                     {
@@ -90,9 +95,9 @@ def _mark(marked: tuple[Span, str]) -> dict[str, str]:
     return {"label": span.label, "outcome": outcome}
 
 
-def _golds(golds: Golds, fate: Outcomes, which: range) -> list[tuple[Span, str]]:
+def _golds(golds: Golds, fate: Outcomes, which: range, policy: str) -> list[tuple[Span, str]]:
     spans = golds.spans
-    decisions = next(iter(golds.decisions.values()))
+    decisions = golds.decisions[policy]
     return [
         (
             Span(int(spans.start[i]), int(spans.end[i]), spans.labels[spans.label[i]]),

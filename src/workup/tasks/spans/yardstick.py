@@ -70,7 +70,7 @@ class Yardstick:
 
         >>> stick = Yardstick.of(policies=["hipaa_safe_harbor"], modes=["iou:.50", "char"])
         >>> [(s.mode.name, s.level) for s in stick.settings]
-        [('iou:0.5', 'leaf'), ('iou:0.5', 'branch'), ('iou:0.5', 'phi'), ('char', 'phi')]
+        [('iou:0.5', 'leaf'), ('iou:0.5', 'branch'), ('iou:0.5', 'phi'), ('char', 'phi'), ('full_mask', 'phi')]
         """
         gold_labels = LabelMapping.load(labels or "workup")
         found_labels = LabelMapping.load(system_labels) if system_labels else gold_labels
@@ -97,13 +97,19 @@ class Yardstick:
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """Every mode at every level it is counted at, and at the equivalences beside it, under every policy."""
-        return tuple(
+        """Every mode at every level it is counted at, and at the equivalences beside it, under every policy.
+
+        The primary setting is among them, asked for or not: gates and the analysis of errors rest on it.
+        """
+        asked = [
             Setting(mode, level, policy.name)
             for mode in self.modes
             for level in self._levels_of(mode)
             for policy in self.policies
-        )
+        ]
+        primary = self.primary_setting
+        beside = [Setting(primary.mode, primary.level, policy.name) for policy in self.policies]
+        return tuple(dict.fromkeys((*asked, *beside)))
 
     @property
     def curve(self) -> tuple[Setting, ...]:
