@@ -142,7 +142,7 @@ def ours(documents: int) -> dict[str, Any]:
 def nervaluate(documents: int) -> dict[str, Any]:
     """nervaluate's evaluator on lists of dictionaries; its ends are inclusive. Loading them is not timed."""
     try:
-        from nervaluate import Evaluator  # type: ignore[import-not-found]
+        from nervaluate import Evaluator  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError as problem:
         print(f"nervaluate cannot be imported: {problem}", file=sys.stderr)
         sys.exit(NOT_INSTALLED)

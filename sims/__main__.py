@@ -21,6 +21,8 @@ NAMES = (
     "run_lengths",
     "drift",
     "drift_planted",
+    "review",
+    "span_comparisons",
     "spans_coverage",
 )
 FOLDER = evidence.ROOT / "evidence"

@@ -10,7 +10,7 @@ import pytest
 
 from cohorts import draw_cohort
 from oracles import Case, cases
-from workup.compare import HIGHER, LOWER, TARGETS, compare, compare_reports, compare_scores, gain
+from workup.compare import compare, compare_reports, compare_scores, gain, goals_of, headline_of
 from workup.errors import InputError
 from workup.estimate import Draws, Estimate
 from workup.report import LensResult, Report
@@ -131,13 +131,11 @@ def test_nearer_the_target_is_better_from_either_side() -> None:
 
 def test_the_direction_of_every_risk_metric_is_the_one_it_declares() -> None:
     metrics = risk_metrics(thresholds=[0.2], smoother=Smoother.of(draw_cohort(1)), ece=True)
-    assert {metric.name for metric in metrics} == set(METRIC_NAMES)
+    assert {metric.name for metric in metrics} == set(METRIC_NAMES) == set(goals_of("risk"))
     for metric in metrics:
-        held = "higher" if metric.name in HIGHER else "lower" if metric.name in LOWER else "neither"
-        if metric.name in TARGETS:
-            held = "target"
-            assert metric.target == TARGETS[metric.name]
-        assert metric.better == held, metric.name
+        assert goals_of("risk")[metric.name] == (metric.better, metric.target), metric.name
+    assert goals_of("risk")["ici"] == goals_of("risk")["ece"] == ("lower", None)
+    assert set(headline_of("risk")) < set(METRIC_NAMES)
 
 
 # From records

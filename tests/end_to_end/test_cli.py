@@ -27,10 +27,10 @@ from workup.tasks.risk import selftest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def new(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Done:
-    """`workup new` with a cohort and resamples that take a second and not a minute."""
-    monkeypatch.setattr(starting, "_ROWS", 300)
-    made = call("new", "risk", folder)
+def new(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str = "risk") -> Done:
+    """`workup new` with a corpus and resamples that take a second and not a minute."""
+    monkeypatch.setattr(starting, "_SIZES", {"risk": 300, "spans": 40})
+    made = call("new", task, folder)
     file = folder / "study.yaml"
     text = file.read_text(encoding="utf-8")
     assert "replicates: 2000" in text
@@ -53,12 +53,13 @@ def study(folder: Path, **changes: Any) -> Path:
 
 
 def test_demo_makes_one_page_whose_links_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    new(tmp_path / "demo" / "risk", monkeypatch)
+    for task in ("risk", "spans"):
+        new(tmp_path / "demo" / task, monkeypatch, task)
     done = call("demo", "-o", tmp_path / "demo")
     assert done.code == 0, done.err
     page = tmp_path / "demo" / "index.html"
     assert str(page) in done.out
-    assert "auroc" in done.out
+    assert "auroc" in done.out and "leak_rate_document" in done.out
     html = page.read_text(encoding="utf-8")
     links = re.findall(r'href="([^"]+)"', html)
     assert len(links) >= 3
@@ -69,9 +70,10 @@ def test_demo_makes_one_page_whose_links_resolve(tmp_path: Path, monkeypatch: py
     assert (again.code, again.out) == (0, done.out)
 
 
-def test_from_new_to_clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("task", ["risk", "spans"])
+def test_from_new_to_clean(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "mine"
-    made = new(folder, monkeypatch)
+    made = new(folder, monkeypatch, task)
     assert (made.code, made.out) == (0, "")
     assert f"workup run {folder / 'study.yaml'}" in made.err
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workup.cli import comparing, thresholds
-from workup.cli.comparing import figure, plain_json
 from workup.cli.common import command, emit, say, verdict_code
+from workup.cli.comparing import figure, plain_json
 from workup.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,5 +80,5 @@ def _verdict_line(verdict: Verdict) -> str:
     from workup.errors import visible
 
     seen = verdict.observed or {}
-    figure = f"  {figure(seen)}, {seen['n']:,} patients" if seen.get("value") is not None else ""
-    return visible(f"{verdict.outcome:<12} {verdict.rule}{figure}  ({verdict.reason})")
+    observed = f"  {figure(seen)}, {seen['n']:,} patients" if seen.get("value") is not None else ""
+    return visible(f"{verdict.outcome:<12} {verdict.rule}{observed}  ({verdict.reason})")

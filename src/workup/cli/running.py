@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from workup.cli.common import Progress, command, detail, emit, say, verdict_code
+from workup.cli.common import Progress, command, detail, say, verdict_code
 from workup.errors import RunError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run(
             typer.echo(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})")
         outcomes += [verdict.outcome for verdict in report.verdicts]
     if len(names) > 1:
-        _compare(directory, [directory / safe_name(str(name)) for name in names])
+        _compare(plan, directory, [directory / safe_name(str(name)) for name in names])
     raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
 
 
@@ -135,14 +135,11 @@ def run_system(
     return report
 
 
-def _compare(directory: Path, places: list[Path]) -> None:
+def _compare(study: Study, directory: Path, places: list[Path]) -> None:
     """Every system against the first, paired by row, beside their runs."""
-    from workup.cli.judging import compared, comparison_record
+    from workup.cli.comparing import compared, write_comparison
 
-    file = directory / "comparison.json"
-    emit(comparison_record(compared(places)), str(file))
-    file.chmod(0o600)
-    say(str(file))
+    write_comparison(compared(places), directory, forms=study.report.formats)
 
 
 def _host(study: Study) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from workup.errors import InputError
 if TYPE_CHECKING:
     from workup.report import Report
 
-_TASKS = ("risk",)
-_ROWS = 2000
+_TASKS = ("risk", "spans")
+_SIZES = {"risk": 2000, "spans": 200}
+_MADE = {"risk": ("cohort", "cohort.csv"), "spans": ("notes", "notes.jsonl")}
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -37,7 +38,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def new(
-    task: Annotated[str, typer.Argument(help="Kind of system: risk")],
+    task: Annotated[str, typer.Argument(help="Kind of system: risk or spans")],
     directory: Annotated[Path, typer.Argument(help="Folder to make")] = Path("my-study"),
 ) -> None:
     """Make a commented study.yaml with small generated data, ready to run."""
@@ -54,7 +55,8 @@ def demo(
     reports: dict[str, Report] = {}
     for task in _TASKS:
         place = out / task
-        say(f"{task}: generating {_ROWS:,} predictions with planted truth, then resampling patients 2,000 times")
+        kind, _ = _MADE[task]
+        say(f"{task}: generating {_SIZES[task]:,} cases ({kind}) with known truth, then validating a system on them")
         if not (place / "study.yaml").exists():
             _study(task, place)
         study = load(place / "study.yaml")
@@ -76,7 +78,8 @@ def _study(task: str, directory: Path) -> None:
     if directory.exists() and any(directory.iterdir()):
         raise InputError("the folder must be new or empty", where=str(directory), remedy="name another folder")
     directory.mkdir(parents=True, exist_ok=True)
-    plugins.find("generators", "cohort")(_ROWS, seed=1).write(directory / "cohort.csv")
+    kind, name = _MADE[task]
+    plugins.find("generators", kind)(_SIZES[task], seed=1).write(directory / name)
     template = files("workup.cli").joinpath("templates", f"{task}.yaml").read_text(encoding="utf-8")
     emit(template, str(directory / "study.yaml"))
 

@@ -16,7 +16,7 @@ from workup.errors import InputError
 from workup.estimate import EVERYTHING, Draws, jackknife, replicate, slices_by
 from workup.lenses.contrasts import Contrast, Side, difference
 from workup.metric import FEWEST_CLUSTERS, FEWEST_PATIENTS, Linear, Metric
-from workup.scores import Floats, Levels, Scores
+from workup.scores import Bools, Floats, Levels, Scores
 from workup.stats import rank
 from workup.stats.intervals import z_critical
 from workup.stats.paired_gaps import patient_gap
@@ -208,19 +208,18 @@ def _linearised(metric: Metric, first: Scores, second: Scores, strata: Levels | 
         own = metric.interval(scores, LEVEL)  # type: ignore[misc]
         if own.status != "ok":  # a figure that nothing may rest on is no better for being compared
             return Gap(gap, reason=f"{own.status} in one of them: {own.reason or 'no interval'}")
-    n = first.n_patients
-    if n < FEWEST_CLUSTERS:
-        return Gap(gap, reason=f"insufficient: {n} patients; at least {FEWEST_CLUSTERS} are needed")
-    adds = [_influence(metric, scores) for scores in (first, second)]
-    if not all(np.isfinite(one).all() for one in adds):
+    (mine, counted), (theirs, also) = (_influence(metric, scores) for scores in (first, second))
+    between, of = (theirs - mine)[counted | also], counted | also
+    if not np.isfinite(between).all():
         return Gap(gap, reason="insufficient: undefined where a single patient is left out")
-    between = adds[1] - adds[0]
+    if between.size < FEWEST_CLUSTERS:
+        return Gap(gap, reason=f"insufficient: {between.size} patients; at least {FEWEST_CLUSTERS} are needed")
     if gap == 0 and not np.any(np.abs(between) > 1e-12):
         return Gap(0.0, p=1.0, method="linearised", reason="alike in every patient, so no interval can be given")
     codes = None
     if strata is not None:
         _, place = np.unique(first.patient, return_index=True)
-        codes = strata.codes[place]
+        codes = strata.codes[place][of]
     found = patient_gap(gap, between, strata=codes)
     if found.se == 0:
         return Gap(gap, reason="insufficient: every patient adds the same, so the data cannot show its uncertainty")
@@ -230,16 +229,16 @@ def _linearised(metric: Metric, first: Scores, second: Scores, strata: Levels | 
     return Gap(gap, low, high, found.p(), f"linearised over patients, t on {found.df:.0f} df")
 
 
-def _influence(metric: Metric, scores: Scores) -> Floats:
-    """What each patient adds to the value, in the order of their codes."""
+def _influence(metric: Metric, scores: Scores) -> tuple[Floats, Bools]:
+    """What each patient adds to the value, in the order of their codes; and who has anything that counts at all."""
     if metric.linear is None:
         left_out = jackknife(scores, [metric], groups=scores.n_patients)[0]
         n = left_out.size
-        return np.asarray((left_out.mean() - left_out) * (n - 1) / n)
+        return np.asarray((left_out.mean() - left_out) * (n - 1) / n), np.ones(n, dtype=np.bool_)
     _, codes = np.unique(scores.patient, return_inverse=True)
     weighted = metric.linear.columns(scores) * scores.base_weight[:, None]
     by_patient = np.column_stack([np.bincount(codes, weights=column) for column in weighted.T])
-    return np.asarray(by_patient @ _slope(metric.linear, by_patient.sum(axis=0)))
+    return by_patient @ _slope(metric.linear, by_patient.sum(axis=0)), (by_patient != 0).any(axis=1)
 
 
 def _slope(form: Linear, totals: Floats) -> Floats:

@@ -56,7 +56,9 @@ def test_words_are_single_and_lower_case() -> None:
 
 @given(
     st.lists(
-        st.sampled_from(["the", "and", "with", "x", "MRN", "that's", "to-day", "for2", "İ", "ß", "_the_", "\u00a0", "é"])
+        st.sampled_from(
+            ["the", "and", "with", "x", "MRN", "that's", "to-day", "for2", "İ", "ß", "_the_", "\u00a0", "é"]
+        )
         | st.text(max_size=4),
         max_size=40,
     ),

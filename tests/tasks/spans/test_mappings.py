@@ -119,7 +119,7 @@ def test_identifiers_as_tab_writes_them() -> None:
     tab = LabelMapping.load("tab")
     assert tab.of("PERSON", identifier="NO_MASK").identifier == "no_mask"  # type: ignore[union-attr]
     assert tab.of("PERSON", identifier="quasi").identifier == "quasi"  # type: ignore[union-attr]
-    with pytest.raises(InputError, match="direct, quasi or no_mask"):
+    with pytest.raises(InputError, match="direct, quasi, no_mask or unknown"):
         tab.of("PERSON", identifier="maybe")
     with pytest.raises(InputError, match="under 'identifiers'"):
         LabelMapping.load("presidio").of("PERSON", identifier="DIRECT")

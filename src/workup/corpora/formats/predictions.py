@@ -92,7 +92,10 @@ class Predictions:
             answers = None if records is None else _columns_of(records)
             if answers is None:
                 one_by_one = fast_jsonl.prediction_decoder()
-                read = [self._read(line, one_by_one, f"{self.path.name}, line {number}") for number, line in numbered]
+                read = [
+                    self._read(line.rstrip(b"\r\n"), one_by_one, f"{self.path.name}, line {number}")
+                    for number, line in numbered
+                ]
                 answers = [id for id, _ in read], Found.of([spans for _, spans in read])
             if seen.suspects(answers[0]):
                 self._refuse_repeated(last=numbered[-1][0])

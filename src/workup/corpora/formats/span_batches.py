@@ -64,7 +64,8 @@ def _native(
 def _documents(path: Path, numbered: Sequence[tuple[int, bytes]], left_out: Tally | None) -> list[Document]:
     """Line by line, each with its own words for what is wrong."""
     decode, found = fast_jsonl.decoder(), []
-    for number, line in numbered:
+    for number, with_end in numbered:
+        line = with_end.rstrip(b"\r\n")
         record = decode(line)
         if record is None:
             found.append(spans_jsonl.read_line(line, where=f"{path.name}, line {number}", left_out=left_out))

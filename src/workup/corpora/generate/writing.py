@@ -5,6 +5,7 @@ Streams in constant memory; the output appears whole or not at all. Knows nothin
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from workup import plugins
+from workup.corpora.formats.file_sets import file_name
 from workup.corpora.formats.spans_jsonl import record_of
 from workup.corpora.generate.pieces import Written
 from workup.errors import InputError
@@ -88,6 +90,24 @@ def targets(out: Path) -> tuple[Path, Path]:
     return jsonl, sidecars
 
 
+def time_of(as_of: Any, *, where: str) -> str | None:
+    """The time to be recorded, as it was given, where it is one: an ISO 8601 date or time.
+
+    >>> time_of("2026-01-31T09:00:00Z", where="notes")
+    '2026-01-31T09:00:00Z'
+    """
+    if as_of is None or as_of == "":
+        return None
+    text = as_of.isoformat() if isinstance(as_of, (datetime.date, datetime.datetime)) else str(as_of)
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            "as-of must be a date or a time as in 2026-01-31T09:00:00Z", where=where, got=repr(text[:40])
+        ) from None
+    return text
+
+
 def sidecar(written: Written, *, corpus: str, config: Mapping[str, Any], as_of: str | None = None) -> dict[str, Any]:
     """The ground truth of one document as plain data.
 
@@ -150,7 +170,7 @@ class _Work:
         return batch
 
     def _put(self, id: str, text: str) -> None:
-        path = os.path.join(self.folder, f"{id}.json")
+        path = os.path.join(self.folder, f"{file_name(id)}.json")
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             write_all(descriptor, f"{text}\n".encode())

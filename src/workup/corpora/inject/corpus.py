@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from workup import __version__
 from workup.corpora.formats.file_sets import file_name
 from workup.corpora.formats.span_records import Ids, all_spans, check_whole
 from workup.corpora.formats.spans_jsonl import record_of
 from workup.corpora.generate.pieces import Written
 from workup.corpora.generate.values import versions
-from workup.corpora.generate.writing import sidecar, targets
-from workup.corpora.inject.injecting import Injected, Injector
+from workup.corpora.generate.writing import sidecar, targets, time_of
+from workup.corpora.inject.injecting import VERSION, Injected, Injector
 from workup.corpora.inject.sweeping import UNKNOWN
 from workup.errors import InputError
 from workup.runs.disk import open_private
@@ -94,7 +95,7 @@ def truth_of(found: Injected, *, injector: Injector, source: str, as_of: str | N
         "phiDensity": injector.density,
         "ambiguityLevel": injector.ambiguity,
         "seed": injector.seed,
-        "libraries": {"numpy": np.__version__, **versions()},
+        "libraries": {"workup": __version__, "inject": VERSION, "numpy": np.__version__, **versions()},
     }
     truth = sidecar(Written(replace(found.document, spans=spans)), corpus=source, config=config, as_of=as_of)
     for annotation, span in zip(truth["annotations"], spans, strict=True):
@@ -109,6 +110,7 @@ def write_injected(
 
     Beside `<stem>.jsonl` come the folder `<stem>.truth` and `<stem>.injection.json`; in a folder all three lie inside.
     """
+    as_of = time_of(as_of, where="inject")
     corpus, truth = targets(Path(out))
     whole = corpus.parent == Path(out)
     record = corpus.with_name("injection.json" if whole else f"{corpus.stem}.injection.json")

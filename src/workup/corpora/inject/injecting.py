@@ -21,6 +21,7 @@ from workup.errors import InputError, near
 from workup.tasks.spans.documents import Document
 from workup.tasks.spans.labels import SCHEME
 
+VERSION = "1"  # of the sites, the phrases and what is drawn: equal seeds give equal bytes within one version only
 DENSITY = {"low": 2.0, "medium": 5.0, "high": 12.0}  # values per 1,000 characters of source text
 AMBIGUITY = {"none": 0.0, "standard": 0.1, "high": 0.3}  # hard negatives per value
 DENSEST = 50.0  # more than one value in twenty characters is no text

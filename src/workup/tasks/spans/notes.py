@@ -108,9 +108,10 @@ def _of_design(scores: SpanScores, study: Any) -> list[str]:
         )
     varying = straddled(scores)
     if scores.patients_named and varying and set(study.lenses) - {"internal"}:
+        names = ", ".join(visible(name[:40]) for name in varying)
         said.append(
-            f"Notes of one patient differ in {', '.join(visible(name[:40]) for name in varying)}, so leak_rate_patient is "
-            "shown for everyone and not by group, site or window."
+            f"Notes of one patient differ in {names}, so leak_rate_patient is shown for everyone and not by group, "
+            "site or window."
         )
     if any(setting.mode.published for setting in ledger.stick.settings):
         said.append(

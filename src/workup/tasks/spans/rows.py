@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 Whole = npt.NDArray[np.int64]
-Counts = npt.NDArray[np.int32]
-MANY = 200_000  # documents that are held one by one before equal designs are added up
+_Small = npt.NDArray[np.integer[Any]]
+MANY = 100_000  # documents that are held one by one before equal designs are added up
 _LEAST_GAIN = 2  # folding that does not halve the rows is not tried again before they have doubled
 
 
@@ -23,7 +23,7 @@ class Rows:
     def __init__(self, *, many: int = MANY) -> None:
         self.keys: list[Hashable] = []
         self.folded = False
-        self._parts: dict[str, list[Counts]] = {}
+        self._parts: dict[str, list[_Small]] = {}
         self._limit = many
 
     def __len__(self) -> int:
@@ -33,7 +33,7 @@ class Rows:
         """More rows; every batch has the same columns."""
         self.keys.extend(keys)
         for name, column in columns.items():
-            self._parts.setdefault(name, []).append(np.asarray(column, dtype=np.int32))
+            self._parts.setdefault(name, []).append(_small(column))
 
     def fold(self) -> Whole | None:
         """Where there are many rows, add up those with one key; gives the new place of each old row, if so."""
@@ -44,16 +44,17 @@ class Rows:
         self._limit = max(self._limit, len(place) * _LEAST_GAIN)
         if len(place) == len(self.keys):
             return None
-        self._parts = {name: [_added(self.column(name), new, len(place))] for name in self._parts}
+        for name in self._parts:  # one after another, so that only one column is held twice
+            self._parts[name] = [_added(self.column(name), new, len(place))]
         self.keys, self.folded = list(place), True
         return new
 
-    def column(self, name: str) -> Counts:
+    def column(self, name: str) -> Whole:
         """One column whole."""
         parts = self._parts[name]
         if len(parts) > 1:
             self._parts[name] = parts = [np.concatenate(parts)]
-        return parts[0]
+        return parts[0].astype(np.int64)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,43 +68,52 @@ class Cells:
     def __init__(self) -> None:
         self.labels: list[str] = []
         self._code: dict[str, int] = {}
-        self._row: list[Whole] = []
-        self._label: list[Whole] = []
-        self._parts: dict[str, list[Counts]] = {}
+        self._row: list[_Small] = []
+        self._label: list[_Small] = []
+        self._parts: dict[str, list[_Small]] = {}
 
-    def add(self, row: Whole, label: Whole, names: Sequence[str], columns: Mapping[str, Counts]) -> None:
+    def add(self, row: Whole, label: Whole, names: Sequence[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Cells of more rows; `label` counts into `names`."""
         for name in names:
             if name not in self._code:
                 self._code[name] = len(self.labels)
                 self.labels.append(name)
-        self._row.append(row)
-        self._label.append(np.array([self._code[name] for name in names], dtype=np.int64)[label])
+        self._row.append(_small(row))
+        self._label.append(_small(np.array([self._code[name] for name in names], dtype=np.int64)[label]))
         for name, column in columns.items():
-            self._parts.setdefault(name, []).append(np.asarray(column, dtype=np.int32))
+            self._parts.setdefault(name, []).append(_small(column))
 
     def fold(self, new: Whole) -> None:
         """Follow rows that were added up."""
-        row, label = new[self.row], self.label
-        joint = row * len(self.labels) + label
+        joint = new[self.row] * max(1, len(self.labels)) + self.label
         found, place = np.unique(joint, return_inverse=True)
-        self._parts = {name: [_added(self.column(name), place, len(found))] for name in self._parts}
-        self._row, self._label = [found // len(self.labels)], [found % len(self.labels)]
+        for name in self._parts:  # one after another, so that only one column is held twice
+            self._parts[name] = [_added(self.column(name), place, len(found))]
+        row, label = np.divmod(found, max(1, len(self.labels)))
+        self._row, self._label = [_small(row)], [_small(label)]
 
     @property
     def row(self) -> Whole:
         """The row of each cell."""
-        return np.concatenate([np.empty(0, np.int64), *self._row])
+        return np.concatenate([np.empty(0, np.int64), *self._row]).astype(np.int64)
 
     @property
     def label(self) -> Whole:
         """The label of each cell, a place in `labels`."""
-        return np.concatenate([np.empty(0, np.int64), *self._label])
+        return np.concatenate([np.empty(0, np.int64), *self._label]).astype(np.int64)
 
-    def column(self, name: str) -> Counts:
+    def column(self, name: str) -> Whole:
         """One column whole."""
-        return np.concatenate([np.empty(0, np.int32), *self._parts.get(name, [])])
+        return np.concatenate([np.empty(0, np.int64), *self._parts.get(name, [])]).astype(np.int64)
 
 
-def _added(column: Counts, place: Whole, n: int) -> Counts:
-    return np.bincount(place, weights=column, minlength=n).astype(np.int32)
+def _added(column: Whole, place: Whole, n: int) -> _Small:
+    return _small(np.bincount(place, weights=column, minlength=n))
+
+
+def _small(column: npt.NDArray[Any]) -> _Small:
+    """Counts in the fewest bytes that hold them: most are below 256, and there are many columns."""
+    whole = np.asarray(column).astype(np.int64)
+    if whole.min(initial=0) < 0:
+        return whole
+    return whole.astype(np.min_scalar_type(int(whole.max(initial=0))))

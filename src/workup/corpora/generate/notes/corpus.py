@@ -14,6 +14,7 @@ from workup.corpora.generate import writing
 from workup.corpora.generate.chance import Chance
 from workup.corpora.generate.notes import chart, settings
 from workup.corpora.generate.notes.composing import compose
+from workup.corpora.generate.notes.grammar import Family
 from workup.corpora.generate.notes.scribe import Scribe
 from workup.corpora.generate.notes.settings import LENGTHS, SWAPS, NoteSettings
 from workup.corpora.generate.notes.wording import wording
@@ -136,9 +137,9 @@ def _written(asked: NoteSettings, number: int) -> Written:
     origin, sex = variants[variant]
     if asked.swap != "none":
         visit = _renamed(visit, origin, sex, int(place * len(name_pool(origin="white", sex="F"))))
-    words = wording(_FREE if free else asked.leaves)
     families = visit.type.families
     family = chance.weighted(families, list(accumulate(one.weight for one in families)))
+    words = wording(_FREE if free else asked.leaves, family.phrasing)
     scribe = Scribe(
         visit,
         number=base,
@@ -151,7 +152,7 @@ def _written(asked: NoteSettings, number: int) -> Written:
     )
     pieces = compose(scribe, family, wording=words, characters=LENGTHS[asked.length] * visit.type.length)
     identified = any(branch_of(span.label) != "CLIN" and span.identifier != "no_mask" for span in pieces.spans)
-    groups = _groups(visit, family.name, family.style, identified=identified)
+    groups = _groups(visit, family, identified=identified)
     if asked.swap != "none":
         groups["pair"] = f"pair-{base:07d}"
     return pieces.written(
@@ -187,7 +188,7 @@ def _renamed(visit: chart.Visit, origin: str | None, sex: str | None, at: int) -
     return replace(visit, patient=visit.patient.renamed(replace(pool[at], decade=person.decade)))
 
 
-def _groups(visit: chart.Visit, family: str, style: str, *, identified: bool) -> dict[str, str]:
+def _groups(visit: chart.Visit, family: Family, *, identified: bool) -> dict[str, str]:
     person, age = visit.patient.person, visit.patient.age_at(visit.day)
     return {
         "sex": person.sex,
@@ -196,8 +197,9 @@ def _groups(visit: chart.Visit, family: str, style: str, *, identified: bool) ->
         "popularity": person.popularity,
         "ambiguous_name": "yes" if person.ambiguous else "no",
         "age": next(band for low, band in _BANDS if age >= low),
-        "family": f"{visit.type.name}/{family}",
-        "style": style,
+        "family": f"{visit.type.name}/{family.name}",
+        "phrasing": family.phrasing,
+        "style": family.style,
         "phi": "present" if identified else "none",
     }
 

@@ -1,9 +1,11 @@
 """The files of the notes' grammar, read once: types of note with their families, sections and rules.
 
-Knows how the files are written, and nothing of what a rule means."""
+Half of the families belong to each of two phrasings, which share layouts with no one and, of what both may write,
+no line that carries an identifier. Knows how the files are written, and nothing of what a rule means."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,7 +13,9 @@ from importlib.resources import files
 
 from workup.errors import InputError, near
 
+PHRASINGS = ("a", "b")
 _OFTEN = 4  # the weight of a family of which the file says nothing
+_WORD = re.compile(r"[A-Za-z_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +29,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One layout of a type: which sections in which order, those that may be left out, and the style of its writing."""
+    """One layout of a type: which sections in which order, those that may be left out, and the style of its writing.
+
+    `phrasing` says which of two sets of lines it is written with, where several families share a section or a rule.
+    """
 
     name: str
     style: str
+    phrasing: str
     sections: tuple[str, ...]
     optional: frozenset[str]
     weight: int
@@ -53,11 +61,12 @@ class NoteType:
 
 @dataclass(frozen=True)
 class Source:
-    """Everything that the files hold. A section or rule of a type's own file comes before that of the common one."""
+    """Everything that the files hold. `shared` names the sections and rules that families of both phrasings come to."""
 
     types: Mapping[str, NoteType]
     sections: Mapping[str, Section]
     rules: Mapping[str, tuple[str, ...]]
+    shared: frozenset[str]
 
 
 @dataclass
@@ -76,8 +85,30 @@ def source() -> Source:
     for file in sorted((folder / "types").iterdir(), key=lambda file: file.name):
         if file.name.endswith(".txt"):
             found = _take(reading, file.read_text(encoding="utf-8"), where=file.name)
-            types[found["type"][0]] = _type(found, reading, where=file.name)
-    return Source(types, reading.sections, reading.rules)
+            types[found["type"][0]] = _type(found, reading, first=len(types), where=file.name)
+    return Source(types, reading.sections, reading.rules, _shared(types, reading))
+
+
+def _shared(types: Mapping[str, NoteType], reading: _Reading) -> frozenset[str]:
+    """The sections and rules to which a family of either phrasing leads, by way of others too."""
+    said = {name: section.options for name, section in reading.sections.items()}
+    themed = {rule.partition("@")[0] for rule in reading.rules if "@" in rule}
+    reached = []
+    for phrasing in PHRASINGS:
+        families = (family for kind in types.values() for family in kind.families if family.phrasing == phrasing)
+        waiting = {name for family in families for name in family.sections}
+        found: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            found.add(name)
+            # A word that happens to be the name of a rule counts as well: one rule too many is split at worst.
+            words = {word for option in said.get(name, ()) for word in _WORD.findall(option)}
+            words |= {word for option in reading.rules.get(name, ()) for word in _WORD.findall(option)}
+            led = words & reading.rules.keys()
+            led |= {rule for rule in reading.rules if "@" in rule and rule.partition("@")[0] in words & themed}
+            waiting |= led - found
+        reached.append(found)
+    return frozenset(reached[0] & reached[1])
 
 
 def _take(reading: _Reading, text: str, *, where: str) -> dict[str, list[str]]:
@@ -116,7 +147,7 @@ def _blocks(text: str) -> Iterable[tuple[str, list[str]]]:
         yield head, body
 
 
-def _type(said: dict[str, list[str]], reading: _Reading, *, where: str) -> NoteType:
+def _type(said: dict[str, list[str]], reading: _Reading, *, first: int, where: str) -> NoteType:
     name, _, titles = (part.strip() for part in said["type"][0].partition(":"))
     said["type"][0] = name
     families = []
@@ -130,7 +161,9 @@ def _type(said: dict[str, list[str]], reading: _Reading, *, where: str) -> NoteT
                 raise InputError("a family must list known sections", where=f"{where}, family {family}",
                                  got=repr(section), remedy=near(section, reading.sections))  # fmt: skip
         optional = frozenset(word[1:] for word in words if word.startswith("?"))
-        families.append(Family(family, style, names, optional, int(often[0]) if often else _OFTEN))
+        # In turn, and of every second type the other way round: a type with three layouts has two of one phrasing.
+        phrasing = PHRASINGS[(first + len(families)) % len(PHRASINGS)]
+        families.append(Family(family, style, phrasing, names, optional, int(often[0]) if often else _OFTEN))
     return NoteType(
         name,
         tuple(title.strip() for title in titles.split(" / ")),

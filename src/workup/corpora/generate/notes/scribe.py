@@ -96,9 +96,8 @@ class Scribe:
     def _terms(self, wording: Wording, neutral: bool) -> tuple[Terms, Terms]:
         sex = "" if neutral else self.patient.person.sex.lower()
         marks = self.marks = sex + ("a" if self.age >= 18 else "") + ("c" if self.visit.day >= _COVID else "")
-        return terms(self.visit.specialty.name, marks, wording.allowed), common_terms(
-            self.age < 18, "c" in marks, wording.allowed
-        )
+        of = (wording.allowed, wording.phrasing)
+        return terms(self.visit.specialty.name, marks, *of), common_terms(self.age < 18, "c" in marks, *of)
 
     # ---- writing -----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,10 +10,11 @@ from typing import Any
 from workup.corpora.generate.notes import chart, grammar
 from workup.corpora.generate.notes.scribe import Manner
 from workup.corpora.generate.values import ORIGINS, SEXES
+from workup.corpora.generate.writing import time_of
 from workup.errors import InputError, near
 from workup.tasks.spans.labels import SCHEME, branch_of
 
-VERSION = "1"  # of the grammar and of what is drawn: equal seeds give equal bytes within one version only
+VERSION = "2"  # of the grammar and of what is drawn: equal seeds give equal bytes within one version only
 LENGTHS: Mapping[str, int] = MappingProxyType({"short": 500, "medium": 1500, "long": 4000})
 _REPEATS: Mapping[str, float] = MappingProxyType({"short": 0.45, "medium": 1.15, "long": 2.4})
 # Chance that an optional identifier is written, and that a line of identifiers is.
@@ -108,7 +108,7 @@ def checked(
     if isinstance(phi_free, bool) or not isinstance(phi_free, (int, float)) or not 0 <= phi_free <= 1:
         raise InputError("phi_free must be a share between 0 and 1", where=_WHERE, got=repr(phi_free)[:40])
     return NoteSettings(
-        int(count), int(seed), length, density, ambiguity, _time(as_of), tuple(types), tuple(specialties),
+        int(count), int(seed), length, density, ambiguity, time_of(as_of, where=_WHERE), tuple(types), tuple(specialties),
         _leaves(leaves), swap, float(phi_free),
     )  # fmt: skip
 
@@ -150,16 +150,3 @@ def _leaves(leaves: Sequence[str] | None) -> frozenset[str] | None:
         raise InputError("leaves must name at least one", where=_WHERE, got="none", remedy="or set phi_free to 1")
     return frozenset(leaves)
 
-
-def _time(as_of: Any) -> str | None:
-    """The time as given, where it is one: an ISO 8601 date or time."""
-    if as_of is None or as_of == "":
-        return None
-    text = as_of.isoformat() if isinstance(as_of, (datetime.date, datetime.datetime)) else str(as_of)
-    try:
-        datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(
-            "as-of must be a date or a time as in 2026-01-31T09:00:00Z", where=_WHERE, got=repr(text[:40])
-        ) from None
-    return text

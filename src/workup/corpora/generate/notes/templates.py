@@ -6,10 +6,11 @@ that has no other way. Knows the notation; what a slot writes is the scribe's af
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from workup.corpora.generate.notes import parts
+from workup.corpora.generate.notes.grammar import PHRASINGS
 from workup.corpora.generate.notes.parts import EMPTY, Part, Parts
 from workup.errors import InputError, near
 
@@ -36,6 +37,7 @@ _LEAVES: Mapping[str, frozenset[str]] = {
     "hard": frozenset(),
 }
 _SYMBOL = re.compile(r"[A-Za-z_]+(:[A-Za-z0-9_]+)?")
+_VALUE, _SYMBOL_SLOT = re.compile(r"@([a-z_]+)"), re.compile(r"\{([A-Za-z_]+)[:}]")
 _NUMBER = re.compile(r"n:(\d+)(?:-(\d+))?")
 _COUNTED = re.compile(r"([a-z_]+) (\d+)-(\d+)")
 
@@ -53,13 +55,56 @@ class Unwritable(Exception):
     """A template that cannot be written without a value that identifies."""
 
 
-class Compiler:
-    """Compiles templates and rules. What identifies is left in as far as `allowed` (None: all) has its leaf."""
+def identifies(template: str) -> bool:
+    """Whether a template writes an identifier by itself, and not by way of a rule.
 
-    def __init__(self, rules: Mapping[str, tuple[str, ...]], *, allowed: frozenset[str] | None) -> None:
+    >>> identifies("Seen{! on {@date visit}|}."), identifies("{aged} man"), identifies("{phi_line} {@hard}")
+    (True, True, False)
+    """
+    named = any(leaves_of(slot) for slot in _VALUE.findall(template))
+    return named or any(slot in AGES for slot in _SYMBOL_SLOT.findall(template))
+
+
+def shared_out(templates: Sequence[str], phrasing: str) -> list[str]:
+    """Of the templates that identify, every second one, the first or the second by phrasing; all of the others.
+
+    A template that identifies and is the only one to do so is of both phrasings.
+
+    >>> lines = ["{@date}", "on {@date}", "lately", "as of {@date}"]
+    >>> shared_out(lines, "a"), shared_out(lines, "b"), shared_out(lines[1:3], "a")
+    (['{@date}', 'lately', 'as of {@date}'], ['on {@date}', 'lately'], ['on {@date}', 'lately'])
+    """
+    telling = [place for place, template in enumerate(templates) if identifies(template)]
+    if len(telling) < 2:
+        return list(templates)
+    kept = set(telling[PHRASINGS.index(phrasing) :: len(PHRASINGS)])
+    return [template for place, template in enumerate(templates) if place in kept or place not in telling]
+
+
+class Compiler:
+    """Compiles templates and rules. What identifies is left in as far as `allowed` (None: all) has its leaf.
+
+    The rules in `shared` are used by both phrasings, and divided between them.
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, tuple[str, ...]],
+        *,
+        allowed: frozenset[str] | None,
+        phrasing: str = PHRASINGS[0],
+        shared: frozenset[str] = frozenset(),
+    ) -> None:
         self._rules, self._allowed = rules, allowed
+        self._phrasing, self._shared = phrasing, shared
         self._done: dict[str, tuple[Parts, ...] | None] = {}
         self._open: list[str] = []
+
+    def named(self, name: str, templates: Sequence[str]) -> tuple[Parts, ...]:
+        """The ways to write a section or rule: those of the phrasing, or any where none of these can be written."""
+        if name in self._shared:
+            return self.options(shared_out(templates, self._phrasing)) or self.options(templates)
+        return self.options(templates)
 
     def options(self, templates: Iterable[str]) -> tuple[Parts, ...]:
         """Those of the templates that can be written, compiled."""
@@ -94,7 +139,7 @@ class Compiler:
                 raise InputError("a slot must name a known rule that does not lead back to itself", got=repr(name),
                                  remedy=near(name, self._rules))  # fmt: skip
             self._open.append(name)
-            self._done[name] = self.options(self._rules[name]) or None
+            self._done[name] = self.named(name, self._rules[name]) or None
             self._open.pop()
         found = self._done[name]
         if found is None:

@@ -37,33 +37,34 @@ class Terms:
 
 @dataclass(frozen=True)
 class Wording:
-    """The grammar for notes that may hold the leaves of `allowed` (None: all), section by section."""
+    """The grammar for notes of a phrasing that may hold the leaves of `allowed` (None: all), section by section."""
 
     allowed: frozenset[str] | None
+    phrasing: str
     compiler: Compiler
     sections: Mapping[str, tuple[Parts, ...]]
 
 
 @cache
-def wording(allowed: frozenset[str] | None) -> Wording:
-    """The grammar compiled for notes that may hold these identifying leaves."""
+def wording(allowed: frozenset[str] | None, phrasing: str) -> Wording:
+    """The grammar compiled for notes that may hold these identifying leaves, in one of the two phrasings."""
     source = grammar.source()
-    compiler = Compiler(source.rules, allowed=allowed)
-    sections = {name: compiler.options(section.options) for name, section in source.sections.items()}
-    return Wording(allowed, compiler, sections)
+    compiler = Compiler(source.rules, allowed=allowed, phrasing=phrasing, shared=source.shared)
+    sections = {name: compiler.named(name, section.options) for name, section in source.sections.items()}
+    return Wording(allowed, phrasing, compiler, sections)
 
 
 @cache
-def terms(specialty: str, marks: str, allowed: frozenset[str] | None) -> Terms:
+def terms(specialty: str, marks: str, allowed: frozenset[str] | None, phrasing: str) -> Terms:
     """A specialty's words for a patient with these marks (m or f, a for adults)."""
-    return _terms(vocabulary.specialties()[specialty], marks, wording(allowed).compiler)
+    return _terms(vocabulary.specialties()[specialty], marks, wording(allowed, phrasing).compiler)
 
 
 @cache
-def common_terms(young: bool, covid: bool, allowed: frozenset[str] | None) -> Terms:
+def common_terms(young: bool, covid: bool, allowed: frozenset[str] | None, phrasing: str) -> Terms:
     """Illnesses, medicines and tests that any specialty may mention."""
     common = vocabulary.specialties()[vocabulary.COMMON]
-    compiler = wording(allowed).compiler
+    compiler = wording(allowed, phrasing).compiler
     prefix = "young_" if young else ""
     marks = "c" if covid else ""
     drugs = [vocabulary.drug_of(item) for item in common.items(f"{prefix}drugs", marks=marks)]

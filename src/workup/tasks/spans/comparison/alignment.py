@@ -43,7 +43,9 @@ def check_yardsticks(first: SpanScores, second: SpanScores) -> None:
         ("types of golds", first.ledger.gold_labels, second.ledger.gold_labels),
     ):
         if held != other:
-            raise InputError(f"two detectors are compared by one yardstick; their {name} must be the same", got="others")
+            raise InputError(
+                f"two detectors are compared by one yardstick; their {name} must be the same", got="others"
+            )
 
 
 def _keys(scores: SpanScores) -> list[Any]:

@@ -40,7 +40,12 @@ def scope_rows(found: Joint, emits: Sequence[Emits], *, seed: int = 0) -> list[d
     golds = [label for label in found.labels if found.of_patients([label])["golds"].any()]
     reached = [[label for label in golds if one.reaches(label)] if one.declared is not None else None for one in emits]
     both = None if None in reached else [label for label in reached[0] or () if label in (reached[1] or ())]
-    scopes = (("all types", golds), ("first can emit", reached[0]), ("second can emit", reached[1]), ("both can emit", both))
+    scopes = (
+        ("all types", golds),
+        ("first can emit", reached[0]),
+        ("second can emit", reached[1]),
+        ("both can emit", both),
+    )
     rows = []
     for scope, types in scopes:
         row: dict[str, Any] = {"scope": scope, "types": types}
@@ -102,7 +107,9 @@ def _differences(counts: Counts, *, halves: bool) -> dict[str, Any]:
         ):
             values[name].append(value)
             adds[name].append(influence)
-    return {name: _difference(values[name], adds[name], counts) for name in values}
+    found = counts["golds"] > 0, counts["judged_first"] + counts["judged_second"] > 0
+    involved = {"recall": found[0], "precision": found[1], "f1": found[0] | found[1]}
+    return {name: _difference(values[name], adds[name], involved[name]) for name in values}
 
 
 def _share(top: npt.NDArray[Any], bottom: npt.NDArray[Any]) -> tuple[float, Floats]:
@@ -124,14 +131,13 @@ def _harmonic(precision: float, of_precision: Floats, recall: float, of_recall: 
     return value, value**2 / 2 * (of_precision / precision**2 + of_recall / recall**2)
 
 
-def _difference(values: Sequence[float], adds: Sequence[Floats], counts: Counts) -> dict[str, Any]:
+def _difference(values: Sequence[float], adds: Sequence[Floats], involved: npt.NDArray[np.bool_]) -> dict[str, Any]:
     """A difference as the record holds it; without an interval where too few patients could show one."""
     sides = {side: None if np.isnan(value) else value for side, value in zip(_SIDES, values, strict=True)}
     row: dict[str, Any] = {**sides, **dict.fromkeys(_GAP), "reason": None}
     if None in sides.values():
         return {**row, "reason": "undefined in one of them: nothing to be found, or nothing predicted"}
     row["value"] = values[1] - values[0]
-    involved = counts["golds"] + counts["judged_first"] + counts["judged_second"] > 0
     patients, between = int(involved.sum()), (adds[1] - adds[0])[involved]
     if patients < FEWEST_CLUSTERS:
         return {**row, "reason": f"insufficient: {patients} patients; at least {FEWEST_CLUSTERS} are needed"}

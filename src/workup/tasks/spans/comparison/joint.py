@@ -29,7 +29,11 @@ FIELDS = (
     "both",
     "only_first",
     "only_second",
-    *(f"{name}_{side}" for side in ("first", "second") for name in ("points", "judged", "credited", "alarms", "agreed")),
+    *(
+        f"{name}_{side}"
+        for side in ("first", "second")
+        for name in ("points", "judged", "credited", "alarms", "agreed")
+    ),
 )
 EVERY_DOCUMENT = 20_000  # documents that are all kept one by one; of a larger corpus, those in which systems differ
 
@@ -144,9 +148,12 @@ class _Gathered:
         """All of it, types in the order of their names."""
         names = sorted(self.labels)
         order = np.array([names.index(name) for name in self.labels], dtype=np.int64)
-        cells = {whose: _joined(parts, order) for whose, parts in self.parts.items()}
+        # Patients in the order of their names, so that no sum depends on that of the documents.
+        ranked = {key: place for place, key in enumerate(sorted(self.patients, key=repr))}
+        patient = np.array([ranked[key] for key in self.patients], dtype=np.int64)
+        by_patient = _joined(self.parts["patient"], order, owners=patient)
+        by_document = _joined(self.parts["document"], order)
         seen = len(self.documents)
-        by_document = cells["document"]
         if seen > EVERY_DOCUMENT:
             kept = np.isin(by_document.owner, np.unique(by_document.owner[_differs(by_document)]))
             self.left_out = seen - int(np.unique(by_document.owner[kept]).size)
@@ -157,7 +164,7 @@ class _Gathered:
             labels=names,
             patients=len(self.patients),
             documents=self.documents,
-            by_patient=cells["patient"],
+            by_patient=by_patient,
             by_document=by_document,
             halves=halves,
             left_out=self.left_out,
@@ -244,30 +251,35 @@ def _added(owner: Whole, label: Whole, counts: Whole) -> Cells:
     return Cells(joint_ // width, joint_ % width, sums)
 
 
-def _joined(parts: Sequence[Cells], order: Whole) -> Cells:
-    """Cells of all batches, labels renumbered."""
+def _joined(parts: Sequence[Cells], order: Whole, *, owners: Whole | None = None) -> Cells:
+    """Cells of all batches, labels (and owners) renumbered."""
     empty = np.empty(0, np.int64)
     owner = np.concatenate([empty, *(part.owner for part in parts)])
     label = np.concatenate([empty, *(part.label for part in parts)])
     counts = np.concatenate([np.empty((len(FIELDS), 0), np.int64), *(part.counts for part in parts)], axis=1)
-    return _added(owner, order[label] if len(label) else label, counts)
+    if not len(label):
+        return Cells(owner, label, counts)
+    return _added(owner if owners is None else owners[owner], order[label], counts)
 
 
 def document_rows(found: Joint) -> Iterator[dict[str, Any]]:
-    """One record per document and type, documents in the order of their ids; those of unknown documents last."""
+    """One record per document and type. Documents are numbered in the order of their ids, so that a record can speak of
+    one without its id, which may be a patient's; predictions of unknown documents come last, as one without a case."""
     cells = found.by_document
-    ids = [(id is None, id or "") for id in found.documents]
-    label = np.array(found.labels, dtype=object)
-    for place in sorted(range(len(cells.owner)), key=lambda i: (ids[cells.owner[i]], cells.label[i])):
-        numbers: Mapping[str, int] = dict(zip(FIELDS, cells.counts[:, place].tolist(), strict=True))
-        if not any(numbers.values()):
-            continue
-        yield {
-            "case": found.documents[int(cells.owner[place])],
-            "label": label[cells.label[place]],
-            **{name: numbers[name] for name in ("golds", "both", "only_first", "only_second")},
-            "neither": numbers["golds"] - numbers["both"] - numbers["only_first"] - numbers["only_second"],
-            "false_alarms_first": numbers["alarms_first"],
-            "false_alarms_second": numbers["alarms_second"],
-            "false_alarms_agreed": numbers["agreed_first"],
-        }
+    ordered = sorted(range(len(found.documents)), key=lambda i: (found.documents[i] is None, found.documents[i] or ""))
+    number = np.empty(len(ordered), dtype=np.int64)
+    number[ordered] = np.arange(1, len(ordered) + 1)
+    owner = number[cells.owner] if len(cells.owner) else cells.owner
+    for place in np.lexsort((cells.label, owner)).tolist():
+        n: Mapping[str, int] = dict(zip(FIELDS, cells.counts[:, place].tolist(), strict=True))
+        if any(n.values()):
+            yield {
+                "document": int(owner[place]),
+                "case": found.documents[int(cells.owner[place])],
+                "label": found.labels[int(cells.label[place])],
+                **{name: n[name] for name in ("golds", "both", "only_first", "only_second")},
+                "neither": n["golds"] - n["both"] - n["only_first"] - n["only_second"],
+                "false_alarms_first": n["alarms_first"],
+                "false_alarms_second": n["alarms_second"],
+                "false_alarms_agreed": n["agreed_first"],
+            }

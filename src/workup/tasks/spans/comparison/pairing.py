@@ -38,10 +38,12 @@ def _notes(found: Joint, first: SpanScores, second: SpanScores) -> list[str]:
             said.append(f"{name} gave no answer on {missing:,} documents: their golds count as missed by {name}.")
         strays = scores.ledger.strays["unknown_document"]
         if strays:
-            said.append(f"{strays:,} predictions of {name} are of documents that the corpus does not hold: false alarms.")
+            said.append(
+                f"Predictions of {name} on documents that the corpus does not hold: {strays:,}, all false alarms."
+            )
     if found.left_out:
         said.append(
-            f"Of {len(found.documents):,} documents those {found.left_out:,} in which the systems do not differ are not "
-            "listed one by one; they are in every count."
+            f"Of {len(found.documents):,} documents those {found.left_out:,} in which the systems do not differ are "
+            "not listed one by one; they are in every count."
         )
     return said

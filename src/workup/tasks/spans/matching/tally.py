@@ -72,7 +72,10 @@ class Tally:
         numbers = self._labels[self._settings.index(setting)]
         if not setting.mode.by_unit:  # units were counted by row, since a row is a union
             numbers = np.stack([np.bincount(row, weights=one, minlength=len(names)) for one in numbers])
-        return {name: tuple(int(x) for x in numbers[:, j]) for j, name in enumerate(names) if numbers[:, j].any()}
+        columns = numbers.astype(
+            np.int64
+        ).T.tolist()  # more columns than names where a level is counted by coarser rows
+        return {name: tuple(column) for name, column in zip(names, columns, strict=False) if any(column)}
 
     def leaks(self) -> dict[str, Leaks]:
         """By policy; empty where they were not asked for."""

@@ -51,12 +51,12 @@ class Agreement:
     first: str
     second: str
     regions: int
-    share: float | None
-    share_low: float | None
-    share_high: float | None
-    kappa: float | None
-    kappa_low: float | None
-    kappa_high: float | None
+    share: float | None = None
+    share_low: float | None = None
+    share_high: float | None = None
+    kappa: float | None = None
+    kappa_low: float | None = None
+    kappa_high: float | None = None
     reason: str = ""
 
 
@@ -87,23 +87,34 @@ def agreement(
     """
     both = np.isfinite(first) & np.isfinite(second)
     if not both.any():
-        return Agreement(*names, 0, *[None] * 6, "no region was answered by both")
+        return Agreement(*names, 0, reason="no region was answered by both")
     a, b = first[both], second[both]
     w = np.ones(len(a)) if weight is None else weight[both]
     _, code = np.unique(patient[both], return_inverse=True)
     # By patient: yes-yes, yes-no, no-yes, no-no. A consensus of one half counts half on either side.
-    table = np.array([np.bincount(code, weights=w * part) for part in (a * b, a * (1 - b), (1 - a) * b, (1 - a) * (1 - b))]).T
+    table = np.array(
+        [np.bincount(code, weights=w * part) for part in (a * b, a * (1 - b), (1 - a) * b, (1 - a) * (1 - b))]
+    ).T
     whole = table.sum(axis=0)
     kappa = float(_kappa(whole))
     few = len(table) < FEWEST_CLUSTERS
     reason = f"{len(table)} patients; intervals need at least {FEWEST_CLUSTERS}" if few else ""
     share = intervals.clustered_share(w * (a * b + (1 - a) * (1 - b)), w, patient[both], np.ones(len(a)))
-    ends = (None, None) if few else intervals.wilson_clustered(share, level=level)
+    low, high = (None, None) if few else intervals.wilson_clustered(share, level=level)
+    below, above = (None, None) if few or not np.isfinite(kappa) else _jackknifed(whole, table, kappa, level)
     if not np.isfinite(kappa):
         reason = "; ".join(filter(None, (reason, "both give one answer throughout, so kappa is not defined")))
-        return Agreement(*names, int(both.sum()), share.share, *ends, None, None, None, reason)
-    around = (None, None) if few else _jackknifed(whole, table, kappa, level)
-    return Agreement(*names, int(both.sum()), share.share, *ends, kappa, *around, reason)
+    return Agreement(
+        *names,
+        int(both.sum()),
+        share=share.share,
+        share_low=low,
+        share_high=high,
+        kappa=kappa if np.isfinite(kappa) else None,
+        kappa_low=below,
+        kappa_high=above,
+        reason=reason,
+    )
 
 
 def _kappa(table: Floats) -> Floats:

@@ -1,6 +1,6 @@
 """The frame of a review: every region that a gold or a system marks, as columns of counts by patient and stratum.
 
-Knows no text, no file and no answer; what is reviewed is drawn from it, and what was found is projected back onto it."""
+Knows no text, no file and no answer; what is reviewed is drawn from it, and what was found projected back onto it."""
 
 from __future__ import annotations
 
@@ -71,10 +71,13 @@ class Frame:
         """
         if not len(self):
             return self
-        keys = np.column_stack([self.patient, self.stratum, self.golds, self.hits, self.credits, self.alarms])
-        keys = np.round(keys, 9)  # parts of a credit: sums in another order differ in the last digit
+        keys: Floats = np.column_stack([self.patient, self.stratum, self.golds, self.hits, self.credits, self.alarms])
+        keys = np.asarray(
+            np.round(keys, 9), dtype=np.float64
+        )  # parts of a credit: sums in another order differ in the last digit
         rows, place = np.unique(keys, axis=0, return_inverse=True)
-        count = np.bincount(place.ravel(), weights=self.count, minlength=len(rows))
+        count: Floats = np.zeros(len(rows))
+        np.add.at(count, place.ravel(), self.count)
         return Frame._from_keys(rows, count, self.systems)
 
     @classmethod
@@ -90,7 +93,10 @@ class Frame:
         systems: int,
     ) -> Frame:
         """From (patient, stratum, golds, hits, credits, alarms) of single regions."""
-        flat = [[patient, stratum, golds, *hits, *credits, *alarms] for patient, stratum, golds, hits, credits, alarms in rows]
+        flat = [
+            [patient, stratum, golds, *hits, *credits, *alarms]
+            for patient, stratum, golds, hits, credits, alarms in rows
+        ]
         keys = np.array(flat, dtype=np.float64).reshape(-1, 3 + 3 * systems)
         return cls._from_keys(keys, np.ones(len(keys)), systems)
 
@@ -122,6 +128,10 @@ class Terms:
     bottom: Floats
     fixed_top: Floats
     fixed_bottom: Floats
+
+    def take(self, places: npt.NDArray[Any]) -> Terms:
+        """Some of the rows."""
+        return Terms(self.top[places], self.bottom[places], self.fixed_top[places], self.fixed_bottom[places])
 
 
 def terms(frame: Frame, *, system: int, metric: Metric) -> Terms:

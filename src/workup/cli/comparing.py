@@ -1,0 +1,271 @@
+"""`workup compare`: every record against the first, paired where their rows can be read again."""
+
+from __future__ import annotations
+
+import json as jsons
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workup.cli.common import command, emit, say, verdict_code
+from workup.errors import InputError, RunError, WorkupError
+
+if TYPE_CHECKING:
+    from workup.cli.rows_again import PairedRuns
+    from workup.compare import Comparison
+
+_WORDS = {"no_clear_difference": "no clear difference", "not_assessed": "not assessed"}
+_SHOWN = 12  # rows of a kind that are worth a person's time; the record holds all
+_CODES = {"worse": "fail", "unsure": "unsure", "not_assessed": "not_assessed"}
+_DOCUMENTS = 500  # documents that comparison.json lists one by one, those that differ most first
+
+
+def add_to(app: typer.Typer) -> None:
+    """Hang the command on the tree."""
+    command(app, name="compare", example="workup compare runs/old runs/new --margin 0.02 --metric auroc")(compare)
+
+
+def compare(
+    records: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="A B …",
+            help="Run directories, report.json files, a folder of several systems' runs, or a study with several",
+        ),
+    ],
+    margin: Annotated[
+        float | None, typer.Option(help="How much worse would still do; asks whether each is no worse than A by more")
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Headline metric, judged with Holm's adjustment; repeat for several")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Folder to write comparison.json and its forms for reading to")
+    ] = None,
+    allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided margins do not fail")] = False,
+    json: Annotated[str | None, typer.Option(help="Write the comparison here; - for standard output")] = None,
+) -> None:
+    """Compare every report with the first: what improved, what regressed, and what cannot be told apart.
+
+    With --margin the exit code is 1 where one is worse by more than the margin, and 3 where that is undecided.
+    """
+    from workup.reports import comparison as drawn
+
+    places = [found for record in records for found in _places(record)]
+    if len(places) < 2:
+        raise InputError("a comparison needs two reports or more", got=str(len(places)))
+    if out is not None:
+        _make(out)
+    found = compared(places, margin=margin, metrics=metric or ())
+    tell: Callable[[str], object] = say if json == "-" else typer.echo
+    for comparison in found:
+        for line in lines(comparison):
+            tell(line)
+        for line in drawn.tables_text(comparison.as_dict()).splitlines():
+            tell(line)
+    if json is not None:
+        emit(comparison_record(found), json)
+    if out is not None:
+        write_comparison(found, out)
+    outcomes = [_CODES.get(row["verdict"], "pass") for one in found for row in one.rows if row["margin"] is not None]
+    raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
+
+
+def compared(places: Sequence[Path], *, margin: float | None = None, metrics: Sequence[str] = ()) -> list[Comparison]:
+    """Every run held against the first."""
+    return [_compared(places[0], other, margin=margin, metrics=metrics) for other in places[1:]]
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def comparison_record(found: Sequence[Comparison]) -> str:
+    """The text of comparison.json; of many documents those that differ most."""
+    return plain_json({"schema_version": 1, "comparisons": [_shortened(one.as_dict()) for one in found]})
+
+
+def write_comparison(
+    found: Sequence[Comparison], folder: Path, *, forms: Sequence[str] = ("text", "md", "html")
+) -> None:
+    """comparison.json, its forms for reading and, where documents were compared, a line for each of them and type."""
+    from workup.reports import comparison as drawn
+
+    record = comparison_record(found)
+    written = {"comparison.json": record}
+    plain = jsons.loads(record)
+    for form, name in drawn.FILES.items():
+        if form in forms:
+            written[name] = drawn.render(plain, form=form)
+    documents = "".join(_document_lines(found))
+    if documents:
+        written["comparison-documents.jsonl"] = documents
+    for name, text in written.items():
+        emit(text, str(folder / name))
+        (folder / name).chmod(0o600)
+    say(str(folder / "comparison.json"))
+
+
+def _document_lines(found: Sequence[Comparison]) -> Iterator[str]:
+    for one in found:
+        names = {side: str(whose["system"].get("name")) for side, whose in (("a", one.first), ("b", one.second))}
+        for row in one.tables.get("documents", ()):
+            yield jsons.dumps({**names, **row}, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _shortened(one: dict[str, Any]) -> dict[str, Any]:
+    """At most so many documents, those in which the systems differ most, by number and without their ids."""
+    rows = one["tables"].get("documents")
+    if rows is None:
+        return one
+    gap: dict[int, int] = {}
+    for row in rows:
+        moved = row["only_first"] + row["only_second"] + abs(row["false_alarms_first"] - row["false_alarms_second"])
+        gap[row["document"]] = gap.get(row["document"], 0) + moved
+    chosen = set(sorted(gap, key=lambda number: (-gap[number], number))[:_DOCUMENTS])
+    kept = [{k: v for k, v in row.items() if k != "case"} for row in rows if row["document"] in chosen]
+    counted = {"with_spans": len(gap), "listed": len(chosen), "differing": sum(n > 0 for n in gap.values())}
+    return {**one, "tables": {**one["tables"], "documents": kept, "documents_listed": counted}}
+
+
+def plain_json(data: Any) -> str:
+    """Plain JSON with numbers as the record writes them."""
+    from workup.report import canonical
+
+    return jsons.dumps(jsons.loads(canonical(data)), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("the output must be a folder", where=str(folder), got=error.strerror or "") from None
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _places(record: Path) -> list[Path]:
+    """A record as it is; a folder of several systems' runs, or their study, as those, in the order of the study."""
+    from workup.report import Report
+
+    if record.suffix in (".yaml", ".yml") and record.is_file():
+        return _of_study(record)
+    if not record.is_dir() or (record / "report.json").exists():
+        return [record]
+    inner = {file.parent: Report.read(file) for file in sorted(record.glob("*/report.json"))}
+
+    def place(run: Path) -> int:
+        systems = [part.get("name") or part.get("use") for part in inner[run].study.get("systems") or ()]
+        name = inner[run].system.get("name")
+        return systems.index(name) if name in systems else len(systems)
+
+    return sorted(inner, key=place) or [record]
+
+
+def _of_study(file: Path) -> list[Path]:
+    """The runs of a study's systems, where `workup run` keeps them; recorded answers are scored at once if need be."""
+    from workup.cli.running import load, run_system
+    from workup.runs import safe_name
+
+    study = load(file)
+    folder = study.base / "runs" / safe_name(study.name)
+    names = [part.name or part.use for part in study.systems]
+    if len(names) < 2:
+        raise InputError("a study to compare must name several systems", where=str(file), got=str(len(names)))
+    for part, name in zip(study.systems, names, strict=True):
+        place = folder / safe_name(name)
+        if (place / "report.json").exists():
+            continue
+        if part.use != "recorded":
+            raise RunError(
+                f"{file}: '{name}' was not run yet, and a comparison asks no system. To fix: workup run {file}"
+            )
+        run_system(study, file, name, place, fresh=False)
+    return [folder / safe_name(name) for name in names]
+
+
+def _compared(first: Path, second: Path, *, margin: float | None, metrics: Sequence[str]) -> Comparison:
+    """Paired where both runs can be read again and answered the same cases, else from the records alone."""
+    from workup import compare as comparing
+    from workup.cli.rows_again import paired_runs
+    from workup.report import Report
+
+    old, new = Report.read(first), Report.read(second)
+    pair: PairedRuns | None = None
+    notes: list[str] = []
+    if old.corpus.get("sha256") == new.corpus.get("sha256") and old.study.get("task") == new.study.get("task"):
+        comparing.check_footing(old, new)
+        try:
+            pair = paired_runs(first, old, second, new)
+            notes += pair.notes
+        except WorkupError as error:
+            # Said here and not in the record, which must not hold the paths of this machine.
+            say(f"not paired: {error}")
+            notes.append("The rows could not be read again, so what stands here rests on the two records alone.")
+    return comparing.compare(
+        old,
+        new,
+        margin=margin,
+        metrics=metrics,
+        paired=None if pair is None else pair.rows,
+        notes=notes,
+        tables=None if pair is None else pair.tables,
+    )
+
+
+# ---- on the terminal -----------------------------------------------------------------------------------------------
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    """A comparison for reading: the headline, then what else improved or regressed, largest first."""
+    from workup.compare import gain
+    from workup.errors import visible
+
+    names = [str(side["system"].get("name")) for side in (comparison.first, comparison.second)]
+    yield visible(f"B {names[1]} against A {names[0]}")
+    for note in comparison.notes:
+        yield visible(f"  {note}")
+    rows = sorted(comparison.rows, key=lambda row: (row["p"] is None, row["p"] or 0.0, -abs(gain(row)[0] or 0.0)))
+    for title, chosen in (
+        ("Headline, p adjusted by Holm", [row for row in comparison.rows if row["headline"]]),
+        ("Improved elsewhere, not adjusted", _moved(rows, "better")),
+        ("Regressed elsewhere, not adjusted: look closer", _moved(rows, "worse")),
+    ):
+        if chosen:
+            yield f"{title}:"
+            yield from (visible(_row_line(row)) for row in chosen[:_SHOWN])
+            if len(chosen) > _SHOWN:
+                yield f"  … and {len(chosen) - _SHOWN} more; --json - shows all"
+    judged = [row for row in comparison.rows if not row["headline"]]
+    unclear = sum(row["direction"] == "no_clear_difference" for row in judged)
+    unknown = sum(row["direction"] == "not_assessed" for row in judged)
+    yield f"Elsewhere {unclear} of {len(judged)} show no clear difference and {unknown} could not be assessed."
+
+
+def _moved(rows: Sequence[dict[str, Any]], direction: str) -> list[dict[str, Any]]:
+    return [row for row in rows if row["direction"] == direction and not row["headline"]]
+
+
+def _row_line(row: dict[str, Any]) -> str:
+    from workup.reports.wording import number, slice_name
+
+    where = f" [{slice_name(row['slice'])}]" if row["slice"] else ""
+    verdict = _WORDS.get(row["verdict"], row["verdict"])
+    if row["margin"] is not None:
+        moved = f", {row['direction']}" if row["direction"] in {"better", "worse"} - {row["verdict"]} else ""
+        verdict += f" (margin {row['margin']:g}{moved})"
+    p = row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
+    tail = f", p {number(p)}" if p is not None else ""
+    why = f"  ({row['reason']})" if row["reason"] else ""
+    ends = f"A {figure(row['first'])}, B {figure(row['second'])}, B − A {figure(row)}{tail}"
+    return f"  {verdict:<20} {row['metric']}{where}: {ends}{why}"
+
+
+def figure(seen: Any) -> str:
+    """A value with its interval, for one line."""
+    from workup.reports.wording import number
+
+    ends = "" if seen.get("low") is None else f" ({number(seen['low'])} to {number(seen['high'])})"
+    return number(seen.get("value")) + ends

@@ -1,0 +1,149 @@
+"""The rows of a run read again from its corpus and its recorded outputs, and two such runs paired. Asks no system."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workup.errors import RunError
+
+if TYPE_CHECKING:
+    from workup.estimate import Draws
+    from workup.metric import Metric
+    from workup.report import Report
+    from workup.scores import Scores
+    from workup.study import Study
+
+# Fields of a study that may change after a run without changing its rows.
+_BESIDE = ("name", "systems", "gates", "report", "baseline", "lenses", "sites", "split", "intended_settings")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One run as it was scored."""
+
+    study: Study
+    task: Any
+    scores: Scores
+    metrics: Sequence[Metric]
+
+
+@dataclass(frozen=True)
+class PairedRuns:
+    """Differences of two runs on the same rows, before any verdict."""
+
+    rows: list[dict[str, Any]]
+    notes: tuple[str, ...] = ()
+    tables: dict[str, Any] | None = None
+
+
+def paired_runs(first: Path, old: Report, second: Path, new: Report) -> PairedRuns:
+    """Both runs on the rows both answered: by the task's own pairing, or by the numbers of their rows."""
+    from workup.compare import compare_scores
+
+    mine, theirs = rows_of(first, old), rows_of(second, new)
+    if hasattr(mine.task, "paired"):
+        return _by_task(mine, theirs)
+    known = {_named(metric) for metric in theirs.metrics}
+    shared = [metric for metric in mine.metrics if _named(metric) in known]
+    found = compare_scores(
+        mine.scores, theirs.scores, shared, _draws(mine.study, mine.scores), groups=_groups(mine.study, mine.scores)
+    )
+    answered = [set(rows.scores["row"]) for rows in (mine, theirs)]
+    if answered[0] == answered[1]:
+        return PairedRuns(found)
+    both = f"{len(answered[0] & answered[1]):,}"
+    sizes = f"{len(mine.scores):,} and {len(theirs.scores):,}"
+    return PairedRuns(found, (f"Compared on the {both} rows both answered, of {sizes}.",))
+
+
+def _by_task(mine: Rows, theirs: Rows) -> PairedRuns:
+    from workup.compare import compare_scores
+
+    pair = mine.task.paired(mine.scores, theirs.scores, mine.study)
+    others = {_named(metric): metric for metric in theirs.metrics}
+    shared = [
+        _cautious(metric, others[_named(metric)], theirs.scores) for metric in mine.metrics if _named(metric) in others
+    ]
+    found = compare_scores(
+        pair.first,
+        pair.second,
+        shared,
+        _draws(mine.study, pair.first),
+        groups=_groups(mine.study, pair.first),
+        intervals=pair.intervals,
+    )
+    return PairedRuns(found, tuple(pair.notes), dict(pair.tables))
+
+
+def _cautious(metric: Metric, other: Metric, scores: Scores) -> Metric:
+    """One metric of both systems; the second's where that withholds its interval, since no verdict may rest on it."""
+    if other.interval is None or not math.isfinite(other.value(scores)):
+        return metric
+    return metric if other.interval(scores, 0.95).status == "ok" else other
+
+
+def _named(metric: Metric) -> tuple[str, tuple[tuple[str, Any], ...]]:
+    return metric.name, tuple(metric.at.items())
+
+
+def _groups(study: Study, scores: Scores) -> list[str]:
+    return list(scores.groups) if "subgroups" in study.lenses else []
+
+
+def _draws(study: Study, scores: Scores) -> Draws:
+    from workup.estimate import Draws
+    from workup.validate import strata
+
+    return Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
+
+
+def rows_of(place: Path, held: Report) -> Rows:
+    """The rows of a run directory, or an error that says why they cannot be had any more."""
+    from workup import plugins
+    from workup.cli.running import Unasked, load
+    from workup.runs import RunDirectory, Unrecorded
+    from workup.task import Budget
+    from workup.validate import Opener, output_log
+
+    place = place if place.is_dir() else place.parent
+    try:
+        study_file = json.loads((place / "timings.json").read_text(encoding="utf-8"))["study_file"]
+    except (OSError, ValueError, KeyError):
+        raise RunError(f"{place}: a report alone holds no rows, and it is not said which study made it.") from None
+    study = load(place / study_file, sample=(held.study.get("corpus") or {}).get("sample"))
+    _check_study(study, held, place)
+    task = plugins.find("tasks", study.task)()
+    opener = Opener(study, str(held.system["name"]) if study.systems else None)
+    if opener.identity() != dict(held.system):
+        raise RunError(f"{place}: the system is no longer the one of the report.")
+    corpus = task.read(study)
+    if getattr(opener(), "recorded", False):
+        outputs = task.run(opener, corpus, Unasked(), Unrecorded(), _silent, budget=Budget())
+    elif not any((place / "outputs").glob("*.jsonl")):
+        raise RunError(f"{place}: its outputs were removed.")
+    else:
+        with RunDirectory.open(place) as run:
+            outputs = task.run(opener, corpus, Unasked(), output_log(run, opener, corpus), _silent, budget=Budget())
+    scores = task.scores(corpus, outputs)
+    if corpus.as_dict()["sha256"] != held.corpus["sha256"]:  # known once the corpus was read
+        raise RunError(f"{place}: the corpus is no longer the one of the report.")
+    return Rows(study, task, scores, task.metrics(scores, study))
+
+
+def _check_study(study: Study, held: Report, place: Path) -> None:
+    """Rows made by another study than the record's would be compared under its names."""
+    from workup.report import canonical
+
+    now, then = ({k: v for k, v in one.items() if k not in _BESIDE} for one in (study.record(), held.study))
+    fields = [name for name in now if name in then and canonical(now[name]) != canonical(then[name])]
+    if fields:
+        raise RunError(f"{place}: the study was changed since this run ({', '.join(fields)}).")
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    pass

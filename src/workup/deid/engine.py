@@ -1,0 +1,114 @@
+"""The de-identifier: layers propose, what is clinical is protected, overlaps are settled, mentions are followed up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from workup.deid import settings as rules
+from workup.deid.finding import Finding
+from workup.deid.page import Page
+from workup.deid.propagate import all_mentions
+from workup.deid.protect import unprotected
+from workup.deid.resolve import resolved
+from workup.errors import InputError, near
+from workup.tasks.spans.labels import BRANCHES, SCHEME, branch_of
+from workup.tasks.spans.language import Language, language_of
+
+LAYERS = ("rules", "spacy")
+LEAVES = tuple(leaf for leaf in SCHEME if branch_of(leaf) != "CLIN")
+_BRANCH = {name: branch_of(name) for name in (*SCHEME, *BRANCHES)}
+
+
+class Layer(Protocol):
+    """Something that proposes findings on a page, by itself."""
+
+    name: str
+    version: str
+
+    def propose(self, page: Page) -> list[Finding]:
+        """Findings in any order; they may overlap."""
+        ...
+
+
+class Reading(NamedTuple):
+    """What was found in a text, and whether it looks English; rules are made for English, so a mark means: check."""
+
+    findings: list[Finding]
+    language: Language
+
+
+class Deidentifier:
+    """Finds what identifies people. `load` makes one.
+
+    >>> deid = Deidentifier.load()
+    >>> text = "Dr. Ada Berg saw Mr. Trevino on 3/14/2021; MRN: 00-41-77."
+    >>> [(text[one.start : one.end], one.label) for one in deid.detect([text])[0]]
+    [('Ada Berg', 'name_provider'), ('Trevino', 'name_patient'), ('3/14/2021', 'date'), ('00-41-77', 'mrn')]
+    """
+
+    def __init__(self, settings: rules.Settings, layers: Sequence[Layer], *, language: str = "en") -> None:
+        self.settings, self.layers, self.language = settings, tuple(layers), language
+        self.version = "; ".join(layer.version for layer in self.layers)
+
+    @classmethod
+    def load(
+        cls,
+        config: str | Path | Mapping[str, Any] | None = None,
+        *,
+        layers: Sequence[str | Layer] = ("rules",),
+        language: str = "en",
+    ) -> Deidentifier:
+        """The shipped rules, a user's own on top (a YAML file or its content), and the layers by name or as objects."""
+        if language != "en":
+            raise InputError(
+                "the language must be one that rules exist for",
+                got=f"'{language[:20]}'",
+                remedy="use en; other texts are searched with the same rules, and marked in what read() answers",
+            )
+        if isinstance(layers, str) or not layers:
+            raise InputError("layers must be a list that is not empty", remedy="write layers: [rules]")
+        settings = rules.load(config)
+        return cls(settings, [_layer(one, settings) for one in layers], language=language)
+
+    def detect(self, texts: Iterable[str]) -> list[list[Finding]]:
+        """Findings of each text, by start, none overlapping."""
+        return [self._find(text) for text in texts]
+
+    def read(self, text: str) -> Reading:
+        """Findings of one text with a mark of its language.
+
+        >>> Deidentifier.load().read("Ingresa por dolor de pecho.").language
+        'uncertain'
+        """
+        return Reading(self._find(text), language_of(text))
+
+    def _find(self, text: str) -> list[Finding]:
+        if not text:
+            return []
+        page = Page(text)
+        proposed = [one for layer in self.layers for one in layer.propose(page)]
+        kept = resolved(self._passing(page, proposed), text)
+        more = all_mentions(page, kept, self.settings)
+        if more:
+            kept = resolved([*kept, *self._passing(page, more)], text)
+        return kept
+
+    def _passing(self, page: Page, findings: Sequence[Finding]) -> list[Finding]:
+        sure = [one for one in findings if one.score >= self.settings.threshold(one.label)]
+        return unprotected(page, sure, self.settings, _BRANCH)
+
+
+def _layer(one: str | Layer, settings: rules.Settings) -> Layer:
+    if not isinstance(one, str):
+        return one
+    if one == "rules":
+        from workup.deid.layers.rules import Rules
+
+        return Rules(settings)
+    if one == "spacy":
+        from workup.deid.layers.spacy_layer import SpacyLayer
+
+        return SpacyLayer()
+    raise InputError("a layer must be a known one", got=f"'{one[:40]}'", remedy=near(one, LAYERS))

@@ -1,0 +1,1 @@
+"""Layers that propose findings; the engine joins what they say."""

@@ -1,0 +1,101 @@
+"""What the words beside a place say of a name there: titles, labels, roles, relations, credentials. Weighs no name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from workup.deid.cues import Cue
+from workup.deid.page import Page, words_of
+from workup.deid.settings import Settings
+
+# Decimal log-odds; see docs/deid.md.
+TITLE, CREDENTIAL, LABEL, BY, ROLE, WORD_BEFORE, SPOKEN_WITH, PREPOSITION = 4.0, 4.0, 3.5, 2.6, 2.4, 1.5, 2.0, 1.0
+_ROLES = (("patient", "name_patient"), ("relative", "name_relative"), ("provider", "name_provider"))
+_LABEL_GAP = re.compile(
+    r"[ \t]{0,30}(?:[:=#]|-(?=[ \t])|\|)[ \t]{0,40}(?:\n[ \t]{0,10})?[\"'(*]{0,2}$|[ \t]{0,3}/[ \t]{0,3}$"
+)
+_NEXT_GAP = re.compile(
+    r"[ \t]{1,3}$|,[ \t]{1,2}$|[ \t]{0,2}\([ \t]{0,1}$|[ \t]{1,2}\"$|,?\n{1,3}[ \t]{0,8}$|,?[ \t]{1,3}\n[ \t]{0,8}$"
+)
+_CREDENTIAL_GAP = re.compile(r",?[ \t]{1,3}\(?|,|\.,?[ ]")
+_MIXED = frozenset(("phd", "pharmd", "psyd", "ph", "esq"))
+# Titles that are words or surnames besides, and those that say little of who follows.
+_HOMONYMS = words_of("sr father sister miss ms don major col officer judge nurse coach sir hon fr lt captain")
+_WEAK_TITLES = words_of("father sister nurse coach don officer judge sr fr major attorney justice captain")
+_SPEAKING = words_of("spoke met seen given taken driven brought note copy talked read done sent")
+
+
+class Expected(NamedTuple):
+    """What the words before a place say of a name there; no leaf where they do not say whose."""
+
+    points: float
+    leaf: str
+    why: str
+
+
+class Expectations:
+    """All that the cues of a page say: names that may begin at a word, and words right before a credential."""
+
+    def __init__(self, page: Page, cues: Sequence[Cue], settings: Settings) -> None:
+        self.starts: dict[int, Expected] = {}
+        self.credentials: set[int] = set()
+        self._page = page
+        clinicians = frozenset(settings.cues["clinician_title"])
+        for cue in cues:
+            gap = page.gap(cue.last)
+            if "title" in cue.kinds:
+                self._title(cue, gap, clinicians)
+            if "credential" in cue.kinds:
+                self._credential(cue)
+            self._roles(cue, gap)
+        titles = frozenset(settings.cues["title"])
+        for word, expected in list(self.starts.items()):
+            behind = self.starts.get(word + 1)
+            # "Attending: Dr. X": the role of the first cue where the second names none, the force of the second.
+            if behind is not None and behind.why == "title" and page.words[word] in titles:
+                self.starts[word + 1] = Expected(TITLE, behind.leaf or expected.leaf, "title")
+
+    def _say(self, word: int, points: float, leaf: str, why: str) -> None:
+        if word < len(self._page) and (word not in self.starts or self.starts[word].points < points):
+            self.starts[word] = Expected(points, leaf, why)
+
+    def _title(self, cue: Cue, gap: str, clinicians: frozenset[str]) -> None:
+        word = self._page.words[cue.last]
+        if cue.first < cue.last or gap not in (" ", ". ", ".", "  ", ".  "):
+            return
+        if word not in _HOMONYMS or self._page.cases[cue.last] in "tu" or gap[0] == ".":
+            points = WORD_BEFORE if word in _WEAK_TITLES else TITLE
+            self._say(cue.last + 1, points, "name_provider" if word in clinicians else "", "title")
+
+    def _credential(self, cue: Cue) -> None:
+        """Only capitals tell a credential from a word (do, pa, ma, rt)."""
+        page, first = self._page, cue.first
+        if (
+            not first
+            or page.cases[first] not in "utmi"
+            or (page.cases[first] == "t" and page.words[first] not in _MIXED)
+        ):
+            return
+        if _CREDENTIAL_GAP.fullmatch(page.before(first)):
+            self.credentials.add(first - 1)
+
+    def _roles(self, cue: Cue, gap: str) -> None:
+        page, after, word = self._page, cue.last + 1, self._page.words[cue.last]
+        label = _LABEL_GAP.match(gap) is not None
+        if "patient_label" in cue.kinds and label:
+            self._say(after, LABEL, "name_patient", "label")
+        if "weak" in cue.kinds and gap in (" ", ' "', " ("):
+            before = page.words[cue.first - 1] if cue.first else ""
+            spoken = word in ("with", "by", "to") and (before.endswith("ed") or before in _SPEAKING)
+            self._say(after, SPOKEN_WITH if spoken else PREPOSITION, "", "preposition")
+        for kind, leaf in _ROLES:
+            if kind not in cue.kinds:
+                continue
+            if label:
+                self._say(after, WORD_BEFORE if word == "cc" else LABEL, leaf, "label")
+            elif _NEXT_GAP.match(gap):
+                direct = gap in (" ", " (") or "\n" in gap
+                by = word in ("by", "with", "to", "signed", "w")
+                self._say(after, (BY if by else ROLE) if direct else WORD_BEFORE, leaf, "cue")

@@ -1,0 +1,119 @@
+"""How far a name may reach from its first word: which words and marks may stand inside one. Weighs nothing."""
+
+from __future__ import annotations
+
+import re
+
+from workup.deid.name_cues import Expected
+from workup.deid.nameness import PARTICLES, SUFFIXES, Weight
+from workup.deid.page import Page
+
+_MOST = 6
+_JOINS = frozenset((" ", "-", ". ", ".", '" ', ' "', "- ", " -"))
+# What stands behind a name in headers: an age, a sex, a number of a record, a bed.
+BEHIND = re.compile(
+    r",?[ \t]{1,4}(?:[-|/][ ]{1,2})?(?:[A-Z]{0,3}ICU|PACU|Room|Rm|Bed|Suite|Tower|Ward|Bay|Unit|MRN|MR ?#|MR\b|"
+    r"Med(?:ical)?\.? Rec|Chart|Acct|Account|DOB|D\.O\.B|Date of Birth|Born|Birth)|"
+    r",?[ \t]{0,2}(?:\(|,)?[ \t]{0,2}(?:aged? )?\d{1,3}[ -]{0,2}(?:y|yo|yr|year|[mfMF]\b)|,? ?[MF],? ?\d{1,3}\b|"
+    r",? \(?(?:dob|mrn|d\.o\.b)\b"
+)
+
+
+class Runs:
+    """The words of a page with their weights, and what bounds a name among them."""
+
+    def __init__(self, page: Page, weights: list[Weight], credentials: set[int], stop: frozenset[str]) -> None:
+        self.page, self.weights, self.credentials, self.stop = page, weights, credentials, stop
+
+    def ends(self, first: int, cue: Expected | None) -> list[int]:
+        """Last words at which a name that begins here may end, the longest last."""
+        page, found, at = self.page, [first], first
+        while at + 1 < len(page) and len(found) < _MOST and self._joined(first, at, cue):
+            at += 1
+            found.append(at)
+        while len(found) > 1 and page.words[found[-1]] in PARTICLES and page.cases[found[-1]] in "l":
+            found.pop()
+        return found
+
+    def _joined(self, first: int, at: int, cue: Expected | None) -> bool:
+        """Whether the word behind this one may belong to the same name."""
+        page, gap = self.page, self.page.gap(at)
+        word, case, weight = page.words[at + 1], page.cases[at + 1], self.weights[at + 1]
+        if gap not in _JOINS or (gap[0] == "." and page.cases[at] != "i" and page.words[at] not in ("st", "jr", "sr")):
+            return False
+        if word in SUFFIXES:
+            return True
+        if case == "i":
+            return gap in (" ", ".", '" ', ". ")
+        if word in PARTICLES and case in "lut" and at + 2 < len(page):
+            after = self.weights[at + 2]
+            if page.words[at + 2] in PARTICLES or (page.cases[at + 2] in "tu" and after.odds > -2):
+                return True
+            if page.cases[first] == "l" and after.odds > 0.2:
+                return True
+        if case == "d":
+            return weight.why == "slip"
+        if case == "l":
+            return (page.cases[first] == "l" or gap == "-") and weight.odds > 0.2 and word not in self.stop
+        if word in self.stop or weight.odds <= -2.4:
+            return self._may_be_a_name(first, at + 1, cue)
+        return True
+
+    def _may_be_a_name(self, first: int, at: int, cue: Expected | None) -> bool:
+        """A word that mostly is none, inside a name that cues announce: 'Dr. May Head', 'Cynthia M. Blood'."""
+        weight, page = self.weights[at], self.page
+        if not (weight.known and (weight.given or weight.family)):
+            return at in self.credentials and weight.why != "clinical" and page.words[at] not in self.stop
+        announced = cue is not None and cue.points >= 2.4
+        initial = page.cases[at - 1] == "i" and at - 1 > first
+        suffix = at + 1 < len(page) and page.words[at + 1] in SUFFIXES and page.gap(at) in (" ", ", ")
+        opened = self.weights[first].common and self.weights[first].odds > 0.8 and page.words[at] not in self.stop
+        return announced or initial or suffix or opened or not self.credentials.isdisjoint((at, at + 1))
+
+    def tails(self, last: int, cue: Expected | None) -> list[int]:
+        """The end as it is, and with a given name and more behind a comma ('Last, First M.')."""
+        page, gap, at = self.page, self.page.gap(last), last + 1
+        if gap not in (", ", ",", "^", "., ") or at >= len(page) or page.cases[at] not in "tulmi":
+            return [last]
+        if gap != "^" and not self._given_behind(last, at, cue):
+            return [last]
+        for _ in range(3):
+            if not self._more_given(at, hl7=gap == "^"):
+                break
+            at += 1
+        return [last, at]
+
+    def _given_behind(self, last: int, at: int, cue: Expected | None) -> bool:
+        page, weight = self.page, self.weights[at]
+        announced = cue is not None and cue.points >= 3
+        end = (
+            page.ends[at + 1] + 1
+            if at + 1 < len(page) and page.cases[at + 1] == "i" and page.gap(at) == " "
+            else page.ends[at]
+        )
+        header = BEHIND.match(page.plain, end, end + 30) is not None
+        if page.cases[at] == "i":
+            return True
+        if page.words[at] in self.stop:  # "Prakash, An" is a name where nothing of a sentence follows
+            gap = page.gap(at)
+            alone = gap[:1] in (",", "(", "\n", "") or gap[:2] in ("  ", " (", " -", " |")
+            fits = weight.given and page.cases[at] in "tu" and (weight.odds > -2.9 or header)
+            return fits and (
+                (announced and alone)
+                or (header and self.weights[last].odds > -1)
+                or (alone and self.weights[last].odds > 0.4)
+            )
+        if page.cases[at] == "l" and weight.odds < 0.4:
+            return False
+        return weight.given and weight.odds > (-2.2 if announced or header else -0.4)
+
+    def _more_given(self, at: int, *, hl7: bool) -> bool:
+        page = self.page
+        if at + 1 >= len(page) or page.gap(at) not in (" ", "^", ".", "-", ", ", ". "):
+            return False
+        if page.cases[at + 1] == "i":
+            return page.gap(at) in (" ", "^", ".")
+        if page.words[at + 1] in SUFFIXES or (hl7 and page.gap(at) == "^"):
+            return True
+        given = self.weights[at + 1].given and self.weights[at + 1].odds > -0.5
+        return page.gap(at) in (" ", "-") and page.cases[at + 1] in "tu" and given

@@ -1,0 +1,224 @@
+"""All mentions: what was found once is looked for everywhere in the same text, its parts and case variants too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from workup.deid.finding import Finding
+from workup.deid.nameness import PARTICLES, SUFFIXES, sound, weigh
+from workup.deid.names import VERBS
+from workup.deid.page import Page, words_of
+from workup.deid.settings import Settings
+
+_SURE = 0.7
+_INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.? ?){2,3}(?![\w])")
+_ABBREVIATIONS = words_of(
+    "dob mrn pcp hpi pmh psh ros bid tid qid prn poc am pm ed er or icu us usa uk iv im po pt ot gi gu ent eye hr rr bp"
+)
+_NUMBER = re.compile(r"\d")
+
+
+class Mention:
+    """A part of a name found in the text: the leaf it was found as, and how sure."""
+
+    __slots__ = ("leaf", "score")
+
+    def __init__(self, leaf: str, score: float) -> None:
+        self.leaf, self.score = leaf, score
+
+
+def all_mentions(page: Page, found: Sequence[Finding], settings: Settings) -> list[Finding]:
+    """More findings, by what is known already; spans that are found already are left."""
+    taken = bytearray(len(page.text))
+    for one in found:
+        taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    more: list[Finding] = []
+    people = [one for one in found if one.label.startswith("name_") and one.score >= _SURE]
+    if people and settings.on("again.name"):
+        more += _names_again(page, people, taken, settings.not_names)
+    bodies = [one for one in found if one.label in ("facility", "employer", "city", "org_other") and one.score >= 0.6]
+    if bodies and settings.on("again.place"):
+        more += _bodies_again(page, bodies, taken)
+    codes = [one for one in found if one.rule.startswith("label.") or one.score >= 0.9]
+    if settings.on("again.code"):
+        more += _codes_again(page, codes, taken)
+    return more
+
+
+def _parts(page: Page, people: Sequence[Finding], stop: frozenset[str]) -> dict[str, Mention]:
+    parts: dict[str, Mention] = {}
+    for one in people:
+        for word in range(page.word_at(one.start), page.word_at(one.end)):
+            text = page.words[word]
+            if len(text) < 2 or text in SUFFIXES or text in PARTICLES or page.cases[word] in "di":
+                continue
+            if text in stop and (len(text) < 3 or weigh(text).odds < -2):
+                continue
+            known = parts.get(text)
+            if known is None or known.score < one.score:
+                parts[text] = Mention(one.label, one.score)
+    return parts
+
+
+def _names_again(page: Page, people: Sequence[Finding], taken: bytearray, stop: frozenset[str]) -> Iterator[Finding]:
+    parts = _parts(page, people, stop)
+    sounds = {sound(part): mention for part, mention in parts.items() if len(part) >= 5}
+    at, count = 0, len(page)
+    while at < count:
+        if taken[page.starts[at]] or not (mention := _again(page, at, parts, sounds)):
+            at += 1
+            continue
+        first = last = at
+        while last + 1 < count and page.gap(last) in (" ", "-", ". ", ", ", ".") and not taken[page.starts[last + 1]]:
+            if _again(page, last + 1, parts, {}) or (
+                page.cases[last + 1] == "i"
+                and last + 2 < count
+                and _again(page, last + 2, parts, {})
+                and page.gap(last + 1) in (" ", ". ")
+            ):
+                last += 1
+            else:
+                break
+        if (
+            first
+            and page.cases[first - 1] == "i"
+            and page.gap(first - 1) in (". ", " ", ".")
+            and not taken[page.starts[first - 1]]
+            and page.words[first - 1] not in ("a", "i")
+        ):
+            first -= 1
+        yield Finding(
+            page.starts[first], page.ends[last], mention.leaf, min(0.9, mention.score), "again.name", ("mention",)
+        )
+        at = last + 1
+    yield from _initials(page, people, taken)
+    yield from _handles(page, parts, taken)
+
+
+def _again(page: Page, at: int, parts: dict[str, Mention], sounds: dict[str, Mention]) -> Mention | None:
+    word, case = page.words[at], page.cases[at]
+    mention = parts.get(word)
+    if len(word) < 3 and case in "lm":
+        return None
+    if mention is None:
+        if case == "t" and len(word) >= 5 and sounds and weigh(word).why in ("unknown", "slip"):
+            near = sounds.get(sound(word))
+            if near is not None:
+                return near
+        return None
+    odds = weigh(word).odds
+    if case == "l":
+        return mention if odds > 0.5 else None
+    if (
+        odds > -0.6
+        or (case == "t" and not page.opens_sentence(at))
+        or (case == "u" and not page.capitals[at] and len(word) > 3)
+    ):
+        return mention
+    following = page.words[at + 1] if at + 1 < len(page) else ""
+    return mention if following in VERBS or page.gap(at).startswith("'s") else None
+
+
+def _initials(page: Page, people: Sequence[Finding], taken: bytearray) -> Iterator[Finding]:
+    known = {}
+    for one in people:
+        letters = "".join(
+            page.words[w][0]
+            for w in range(page.word_at(one.start), page.word_at(one.end))
+            if page.words[w] not in SUFFIXES
+        )
+        if len(letters) >= 2:
+            known[letters] = one
+            known[letters[0] + letters[-1]] = one
+    for match in _INITIALS.finditer(page.plain):
+        letters = re.sub(r"[^a-z]", "", match[0].lower())
+        dotted = "." in match[0]
+        if letters in _ABBREVIATIONS:
+            continue
+        meant = known.get(letters)
+        line = page.plain[max(0, match.start() - 1) : match.start()] in ("", "\n") and page.plain[
+            match.end() : match.end() + 1
+        ] in ("/", "(", " ", "\n", "")
+        if meant is None and dotted and len(letters) == 3 and line:
+            meant = people[0]
+        if meant is not None and (match[0].count(".") > 1 or len(letters) >= 3) and not taken[match.start()]:
+            end = match.end()
+            while page.plain[end - 1] == " ":
+                end -= 1
+            yield Finding(match.start(), end, meant.label, 0.7, "again.initials", ("initials",))
+
+
+def _handles(page: Page, parts: dict[str, Mention], taken: bytearray) -> Iterator[Finding]:
+    """Login names made of a name: jsmith, smithj2, john.smith, smith_john4."""
+    long = {part.replace("'", "") for part in parts if len(part) >= 4}
+    for at, word in enumerate(page.words):
+        base = word.rstrip("0123456789")
+        start, end = page.starts[at], page.ends[at]
+        if taken[start] or (base in parts and page.plain[end : end + 1] not in ("_", ".")):
+            continue
+        if len(base) > 4 and (base[1:] in long or base[:-1] in long) and (base != word or not weigh(base).known):
+            pass
+        elif page.plain[end : end + 1] in ("_", ".") and at + 1 < len(page) and page.starts[at + 1] == end + 1:
+            second = page.words[at + 1].rstrip("0123456789")
+            if not (
+                (word in long and (len(second) > 1 or second != page.words[at + 1]))
+                or (second in long and len(word) > 1 and page.cases[at] == "l")
+            ):
+                continue
+            end = page.ends[at + 1]
+        else:
+            continue
+        start -= page.plain[start - 1 : start] == "@"
+        yield Finding(start, end, "username", 0.75, "again.handle", ("made_of_name",))
+
+
+def _bodies_again(page: Page, bodies: Sequence[Finding], taken: bytearray) -> Iterator[Finding]:
+    phrases: dict[tuple[str, ...], Finding] = {}
+    short: dict[str, Finding] = {}
+    for one in bodies:
+        words = range(page.word_at(one.start), page.word_at(one.end))
+        name = tuple(page.words[w] for w in words)
+        if not name:
+            continue
+        phrases.setdefault(name, one)
+        if one.label != "city" and len(name) >= 3:
+            phrases.setdefault(name[:-1], one)
+        letters = "".join(page.words[w][0] for w in words if page.cases[w] in "tu")
+        if one.label != "city" and len(letters) >= 3:
+            short.setdefault(letters, one)
+    opened: dict[str, list[tuple[str, ...]]] = {}
+    for name in sorted(phrases, key=len, reverse=True):
+        opened.setdefault(name[0], []).append(name)
+    for at, word in enumerate(page.words):
+        if taken[page.starts[at]]:
+            continue
+        if page.cases[at] == "u" and word in short and not page.capitals[at]:
+            yield Finding(page.starts[at], page.ends[at], short[word].label, 0.75, "again.acronym", ("initials",))
+            continue
+        for name in opened.get(word, ()):
+            last = at + len(name) - 1
+            if tuple(page.words[at : last + 1]) == name and (page.cases[at] != "l" or len(name) > 1):
+                one = phrases[name]
+                yield Finding(
+                    page.starts[at], page.ends[last], one.label, min(0.85, one.score), "again.place", ("mention",)
+                )
+                break
+
+
+def _codes_again(page: Page, codes: Sequence[Finding], taken: bytearray) -> Iterator[Finding]:
+    """The same value once more, letter by letter."""
+    done: set[str] = set()
+    for one in codes[:200]:
+        surface = page.plain[one.start : one.end]
+        if len(surface) < 5 or surface in done or len(_NUMBER.findall(surface)) < 4:
+            continue
+        done.add(surface)
+        at = page.plain.find(surface)
+        for _ in range(200):
+            if at < 0:
+                break
+            end = at + len(surface)
+            if not taken[at] and not page.plain[at - 1 : at].isalnum() and not page.plain[end : end + 1].isalnum():
+                yield Finding(at, end, one.label, min(0.9, one.score), "again.code", ("mention",))
+            at = page.plain.find(surface, end)

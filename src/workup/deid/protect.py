@@ -1,0 +1,80 @@
+"""Clinical words that must stay: a finding that is nothing but such a word is dropped, unless a cue names a person.
+
+Terms marked ambiguous (Burns, Colon) protect nothing by themselves."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import cache
+
+from workup.deid.finding import Finding
+from workup.deid.page import Page
+from workup.deid.settings import Settings
+from workup.lexicon import Extractor
+
+_SOFT = frozenset(("NAME", "GEO", "ORG", "QUASI"))
+# Evidence that outweighs a clinical term: somebody of that name is meant.
+_PERSON = frozenset(("title", "credential", "label", "cue", "pair", "kin", "initial", "comma", "list"))
+
+
+_CALLED = frozenset(("title", "credential", "label", "kin", "comma", "list"))
+_ALWAYS = frozenset(("disease", "syndrome", "sign", "catheter", "test", "score", "scale", "criteria", "classification"))
+
+
+@cache
+def _extractor() -> Extractor:
+    return Extractor.load()
+
+
+def unprotected(page: Page, findings: Sequence[Finding], settings: Settings, branches: dict[str, str]) -> list[Finding]:
+    """The findings without those that lie on clinical words alone, or on what the user allows."""
+    kept = _allowed(page, findings, settings.allow)
+    if not any(branches[one.label] in _SOFT for one in kept):
+        return kept
+    terms = [(term.start, term.end) for term in _extractor().extract(page.text) if not term.ambiguous]
+    nouns = settings.lists["eponym_nouns"]
+    return [one for one in kept if branches[one.label] not in _SOFT or not _clinical(page, one, terms, nouns)]
+
+
+def _clinical(page: Page, one: Finding, terms: list[tuple[int, int]], nouns: frozenset[str]) -> bool:
+    if _CALLED.intersection(one.evidence) and one.label.startswith("name"):
+        return False
+    if one.label.startswith("name") and _eponym(page, one, nouns):
+        return True
+    if _PERSON.intersection(one.evidence) and one.label.startswith("name"):
+        return False
+    if one.rule in ("city.state", "city.label", "city.zip", "employer.cue", "county", "street.plain"):
+        return False
+    # Terms do not overlap and stand in order, so those that touch a finding are neighbours.
+    at = max(0, bisect_right(terms, (one.start, len(page.text))) - 1)
+    for start, end in terms[at : at + 8]:
+        if start >= one.end:
+            break
+        if start <= one.start and one.end <= end:
+            return True
+        if start < one.end and one.start < end and one.label.startswith("name") and end - start > 3:
+            return True
+    return one.label in ("city", "country", "state") and _eponym(page, one, nouns)
+
+
+def _eponym(page: Page, one: Finding, nouns: frozenset[str]) -> bool:
+    """Whether a word such as sign, catheter or syndrome follows, with or without a possessive."""
+    last = page.word_at(one.end)
+    if last >= len(page) or page.starts[last] - one.end > 4:
+        return False
+    gap = page.plain[one.end : page.starts[last]]
+    if page.words[last] == "s" and gap == "'" and last + 1 < len(page) and page.gap(last) == " ":
+        last, gap = last + 1, " "
+    return (
+        gap in (" ", "-", "s' ")
+        and page.words[last] in nouns
+        and (page.cases[last] != "t" or (page.cases[last - 1] == "t" and page.words[last] in _ALWAYS))
+    )
+
+
+def _allowed(page: Page, findings: Sequence[Finding], phrases: Sequence[str]) -> list[Finding]:
+    if not phrases:
+        return list(findings)
+    known = {" ".join(Page(phrase).words) for phrase in phrases}
+    return [one for one in findings if " ".join(Page(page.text[one.start : one.end]).words) not in known]

@@ -1,0 +1,152 @@
+"""Redaction of documents from the spans of any detector. Knows labels and texts; neither detectors nor files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from workup.deid.redaction import tokens
+from workup.deid.redaction.charts import Chart, Held, Redacted, surface_of
+from workup.deid.redaction.entities import normalised
+from workup.deid.redaction.pieces import Kept, merged
+from workup.deid.redaction.settings import Settings
+from workup.errors import InputError
+from workup.tasks.spans.documents import Document, Span, check_spans
+from workup.tasks.spans.labels import SCHEME, branch_of, is_canonical
+
+Found = tuple[Document, Sequence[Span]]
+Watch = Callable[[str, int, int], None]
+_CLINICAL = "CLIN"
+
+
+def redact(
+    document: Document,
+    spans: Sequence[Span],
+    *,
+    how: str = "label",
+    shift_dates: bool = False,
+    key: bytes | None = None,
+    rules: bool | None = None,
+    number_by: str = "patient",
+    whole_weeks: bool = False,
+    keep: Iterable[str] = (),
+    day_first: bool | None = None,
+    mask_with: str = tokens.MASK,
+) -> Redacted:
+    """Replace what a detector found in one document. `Settings.of` says what each option does.
+
+    >>> note = Document("n1", "Ann Lee, 93, saw Dr. Ray. Ms. Lee lives in 02115.")
+    >>> spans = [Span(0, 7, "name_patient"), Span(9, 11, "age_over_89"), Span(21, 24, "name_provider"),
+    ...          Span(30, 33, "name_patient"), Span(43, 48, "zip")]
+    >>> redact(note, spans).document.text
+    '[NAME-1], 90+, saw Dr. [NAME-2]. Ms. [NAME-1] lives in 021.'
+    """
+    settings = Settings.of(
+        how=how,
+        shift_dates=shift_dates,
+        key=key,
+        rules=rules,
+        number_by=number_by,
+        whole_weeks=whole_weeks,
+        keep=keep,
+        day_first=day_first,
+        mask_with=mask_with,
+    )
+    return redact_all([(document, spans)], settings)[0]
+
+
+def redact_all(found: Iterable[Found], settings: Settings, *, watch: Watch | None = None) -> list[Redacted]:
+    """Replace what was found in documents, each patient's with one numbering, one shift and one set of surrogates.
+
+    A document without a patient is a patient of its own. Texts that hold tokens or masks are refused where values would
+    be invented: a second shift undoes the first, and a surrogate beside a token tells which of the two is real.
+    """
+    held = [(document, _wanted(document, spans, settings)) for document, spans in found]
+    _check_ids([document for document, _ in held])
+    if settings.invents:
+        for document, _ in held:
+            refuse_redacted(document)
+    groups: dict[str, list[int]] = {}
+    for place, (document, _) in enumerate(held):
+        groups.setdefault(patient_of(document), []).append(place)
+    elsewhere = _Elsewhere(held, groups if settings.how == "surrogate" else {})
+    done: dict[int, Redacted] = {}
+    for number, (patient, places) in enumerate(groups.items(), start=1):
+        chart = Chart(patient, [held[place] for place in places], settings, elsewhere.of(patient), number)
+        done |= dict(zip(places, chart.redacted(), strict=True))
+        if watch is not None:
+            watch("redacting", len(done), len(held))
+    return [done[place] for place in range(len(held))]
+
+
+def patient_of(document: Document) -> str:
+    """Whose notes share numbers and shift: the patient's, or, where none is told, the document's own."""
+    return f"patient {document.patient}" if document.patient is not None else f"document {document.id}"
+
+
+def refuse_redacted(document: Document) -> None:
+    """Refuse a text in which something was redacted before."""
+    if tokens.is_redacted(document.text):
+        raise InputError(
+            "surrogates and shifted dates need text that was not redacted before",
+            where=f"document '{document.id[:80]}'",
+            got="tokens, masks or hashes in it",
+            remedy="start from the original (workup restore gives it back), or redact --as label without --shift-dates",
+        )
+
+
+# ---- what is replaced at all -----------------------------------------------------------------------------------------
+
+
+def _wanted(document: Document, spans: Sequence[Span], settings: Settings) -> tuple[list[Span], list[Kept]]:
+    check_spans(document.text, spans, document=document.id)
+    chosen, kept = [], []
+    for span in spans:
+        label = span.label
+        if label != tokens.UNKNOWN and not is_canonical(label):
+            raise InputError(
+                "spans to redact must carry canonical labels",
+                where=f"document '{document.id[:80]}'",
+                got="another label",
+                remedy="map the detector's labels first, and give PHI where a label has no canonical name",
+            )
+        if label in tokens.WORDS and label != tokens.UNKNOWN and branch_of(label) == _CLINICAL:
+            kept.append(Kept(span.start, span.end, label, "clinical"))
+        elif span.identifier == "no_mask":
+            kept.append(Kept(span.start, span.end, label, "marked not to be masked"))
+        elif label in settings.keep or (label in SCHEME and branch_of(label) in settings.keep):
+            kept.append(Kept(span.start, span.end, label, "policy"))
+        else:
+            chosen.append(span)
+    return merged(document.text, chosen), kept
+
+
+def _check_ids(documents: Sequence[Document]) -> None:
+    counts = Counter(document.id for document in documents)
+    twice = next((id for id, count in counts.items() if count > 1), None)
+    if twice is not None:
+        raise InputError("every document must have an id of its own", where=f"document '{twice[:80]}'", got="it twice")
+
+
+class _Elsewhere:
+    """Values detected in the file, and in how many patients' notes each; `of` a patient, those of all others."""
+
+    def __init__(self, held: Sequence[Held], groups: Mapping[str, Sequence[int]]) -> None:
+        self._own = {
+            patient: frozenset(
+                normalised(surface_of(held[place][0], span)) for place in places for span in held[place][1][0]
+            )
+            for patient, places in groups.items()
+        }
+        self._counts = Counter(value for values in self._own.values() for value in values)
+
+    def of(self, patient: str) -> _Others:
+        return _Others(self._counts, self._own.get(patient, frozenset()))
+
+
+class _Others:
+    def __init__(self, counts: Mapping[str, int], own: frozenset[str]) -> None:
+        self._counts, self._own = counts, own
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and self._counts.get(value, 0) > (value in self._own)

@@ -1,0 +1,41 @@
+"""Structured values by their own shape: the patterns of the rules, each with its second look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workup.deid.checks import CHECKS
+from workup.deid.finding import Finding
+from workup.deid.page import Page
+from workup.deid.settings import Pattern, Settings
+
+_REACH = 40
+_WORDS = re.compile(r"[a-z]{1,40}")
+
+
+def shapes(page: Page, settings: Settings) -> Iterator[Finding]:
+    """What the patterns find on a page."""
+    low = page.low
+    for rule in settings.patterns:
+        if rule.needs and not any(piece in low for piece in rule.needs):
+            continue
+        yield from _found(page, rule)
+
+
+def _found(page: Page, rule: Pattern) -> Iterator[Finding]:
+    for match in rule.finds.find(page):
+        start, end = match.span("v") if "v" in rule.finds.pattern.groupindex else match.span()
+        if start < 0 or start == end:
+            continue
+        evidence = ["shape"]
+        if rule.holds:
+            if not CHECKS[rule.holds](page.plain[start:end]):
+                continue
+            evidence.append(rule.holds)
+        if rule.near:
+            before = set(_WORDS.findall(page.low[max(0, start - _REACH) : start]))
+            if rule.near.isdisjoint(before):
+                continue
+            evidence.append("near")
+        yield Finding(start, end, rule.leaf, rule.sure, rule.id, tuple(evidence))

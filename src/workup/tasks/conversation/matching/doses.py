@@ -1,0 +1,175 @@
+"""Doses in words of a text: amounts with units in one form, ranges, changes and tapers. It does not know whose they are."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+from workup.tasks.conversation.matching.vocabulary import table
+
+_VALUES = "values"
+
+
+class Unit(NamedTuple):
+    """A unit in one form, with the factor to the unit in which amounts are compared."""
+
+    name: str
+    factor: float
+    measure: str
+
+
+class Dose(NamedTuple):
+    """Amounts at words [start, end): one, the two ends of a range, or the parts of a combination (`kind`)."""
+
+    start: int
+    end: int
+    amounts: tuple[float, ...]
+    unit: Unit | None
+    kind: str = "one"  # one, range, parts
+    per: str = ""  # what stands behind a stroke
+    past: bool = False  # not the dose that is taken now
+
+
+@cache
+def _units() -> dict[str, Unit]:
+    return {word: Unit(name, float(factor), measure) for word, (name, factor, measure) in table(_VALUES)["units"].items()}
+
+
+@cache
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(word for line in table(_VALUES)[name] for word in line.split())
+
+
+@cache
+def _numbers() -> dict[str, float]:
+    return {word: float(number) for word, number in table(_VALUES)["numbers"].items()}
+
+
+def unit_of(text: str) -> Unit | None:
+    """A unit by any of its names.
+
+    >>> unit_of("micrograms").name
+    'mcg'
+    """
+    return _units().get(text.casefold().strip(" ."))
+
+
+def number_of(word: str) -> float | None:
+    """A number in digits: "1,000" is a thousand, "2,5" two and a half.
+
+    >>> number_of("1,000"), number_of("2,5"), number_of("five")
+    (1000.0, 2.5, None)
+    """
+    if not word[:1].isdigit() and word[:1] != ".":
+        return None
+    whole, _, fraction = word.partition(",")
+    if fraction and not all(len(part) == 3 for part in word.split(",")[1:]):
+        word = f"{whole}.{fraction}" if "." not in word and "," not in fraction else word.replace(",", "")
+    else:
+        word = word.replace(",", "")
+    try:
+        found = float(word)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def read_number(words: list[str], place: int) -> tuple[float, int] | None:
+    """The number that begins at this word, in digits or in words, and the word behind it.
+
+    >>> read_number("twenty five mg".split(), 0), read_number("one hundred mg".split(), 0)
+    ((25.0, 2), (100.0, 2))
+    """
+    if place >= len(words):
+        return None
+    digits = number_of(words[place])
+    if digits is not None:
+        return digits, place + 1
+    numbers = _numbers()
+    total = numbers.get(words[place])
+    if total is None:
+        return (100.0, place + 1) if words[place] == "hundred" else None
+    place += 1
+    while place < len(words):
+        word = words[place]
+        if word in ("hundred", "thousand"):
+            total *= 100 if word == "hundred" else 1000
+        elif word in numbers and total >= 20 and numbers[word] < 10 and total % 10 == 0:
+            total += numbers[word]
+        elif word in numbers and total >= 100 and total % 100 == 0:
+            total += numbers[word]
+        elif words[place : place + 3] == ["and", "a", "half"]:
+            return total + 0.5, place + 3
+        else:
+            break
+        place += 1
+    return total, place
+
+
+_JOINTS = frozenset({"-", "to", "or", "/"})
+
+
+def find_doses(words: list[str], first: int, last: int) -> list[Dose]:
+    """Doses in words [first, last).
+
+    >>> find_doses("from 5 mg to 7.5 mg".split(), 0, 6)[1].amounts
+    (7.5,)
+    """
+    found: list[Dose] = []
+    place = first
+    while place < last:
+        dose = _dose_at(words, place, last)
+        if dose is None:
+            place += 1
+            continue
+        found.append(dose._replace(past=_past(words, dose.start, first)))
+        place = dose.end
+    return _changed(words, found, first)
+
+
+def _dose_at(words: list[str], place: int, last: int) -> Dose | None:
+    units = _units()
+    read = read_number(words, place)
+    if read is None:
+        return None
+    amounts, end, kind = [read[0]], read[1], "one"
+    unit = units.get(words[end]) if end < last else None
+    end += unit is not None
+    if end < last - 1 and words[end] in _JOINTS:
+        second = read_number(words, end + 1)
+        other = units.get(words[second[1]]) if second is not None and second[1] < last else None
+        if second is not None and other is not None and unit in (None, other):
+            kind = "range" if words[end] in ("-", "to") and second[0] > read[0] else "parts"
+            amounts.append(second[0])
+            unit, end = other, second[1] + 1
+    if unit is None:
+        return None
+    per = words[end + 1] if end + 1 < last and words[end] == "/" and words[end + 1].isalnum() else ""
+    return Dose(place, end + 2 * bool(per), tuple(amounts), unit, kind, per)
+
+
+def _past(words: list[str], start: int, first: int) -> bool:
+    before = words[max(first, start - 3) : start]
+    return bool(before) and (before[-1] == "from" or not _listed("not_now_strict").isdisjoint(before[-2:]))
+
+
+def _changed(words: list[str], found: list[Dose], first: int) -> list[Dose]:
+    """Of "increased 5 mg to 10 mg" the second is the dose; a taper has several."""
+    changes = not _listed("changed").isdisjoint(words[max(0, first - 4) : found[-1].end] if found else [])
+    if not changes:
+        return found
+    kept = []
+    for place, dose in enumerate(found):
+        if dose.kind != "one" and "to" in words[dose.start : dose.end]:
+            dose = dose._replace(amounts=dose.amounts[-1:], kind="one", past=False)
+        follows = found[place + 1] if place + 1 < len(found) else None
+        if follows is not None and words[dose.end : follows.start] in (["to"], ["→"]):
+            dose = dose._replace(past=True)
+        kept.append(dose)
+    return kept
+
+
+def same_amount(one: float, other: float) -> bool:
+    """Whether two amounts are one, but for rounding."""
+    return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12)

@@ -1,0 +1,68 @@
+"""The word lists of the matcher, read once from data/*.yaml. It knows where they are and nothing of what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+_DATA = files("workup.tasks.conversation") / "data"
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """A shipped file of lists, by its name without the ending.
+
+    >>> "same_word" in table("words")
+    True
+    """
+    # Every scalar is text: in YAML's own reading "no", "on" and "off" are truth values.
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    loaded: Mapping[str, Any] = yaml.load((_DATA / f"{name}.yaml").read_text(encoding="utf-8"), Loader=loader)
+    return loaded
+
+
+@cache
+def words_of(name: str) -> Mapping[str, str]:
+    """A list of data/words.yaml to look words up in; where the file gives no second word, each stands for itself.
+
+    >>> "dr" in words_of("abbreviations_never_last")
+    True
+    """
+    listed = table("words")[name]
+    if isinstance(listed, dict):
+        return dict(listed)
+    return {word: word for line in listed for word in line.split()}
+
+
+@cache
+def drug_words() -> frozenset[str]:
+    """Single words that name a drug in the shipped vocabularies: a dose beside one of them is that drug's dose."""
+    from workup.lexicon import sources
+
+    found = {
+        surface.casefold()
+        for source in sources.provenance()
+        for row in sources.read_source(source)
+        if row.category == "drug"
+        for surface in row.surfaces
+        if " " not in surface and len(surface) > 3
+    }
+    return frozenset(found) - frozenset(words_of("no_drugs"))
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Every word of the shipped vocabularies: a word that is right as it stands is no misspelling of another."""
+    from workup.lexicon import sources
+
+    return frozenset(
+        word
+        for source in sources.provenance()
+        for row in sources.read_source(source)
+        for surface in row.surfaces
+        for word in surface.casefold().split()
+    )
