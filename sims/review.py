@@ -179,20 +179,21 @@ def repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
 
 
 def summarise(results: Sequence[Result]) -> list[Result]:
-    """Per rate, the lowest and highest coverage among the cells that are judged."""
+    """Per rate, the lowest and highest coverage of the cells judged on both sides, and of those judged below alone."""
     found = []
     for name in METRICS:
-        of = [one for one in results if one["metric"] == name and one["band"] is not None]
-        rates = [one["rate"] for one in of if one["rate"] is not None]
-        found.append(
-            {
-                "cell": "all",
-                "metric": name,
-                "lowest": min(rates, default=None),
-                "highest": max(rates, default=None),
-                "rate": float(np.mean(rates)) if rates else None,
-                "band": list(BAND),
-                "ok": all(one["ok"] for one in of),
-            }
-        )
+        for band, about in (([*BAND], "judged on both sides"), ([BAND[0], 1.0], "judged below alone")):
+            of = [one for one in results if one["metric"] == name and one["band"] == band]
+            rates = [one["rate"] for one in of if one["rate"] is not None]
+            found.append(
+                {
+                    "cell": about,
+                    "metric": name,
+                    "lowest": min(rates, default=None),
+                    "highest": max(rates, default=None),
+                    "rate": float(np.mean(rates)) if rates else None,
+                    "band": band,
+                    "ok": all(one["ok"] for one in of),
+                }
+            )
     return found

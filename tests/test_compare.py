@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -247,10 +247,31 @@ def test_holm_is_taken_over_the_headline_only() -> None:
     assert (found[-1]["p_adjusted"], found[-1]["direction"]) == (None, "better")
 
 
+def test_what_neither_could_measure_is_no_part_of_a_headline_that_nobody_chose() -> None:
+    nothing = replace(row("brier"), value=None, low=None, high=None, status="undefined", reason="no rows")
+    both = record(row(), nothing), record(row(), nothing)
+    assert [r["metric"] for r in compare(*both, margin=0.2).rows if r["headline"]] == ["auroc"]
+    [chosen] = [r for r in compare(*both, margin=0.2, metrics=["brier"]).rows if r["headline"]]
+    assert (chosen["metric"], chosen["verdict"]) == ("brier", "not_assessed")
+    half = compare(record(row("brier")), record(nothing), margin=0.2).rows
+    assert [(r["headline"], r["verdict"]) for r in half] == [(True, "not_assessed")]
+
+
 def test_the_pairing_is_said() -> None:
     assert compare(record(), record()).pairing == "unpaired_same_corpus"
     assert "unpaired, conservative" in compare(record(), record()).notes[0]
     assert compare(record(), record(corpus="d")).pairing == "independent"
+
+
+def test_a_task_without_names_for_its_headline_judges_all_that_has_a_better_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Bare:
+        goals: ClassVar[Any] = {"auroc": ("higher", None), "brier": ("lower", None), "alert_rate": ("neither", None)}
+
+    monkeypatch.setattr("workup.compare.plugins.find", lambda kind, name: Bare)
+    found = compare(record(row(), row("alert_rate")), record(row(), row("alert_rate")))
+    assert [(r["metric"], r["headline"]) for r in found.rows] == [("auroc", True), ("alert_rate", False)]
 
 
 def test_what_cannot_be_compared_is_refused() -> None:

@@ -218,7 +218,10 @@ def _judged(
     margin: float | None,
 ) -> list[Row]:
     chosen = metrics or headline
-    judged = [{**row, "headline": row["metric"] in chosen and _overall(row["slice"], primary)} for row in rows]
+    judged = []
+    for row in rows:
+        named = row["metric"] in chosen and _overall(row["slice"], primary)
+        judged.append({**row, "headline": named and (bool(metrics) or _measured(row))})
     absent = [name for name in metrics if not any(row["headline"] and row["metric"] == name for row in judged)]
     if absent:
         held = sorted({row["metric"] for row in rows if _overall(row["slice"], primary)})
@@ -232,6 +235,11 @@ def _judged(
         if margin is not None and row["headline"] and (metrics or row["better"] != "target"):
             row["margin"], row["verdict"] = margin, _no_worse(row, margin)
     return judged
+
+
+def _measured(row: Row) -> bool:
+    """What neither could measure (patients, in a corpus that names none) is no part of a headline that nobody chose."""
+    return row["first"]["value"] is not None or row["second"]["value"] is not None
 
 
 def _overall(keys: Mapping[str, Any], primary: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Names of people: forms, cues, ambiguous words, all mentions, misspellings, and clinical words that look like names."""
+"""Names of people: forms, cues, ambiguous words, all mentions, and clinical words that look like names."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def detect(
         documents = [document for document in documents if document.id in chosen]
         say(f"A sample of {len(documents):,} documents")
     study = Study.of(
-        {"name": "detect", "task": "spans", "systems": [{"use": system, "with": _settings(setting or [])}]},
+        {"name": "detect", "task": "spans", "systems": [{"use": system, "with": settings_of(setting or [])}]},
         where="detect",
     )
     opener, task = Opener(study, None), plugins.find("tasks", "spans")()
@@ -97,7 +97,7 @@ def _documents(source: list[Path]) -> Iterator[Any]:
             yield from read_documents(path)
 
 
-def _settings(pairs: list[str]) -> dict[str, Any]:
+def settings_of(pairs: list[str]) -> dict[str, Any]:
     """Settings as `name=value`; a value that is JSON (true, 0.4, ["a"]) is read as such, any other is a text."""
     found: dict[str, Any] = {}
     for pair in pairs:

@@ -81,10 +81,10 @@ def _recorded(path: Path, documents: Sequence[Document]) -> list[Sequence[Span]]
 
 def _detector(system: str, pairs: list[str]) -> Any:
     from workup import plugins
-    from workup.cli.detecting import _settings
+    from workup.cli.detecting import settings_of
 
     detector = plugins.make(
-        "systems", system, _settings(pairs), where="--system", context={"name": system, "base": Path()}
+        "systems", system, settings_of(pairs), where="--system", context={"name": system, "base": Path()}
     )
     if getattr(detector, "recorded", False) or not callable(getattr(detector, "detect", None)):
         raise InputError(

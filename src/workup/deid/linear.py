@@ -95,7 +95,8 @@ def _ways(parsed: Any) -> int:
             variable = len({int(end) for end in body.getwidth()}) > 1
             own = _opens(items[place : place + 1]) if not variable else _holds(body)
             free = 1 if own.isdisjoint(_opens(items[place + 1 :])) else int(high) - int(low) + 1
-            nested = inner ** min(int(high), 12) if inner > 1 and not _parted(body) else inner
+            shapes = inner * (int(body.getwidth()[1]) - int(body.getwidth()[0]) + 1)
+            nested = shapes ** min(int(high), 30) if shapes > 1 and int(high) > 1 and not _parted(body) else inner
             ways *= free * nested
         elif kind is codes.BRANCH:
             ways *= max(1, sum(_ways(part) for part in about[1]) - len(about[1]) + 1)

@@ -90,8 +90,12 @@ def _may_open(runs: Runs, at: int, cue: Expected | None) -> bool:
         return False
     if case == "l":
         if word in PARTICLES:
-            following = at + 1 < len(page) and page.gap(at) == " " and page.cases[at + 1] in "tu"
-            return following and runs.weights[at + 1].odds > 0.3
+            after = at + 1
+            while after < len(page) and after - at < 4 and page.words[after] in PARTICLES and page.cases[after] == "l":
+                after += 1
+            if after >= len(page) or page.gap(after - 1) != " " or page.cases[after] not in "tu":
+                return False
+            return runs.weights[after].odds > (-1.5 if cue is not None and cue.points >= ROLE else 0.3)
         speaks = page.gap(at)[:1] == ":" and page.opens_line(at)
         return weight.odds >= (-2.2 if speaks else 0.5) and len(word) > 3 and word not in runs.stop
     if word in runs.stop:

@@ -16,40 +16,41 @@ def resolved(findings: Iterable[Finding], text: str) -> list[Finding]:
     >>> [one.rule for one in resolved([short, long], "x" * 30)]
     ['a']
     """
+    taken = bytearray(len(text))
     kept: list[Finding] = []
-    for one in sorted(set(findings), key=lambda f: (f.start, -f.end, -f.score, f.rule)):
-        while one is not None:
-            if not kept or kept[-1].end <= one.start:
-                kept.append(one)
-                break
-            last = kept[-1]
-            if one.end <= last.end:  # inside what was kept
-                if one.score > last.score + _CLOSE:
-                    kept.pop()
-                    kept += _without(last, one, text)
-                break
-            # It sticks out to the right.
-            if (
-                last.start == one.start
-                or one.score > last.score + _CLOSE
-                or ((last.end - last.start) < (one.end - one.start) and one.score >= last.score - 0.05)
-            ):
-                kept.pop()
-                head = _piece(last, last.start, one.start, text)
-                if head is not None:
-                    kept.append(head)
-                kept.append(one)
-                break
-            rest = _piece(one, last.end, one.end, text)
-            if rest is None:
-                break
-            one = rest
-    return [one for one in kept if one.end > one.start]
+    for one in sorted(_not_inside(findings), key=lambda f: (-f.score, f.start - f.end, f.start, f.rule, f.label)):
+        for start, end in _free(taken, one.start, one.end):
+            piece = one if (start, end) == (one.start, one.end) else _piece(one, start, end, text)
+            if piece is not None:
+                kept.append(piece)
+                taken[piece.start : piece.end] = b"\1" * (piece.end - piece.start)
+    return sorted(kept)
 
 
-def _without(outer: Finding, inner: Finding, text: str) -> list[Finding]:
-    pieces = (_piece(outer, outer.start, inner.start, text), inner, _piece(outer, inner.end, outer.end, text))
-    return [one for one in pieces if one is not None]
+def _not_inside(findings: Iterable[Finding]) -> list[Finding]:
+    """Without those that lie inside another that is about as sure."""
+    kept: list[Finding] = []
+    around: list[Finding] = []  # those that reach over the place looked at
+    for one in sorted(set(findings), key=lambda f: (f.start, -f.end, -f.score, f.rule, f.label)):
+        around = [other for other in around if other.end > one.start]
+        if not any(other.end >= one.end and other.score >= one.score - _CLOSE for other in around):
+            kept.append(one)
+            around.append(one)
+    return kept
+
+
+def _free(taken: bytearray, start: int, end: int) -> list[tuple[int, int]]:
+    """Stretches of a range that nothing has taken."""
+    found = []
+    while start < end:
+        start = taken.find(0, start, end)
+        if start < 0:
+            break
+        stop = taken.find(1, start, end)
+        stop = end if stop < 0 else stop
+        found.append((start, stop))
+        start = stop
+    return found
 
 
 def _piece(one: Finding, start: int, end: int, text: str) -> Finding | None:

@@ -145,7 +145,9 @@ def test_shifts_reach_both_ways_and_both_ends() -> None:
     assert shift_of(KEY, "P1") != shift_of(Secret(b"another key, long"), "P1")
 
 
-@pytest.mark.parametrize("said", ["yesterday", "two days ago", "last Tuesday", "POD #3", "Friday", "hospital day 4"])
+@pytest.mark.parametrize(
+    "said", ["yesterday", "two days ago", "last Tuesday", "POD #3", "Friday", "sundays", "hospital day 4"]
+)
 def test_relative_dates(said: str) -> None:
     assert is_relative(said)
 

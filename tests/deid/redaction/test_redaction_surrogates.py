@@ -204,3 +204,13 @@ def test_no_surface_breaks_a_surrogate(surface: str, label: str) -> None:
         return
     new = _world((label, surface)).surrogate(label, surface)
     assert new is None or (new != surface and normalised(new) != normalised(surface))
+
+
+def test_a_value_of_another_patient_is_taken_only_where_none_is_left_and_then_counted() -> None:
+    class Everything:
+        def __contains__(self, value: object) -> bool:
+            return True
+
+    world = World(SECRET, "P1", [("name_patient", "Ann Lee"), ("mrn", "482913")], elsewhere=Everything())
+    assert world.surrogate("mrn", "482913") is not None and world.forced >= 3
+    assert _world(("name_patient", "Ann Lee"), ("mrn", "482913")).forced == 0

@@ -132,12 +132,12 @@ def _columns_of(records: list[Any]) -> Answers | None:
         return None
     if not bool(((columns.start >= 0) & (columns.start < columns.end)).all()) or "" in columns.labels:
         return None
-    scores: list[float | None] | None = [span.score for span in spans]
-    if scores is None or scores.count(None) == len(spans):
-        scores = None
-    elif bool((np.abs(np.array(scores, dtype=np.float64)) >= _HUGE).any()):
+    scores = [span.score for span in spans]
+    scored = scores.count(None) < len(scores)
+    if scored and bool((np.abs(np.array(scores, dtype=np.float64)) >= _HUGE).any()):
         return None
-    return [record.id for record in records], Found([True] * len(records), counts, columns, scores)
+    found = Found([True] * len(records), counts, columns, (lambda: scores) if scored else None)
+    return [record.id for record in records], found
 
 
 def read_prediction_arrays(path: Path) -> tuple[list[str], SpanArrays]:

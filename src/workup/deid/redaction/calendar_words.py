@@ -34,7 +34,7 @@ _DAY_NAMES = "|".join(sorted(WEEKDAY, key=len, reverse=True))
 _RELATIVE = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|overnight|ago|last|next|this|past|previous|following|coming|later|earlier"
     r"|before|after|since|within|pod|post-?op(?:erative)?|hospital day|hd|day|days|weeks?|months?|years?|hours?"
-    rf"|morning|afternoon|evening|night|weekend|current(?:ly)?|{_DAY_NAMES})\b",
+    rf"|morning|afternoon|evening|night|weekend|current(?:ly)?|(?:{_DAY_NAMES})s?)\b",
     re.IGNORECASE,
 )
 # The 3rd of last month, March, 2021, 3/4: with the day of the note at hand these fix a day, and give away the shift.

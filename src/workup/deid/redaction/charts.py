@@ -101,6 +101,8 @@ class Chart:
             if new is None:
                 new = numbering.token(span.label, key)
             changes.append((span, new, done))
+        if self._world is not None and document is self._held[0][0]:
+            counts["surrogates that another patient's notes hold too"] += self._world.forced
         text, pieces = rebuilt(document.text, changes)
         counts.update(f"replaced by {piece.done}" for piece in pieces)
         counts.update(f"kept: {one.reason}" for one in kept)

@@ -54,6 +54,7 @@ class World:
         self._names = SurrogateNames(secret, patient, forms, taken={*self._values, *spoken, *words}, avoided=elsewhere)
         self._given: dict[tuple[str, str], str | None] = {}
         self._owner: dict[tuple[str, str], str] = {}
+        self._forced = 0
         self._states: dict[str, str] = {}  # states that were given, and for which
         self._forms: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for label, surface in sorted(found):
@@ -64,8 +65,8 @@ class World:
 
     @property
     def forced(self) -> int:
-        """How many names had to be taken although the same file holds them for another patient."""
-        return self._names.forced
+        """How many surrogates had to be taken although the same file holds them for another patient."""
+        return self._names.forced + self._forced
 
     def surrogate(self, label: str, surface: str) -> str | None:
         """What stands for a value; None where nothing of its kind could be made, and a token has to."""
@@ -89,6 +90,7 @@ class World:
             self._given[form] = made
             if made is not None:
                 self._owner[word, normalised(made)] = value
+                self._forced += normalised(made) in self._elsewhere
 
     def _is_free(self, form: tuple[str, str], made: str, word: str, value: str, attempt: int) -> bool:
         plain = normalised(made)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from workup.deid.redaction.keys import Secret
 from workup.errors import InputError
-from workup.tasks.spans.labels import BRANCHES, SCHEME
+from workup.tasks.spans.labels import BRANCHES, SCHEME, branch_of
 
 UNKNOWN = "PHI"  # the label of a span whose own has no canonical name; it is replaced all the same
 MASK = "\u2588"
@@ -25,11 +25,16 @@ WORDS: Mapping[str, str] = MappingProxyType(
     | {branch: branch for branch in BRANCHES}
     | {UNKNOWN: UNKNOWN}
 )
-# Words of other tools' tokens: Presidio's <PERSON>, scrubadub's {{NAME}}, the [REDACTED] of many.
-_OTHERS = ("PERSON", "PATIENT", "DOCTOR", "PROVIDER", "LOCATION", "DATE_TIME", "EMAIL_ADDRESS", "PHONE_NUMBER",
-           "US_SSN", "IP_ADDRESS", "URL", "HOSPITAL", "ORGANIZATION", "REDACTED", "DEIDENTIFIED")  # fmt: skip
-_KNOWN = "|".join(sorted({*WORDS.values(), *_OTHERS}, key=lambda word: (-len(word), word)))
-_TOKEN = re.compile(rf"\[({'|'.join(sorted(set(WORDS.values()), key=len, reverse=True))})-(\d{{1,6}})\]")
+# Words of other tools' tokens: Presidio's <PERSON>, scrubadub's {{NAME}}, the [REDACTED] of many. Not [DOCTOR] and
+# [PATIENT], which name the speakers of a transcript.
+_OTHERS = (
+    "PERSON", "LOCATION", "DATE_TIME", "EMAIL_ADDRESS", "PHONE_NUMBER", "US_SSN", "IP_ADDRESS", "HOSPITAL",
+    "ORGANIZATION", "REDACTED", "DEIDENTIFIED",
+)  # fmt: skip
+# Clinical terms are never replaced, so that [LAB] is no token of anybody's.
+_OURS = {word for label, word in WORDS.items() if label == UNKNOWN or branch_of(label) != "CLIN"}
+_KNOWN = "|".join(sorted({*_OURS, *_OTHERS}, key=lambda word: (-len(word), word)))
+_TOKEN = re.compile(rf"\[({'|'.join(sorted(_OURS, key=lambda word: (-len(word), word)))})-(\d{{1,6}})\]")
 _REDACTED = re.compile(
     rf"\[(?:{_KNOWN})(?:-\d{{1,6}}|:[0-9a-f]{{8,64}})?\]|<(?:{_KNOWN})(?:[-_]\d{{1,6}})?>|\{{\{{(?:{_KNOWN})(?:-\d{{1,6}})?\}}\}}"
     rf"|\[\*\*|{MASK}{{2}}"

@@ -197,7 +197,7 @@ def coded(words: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
     (('zip', 'date'), array([0, 1, 0], dtype=int32))
     """
     places: dict[str, int] = defaultdict(count().__next__)  # a new word gets the next number
-    place = np.fromiter(map(places.__getitem__, words), dtype=np.int32, count=len(words))
+    place = _whole([*map(places.__getitem__, words)])
     return tuple(places), place
 
 

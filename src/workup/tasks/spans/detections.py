@@ -4,12 +4,14 @@ A document that the system said nothing of is not one in which it found nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from workup.errors import InputError
 from workup.tasks.spans.batches import in_pieces, joined_columns, span_columns, words_of
@@ -25,7 +27,7 @@ class Found:
     answered: list[bool]
     counts: list[int]
     spans: SpanArrays  # in their own order, under the labels that are written
-    given_scores: Scores | None = None  # None where no prediction has one
+    given_scores: Callable[[], Scores] | None = None  # asked for when needed, which is seldom; None: there are none
 
     @classmethod
     def of(cls, answers: Sequence[Sequence[Any] | None]) -> Found:
@@ -39,23 +41,20 @@ class Found:
         spans = [span for answer in answers if answer for span in answer]
         counts = [len(answer) if answer else 0 for answer in answers]
         places = [span.start for span in spans], [span.end for span in spans], [span.label for span in spans]
-        scores = [span.score for span in spans]
         answered = [answer is not None for answer in answers]
-        return cls(answered, counts, span_columns(counts, *places), _or_none(scores))
+        return cls(answered, counts, span_columns(counts, *places), lambda: [span.score for span in spans])
 
     @classmethod
     def joined(cls, parts: Sequence[Found]) -> Found:
         """The documents of several, one after another."""
         if len(parts) == 1:
             return parts[0]
-        scores = None
-        if any(part.given_scores is not None for part in parts):
-            scores = [score for part in parts for score in part.scores]
+        scored = any(part.given_scores is not None for part in parts)
         return cls(
-            [one for part in parts for one in part.answered],
-            [count for part in parts for count in part.counts],
+            list(chain.from_iterable(part.answered for part in parts)),
+            list(chain.from_iterable(part.counts for part in parts)),
             joined_columns([part.spans for part in parts], [len(part.counts) for part in parts]),
-            scores,
+            (lambda: list(chain.from_iterable(part.scores for part in parts))) if scored else None,
         )
 
     @property
@@ -76,7 +75,7 @@ class Found:
     @property
     def scores(self) -> Scores:
         """The system's own score of each prediction, where it gave one."""
-        return self.given_scores or [None] * len(self.spans)
+        return [None] * len(self.spans) if self.given_scores is None else self.given_scores()
 
     def documents(self, places: Sequence[int]) -> Found:
         """Those at some places, in that order; -1 stands for a document without an answer."""
@@ -94,7 +93,7 @@ class Found:
             tuple(self.spans.labels[place] for place in present.tolist()),  # those that still occur
         )
         answered = [*self.answered, False]
-        scores = None if self.given_scores is None else _or_none([self.given_scores[place] for place in here.tolist()])
+        scores = None if self.given_scores is None else partial(_some, self.given_scores, here)
         return Found([answered[place] for place in places], many.tolist(), spans, scores)
 
     def as_one(self) -> Found:
@@ -103,8 +102,9 @@ class Found:
         return Found([True], [len(self.spans)], replace(self.spans, document=nowhere), self.given_scores)
 
 
-def _or_none(scores: Scores) -> Scores | None:
-    return scores if scores.count(None) < len(scores) else None
+def _some(scores: Callable[[], Scores], here: npt.NDArray[np.int64]) -> Scores:
+    every = scores()
+    return [every[place] for place in here.tolist()]
 
 
 class Detections(Protocol):

@@ -65,7 +65,7 @@ OLD_ABBREVIATIONS: Mapping[str, str] = MappingProxyType(
         "DC": "D.C.",
     }
 )  # fmt: skip
-# Prefixes of areas with 20,000 people or fewer (2000 Census): Safe Harbor lets not even their three digits stand.
+# Prefixes of areas with 20,000 people or fewer (2010 Census): Safe Harbor lets not even their three digits stand.
 SPARSE_PREFIXES = tables.words("sparse zip prefixes")
 STREETS, BARE_STREETS, DISTRICTS = tables.words("streets"), tables.words("bare streets"), tables.words("districts")
 STREET_TYPES: tuple[tuple[str, str], ...] = (

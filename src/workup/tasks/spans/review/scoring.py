@@ -15,7 +15,16 @@ from workup.report import canonical
 from workup.tasks.spans.review.answers import Answers
 from workup.tasks.spans.review.consensus import Agreement, Rule, agreed, agreement, pairwise
 from workup.tasks.spans.review.estimating import Corrected, corrected_rate, gold_rate, raw_rate, stratum_share
-from workup.tasks.spans.review.frame import IN_WORDS, OF_GOLDS, STRATA, Floats, Frame, Metric, as_golds_say
+from workup.tasks.spans.review.frame import (
+    IN_WORDS,
+    NOT_REVIEWED,
+    OF_GOLDS,
+    STRATA,
+    Floats,
+    Frame,
+    Metric,
+    as_golds_say,
+)
 from workup.tasks.spans.review.latent_classes import estimate_error
 from workup.tasks.spans.review.queue import cautions
 from workup.tasks.spans.review.reviewer_error import (
@@ -117,6 +126,7 @@ def _variants(judged: Judged, plain: Judged) -> list[tuple[str, Judged]]:
 
 
 def _estimate(metric: str, key: dict[str, str], one: Corrected, frame: Frame, level: float) -> Estimate:
+    reviewed = frame.stratum != NOT_REVIEWED
     return Estimate(
         metric=metric,
         slice=key,
@@ -126,8 +136,8 @@ def _estimate(metric: str, key: dict[str, str], one: Corrected, frame: Frame, le
         level=level,
         method=one.interval.method,
         se=one.interval.se,
-        n_patients=int(np.unique(frame.patient).size),
-        n_rows=int(frame.count.sum()),
+        n_patients=int(np.unique(frame.patient[reviewed]).size),
+        n_rows=int(frame.count[reviewed].sum()),
         numerator=one.top,
         denominator=one.bottom,
         status=one.interval.status,

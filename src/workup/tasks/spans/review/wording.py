@@ -16,7 +16,7 @@ def as_text(record: Mapping[str, Any]) -> str:
     lines = [
         f"Review {queue['id']}: {queue['mode']} at phi, policy {visible(queue['policy'])}, "
         f"consensus: {record['consensus']}",
-        f"{answers['answered']:,} of {answers['regions']:,} regions answered by {len(answers['reviewers'])} reviewers "
+        f"{answers['answered']:,} of {answers['regions']:,} regions answered, reviewers: {len(answers['reviewers'])} "
         f"({answers['answered_by_several']:,} by several), {answers['unsure']:,} unsure, "
         f"{answers['not_answered']:,} not answered",
     ]

@@ -1,0 +1,133 @@
+"""Whether a drug is mentioned as an allergy, as something to avoid, as tolerated, or merely as a drug."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from workup.tasks.conversation.matching.cues import phrases, starts_with, word_set
+from workup.tasks.conversation.matching.context import Analysed, words_parted
+from workup.tasks.conversation.matching.vocabulary import table
+from functools import cache
+
+
+class Relation(NamedTuple):
+    """How the mention stands: `kind` is allergy, avoided, tolerated or empty; [start, end) takes in its words."""
+
+    kind: str
+    start: int
+    end: int
+
+
+@cache
+def _list(name: str) -> frozenset[str]:
+    return frozenset(word for line in table("allergies")[name] for word in line.split())
+
+
+@cache
+def _phrases(name: str) -> dict[str, list[tuple[str, ...]]]:
+    opened: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in sorted(phrases(table("allergies")[name]), key=len, reverse=True):
+        opened.setdefault(phrase[0], []).append(phrase)
+    return opened
+
+
+def relation_of(analysed: Analysed, start: int, end: int) -> Relation:
+    """How the words [start, end) stand as an allergy.
+
+    >>> from workup.tasks.conversation.matching.text import Sentence
+    >>> analysed = Analysed(Sentence("not allergic to sulfa or penicillin".split(), False, ()), None)
+    >>> relation_of(analysed, 5, 6)
+    Relation(kind='allergy', start=1, end=6)
+    """
+    words = analysed.words
+    behind = _allergy_behind(words, end)
+    if behind:
+        return Relation("allergy", start, behind)
+    before = _allergy_before(analysed, start)
+    if before >= 0:
+        return Relation("allergy", before, end)
+    for name, kind in (("avoided_before", "avoided"), ("tolerated_before", "tolerated")):
+        place = _cue_before(analysed, start, name)
+        if place >= 0:
+            return Relation(kind, place, end)
+    for name, kind in (("avoided_after", "avoided"), ("tolerated_after", "tolerated")):
+        length = _cue_after(words, end, name)
+        if length:
+            return Relation(kind, start, length)
+    return Relation("", start, end)
+
+
+def _allergy_behind(words: list[str], end: int) -> int:
+    """"Penicillin allergy", "penicillin and sulfa allergies", "penicillin (hives)", "penicillin causes a rash"."""
+    noun, reaction, joins = _list("nouns"), _list("reactions"), _list("joins_behind")
+    caused = False
+    for place in range(end, min(end + 7, len(words))):
+        word = words[place]
+        if word in noun and not (place + 1 < len(words) and words[place + 1] in ("to", "of")):
+            return place + 1
+        if word in reaction and (caused or place == end):
+            return place + 1
+        if word in _list("causes"):
+            caused = True
+        elif word not in joins and not (caused and word.isalpha()) and not _listed_drug(words, place):
+            return 0
+    return 0
+
+
+def _listed_drug(words: list[str], place: int) -> bool:
+    """A neighbour in a list ("penicillin, sulfa and latex allergies"): a single word between commas or "and"."""
+    joints = (",", "and", "/", "or", "&")
+    return words[place - 1] in joints and place + 1 < len(words) and (
+        words[place + 1] in joints or words[place + 1] in _list("nouns")
+    ) and words[place].isalpha()
+
+
+def _allergy_before(analysed: Analysed, start: int) -> int:
+    """"Allergic to", "allergies:", "reaction to", "hives with": the nearest, with no verb between it and the mention."""
+    words = analysed.words
+    verbs = word_set("finite_verbs") - _list("copulas")
+    for place in range(start - 1, -1, -1):
+        word = words[place]
+        if word in _list("nouns") or word in _list("reactions"):
+            gap = words[place + 1 : start]
+            if words_parted_by_clause(analysed, place, start) and place >= analysed.shift:
+                return -1
+            if gap and _connects(gap, reaction=word not in _list("nouns")):
+                return place
+            if place == start - 1 and word in _list("adjectives"):
+                return place
+        elif word in verbs and place >= analysed.shift and word not in _list("given"):
+            return -1
+    return -1
+
+
+def words_parted_by_clause(analysed: Analysed, place: int, start: int) -> bool:
+    """Clauses part an allergy from a drug; a dash and a comma before "known" do not."""
+    return words_parted(analysed, place, start) and not (
+        set(analysed.words[place + 1 : start]) & {":", "-", "—"} and not analysed.parted(place + 1, start, frozenset("HSV"))
+    )
+
+
+def _connects(gap: list[str], *, reaction: bool) -> bool:
+    return gap[0] in (_list("connectors_of_reactions") if reaction else _list("connectors"))
+
+
+def _cue_before(analysed: Analysed, start: int, name: str) -> int:
+    words = analysed.words
+    opened = _phrases(name)
+    for place in range(start - 1, -1, -1):
+        length = starts_with(words, place, opened)
+        if length and place + length <= start:
+            return -1 if words_parted(analysed, place + length - 1, start) and place >= analysed.shift else place
+    return -1
+
+
+def _cue_after(words: list[str], end: int, name: str) -> int:
+    opened = _phrases(name)
+    for place in range(end, min(end + 5, len(words))):
+        length = starts_with(words, place, opened)
+        if length:
+            return place + length
+        if words[place] not in word_set("after_fillers"):
+            return 0
+    return 0

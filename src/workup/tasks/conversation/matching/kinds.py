@@ -1,0 +1,53 @@
+"""Whole kinds of facts denied at once: "no known drug allergies", "takes no medications"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from workup.tasks.conversation.matching.cues import phrases, starts_with
+from workup.tasks.conversation.matching.text import Sentence
+from workup.tasks.conversation.matching.vocabulary import table
+
+_EXCEPT = frozenset({"except", "besides", "other", "apart", "aside", "save", "exception", "until", "before", "if", "new"})
+_SPEAKERS = frozenset({"mother", "father", "sister", "brother", "wife", "husband", "son", "daughter"})
+
+
+def denial_of(kind: str, status: str) -> str:
+    """The kind of denial that speaks of a fact; nothing for facts that no such sentence can touch."""
+    if status == "family":
+        return "family"
+    if kind == "diagnosis":
+        return "diagnosis" if status == "present" else ""
+    if kind in ("allergy", "medication"):
+        return kind if status in ("present", "absent") else ""
+    return ""
+
+
+@cache
+def _denials(kind: str) -> dict[str, list[tuple[str, ...]]]:
+    opened: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in sorted(phrases(table("cues")["kinds_denied"][kind]), key=len, reverse=True):
+        opened.setdefault(phrase[0], []).append(phrase)
+    return opened
+
+
+def denied_kinds(sentence: Sentence, kinds: frozenset[str]) -> Iterator[str]:
+    """The kinds that a sentence denies as a whole; one with an exception denies none.
+
+    >>> list(denied_kinds(Sentence("no known drug allergies".split(), False, ()), frozenset({"allergy"})))
+    ['allergy']
+    """
+    words = [*sentence.heading, *sentence.words] if sentence.heading else sentence.words
+    for kind in sorted(kinds):
+        opened = _denials(kind)
+        if opened.keys().isdisjoint(words):
+            continue
+        for place, word in enumerate(words):
+            length = starts_with(words, place, opened) if word in opened else 0
+            if not length or not _SPEAKERS.isdisjoint(words) or not _EXCEPT.isdisjoint(words):
+                continue
+            following = words[place + length] if place + length < len(words) else ""
+            if following not in ("to", "of", "for"):
+                yield kind
+                break

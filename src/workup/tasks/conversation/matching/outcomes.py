@@ -1,0 +1,199 @@
+"""What a reply says of each fact: correct, reversed, wrong_value, omitted; of retired facts retired_ok or stale.
+
+Rules and lists, no model: the same reply has the same outcome on every machine. Its measured error is in `probes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple, get_args
+
+from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.matching.allergies import relation_of
+from workup.tasks.conversation.matching.attached import differing
+from workup.tasks.conversation.matching.context import Analysed, said_of
+from workup.tasks.conversation.matching.kinds import denial_of, denied_kinds
+from workup.tasks.conversation.matching.mentions import Index, Mention, Prepared, prepare_fact
+from workup.tasks.conversation.matching.text import Sentence, sentences, without_reasoning
+from workup.tasks.conversation.matching.votes import AGREES, CONTRADICTS, NEITHER, OPPOSES, Vote, allergy_vote, vote
+
+Outcome = Literal["correct", "reversed", "wrong_value", "omitted", "retired_ok", "stale", "unscorable"]
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
+ACTIVE_OUTCOMES = ("correct", "reversed", "wrong_value", "omitted", "unscorable")
+RETIRED_OUTCOMES = ("retired_ok", "stale", "unscorable")
+
+
+class Judged(NamedTuple):
+    """The outcome of one fact in one reply. `sentence` is the place of the sentence that decided, never its text."""
+
+    outcome: Outcome
+    sentence: int | None
+    reason: str
+    attribute: str | None = None
+    fuzzy: bool = False
+
+
+class _Ballot(NamedTuple):
+    vote: Vote
+    sentence: int
+    fuzzy: bool
+    attribute: str = ""
+    stated: bool = False  # an attribute was stated, and agrees
+
+
+class Matcher:
+    """The facts of a case prepared once, to be judged in any number of replies.
+
+    >>> matcher = Matcher([Fact("f1", "allergy", "penicillin"), Fact("f2", "symptom", "chest pain", status="absent")])
+    >>> [judged.outcome for judged in matcher.judge("Allergic to penicillin, denies chest pain.")]
+    ['correct', 'correct']
+    """
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self.facts: tuple[Fact, ...] = tuple(facts)
+        self._prepared: tuple[Prepared, ...] = tuple(prepare_fact(fact) for fact in self.facts)
+        self._index = Index(self._prepared)
+        self._kinds = frozenset(kind for one in self.facts if (kind := denial_of(one.type, one.status)))
+        self._replaced = _replaced_by_namesakes(self._prepared)
+
+    def judge(self, reply: str | None, *, turn: int | None = None) -> list[Judged]:
+        """The outcome of every fact, in the order of the facts."""
+        reason = _unreadable(reply)
+        if reason:
+            return [Judged("unscorable", None, reason)] * len(self.facts)
+        cut = sentences(reply or "")
+        if not any(word[0].isalnum() for sentence in cut for word in sentence.words):
+            return [Judged("unscorable", None, "no_words")] * len(self.facts)
+        ballots = self._ballots(cut)
+        return [self._outcome(place, ballots[place], turn) for place in range(len(self.facts))]
+
+    def _ballots(self, cut: Sequence[Sentence]) -> list[list[_Ballot]]:
+        ballots: list[list[_Ballot]] = [[] for _ in self.facts]
+        for place, sentence in enumerate(cut):
+            found = self._index.find(sentence.words)
+            if found:
+                analysed = Analysed(sentence, cut[place + 1] if place + 1 < len(cut) else None)
+                for mention in found:
+                    ballots[mention.fact].append(self._cast(analysed, mention, found, place))
+            if self._kinds and not sentence.question:
+                for kind in denied_kinds(sentence, self._kinds):
+                    for number, fact in enumerate(self.facts):
+                        if denial_of(fact.type, fact.status) == kind and not any(one.fact == number for one in found):
+                            side = AGREES if fact.status == "absent" else CONTRADICTS
+                            ballots[number].append(_Ballot(Vote(side, "kind_denied"), place, False))
+        return ballots
+
+    def _cast(self, analysed: Analysed, mention: Mention, found: list[Mention], place: int) -> _Ballot:
+        one = self._prepared[mention.fact]
+        kind, status = one.fact.type, one.fact.status
+        start, end = mention.start + analysed.shift, mention.end + analysed.shift
+        if kind == "allergy" and not mention.name.whole:
+            relation = relation_of(analysed, start, end)
+            more = frozenset({"negated", "stopped"}) if relation.kind == "avoided" else frozenset()
+            said = said_of(analysed, relation.start, relation.end, kind, more=more)
+            cast = allergy_vote(said, relation.kind, status)
+        else:
+            said = said_of(analysed, start, end, kind)
+            if mention.name.inverted:
+                said = said._replace(negated=not said.negated)
+            cast = vote(said, kind, status)
+            if kind == "medication" and cast.side != NEITHER and relation_of(analysed, start, end).kind == "allergy":
+                cast = Vote(NEITHER, "as_allergy")
+        if cast.side != AGREES or status == "absent" or not one.wanted.anything:
+            return _Ballot(cast, place, mention.fuzzy)
+        others = [
+            (other.start + analysed.shift, other.end + analysed.shift)
+            for other in found
+            if (other.start, other.end) != (mention.start, mention.end)
+        ]
+        attribute, stated = differing(one.wanted, analysed, start, end, kind, others)
+        return _Ballot(cast, place, mention.fuzzy, attribute, stated)
+
+    def _outcome(self, place: int, ballots: list[_Ballot], turn: int | None) -> Judged:
+        fact = self.facts[place]
+        if turn is not None and turn < fact.introduced:
+            return Judged("unscorable", None, "not_yet_introduced")
+        if turn is not None and fact.over(turn):
+            return _of_retired(ballots, namesake=place in self._replaced)
+        return _of_active(ballots)
+
+
+def _unreadable(reply: object) -> str:
+    if reply is None:
+        return "no_reply"
+    if not isinstance(reply, str):
+        return "no_text"
+    if not reply.strip():
+        return "empty_reply"
+    return "" if without_reasoning(reply).strip() else "only_reasoning"
+
+
+def _replaced_by_namesakes(prepared: Sequence[Prepared]) -> frozenset[int]:
+    """Facts superseded by one of the same name: "warfarin" without a dose then speaks of the new one."""
+    places = {one.fact.id: place for place, one in enumerate(prepared)}
+    found = set()
+    for place, one in enumerate(prepared):
+        successor = places.get(one.fact.superseded_by or "")
+        if successor is not None:
+            names = {name.stems for name in one.names} & {name.stems for name in prepared[successor].names}
+            if names:
+                found.add(place)
+    return frozenset(found)
+
+
+def _of_active(ballots: list[_Ballot]) -> Judged:
+    """Reversed if any current assertion contradicts, else a wrong value if one is stated, else correct if any agrees."""
+    agreeing = [one for one in ballots if one.vote.side == AGREES]
+    for outcome, chosen in (
+        ("reversed", [one for one in ballots if one.vote.side == CONTRADICTS]),
+        ("wrong_value", [one for one in agreeing if one.attribute]),
+        ("correct", agreeing),
+        ("reversed", [one for one in ballots if one.vote.side == OPPOSES]),
+    ):
+        if chosen:
+            return _judged(outcome, chosen)  # type: ignore[arg-type]
+    if ballots:
+        return Judged("omitted", ballots[0].sentence, ballots[0].vote.reason, None, ballots[0].fuzzy)
+    return Judged("omitted", None, "no_mention")
+
+
+def _judged(outcome: Outcome, chosen: list[_Ballot]) -> Judged:
+    # An exact mention decides before a misspelled one, so that the flag is raised only where it matters.
+    first = next((one for one in chosen if not one.fuzzy), chosen[0])
+    reason = "value_differs" if outcome == "wrong_value" else first.vote.reason
+    return Judged(outcome, first.sentence, reason, first.attribute or None if outcome == "wrong_value" else None, first.fuzzy)
+
+
+def _of_retired(ballots: list[_Ballot], *, namesake: bool) -> Judged:
+    """Stale if the reply still says it of now, with no other value; where a namesake took its place, its value too."""
+    stale = [
+        one
+        for one in ballots
+        if one.vote.side == AGREES and one.vote.current and not one.attribute and (one.stated or not namesake)
+    ]
+    if stale:
+        return _judged("stale", stale)
+    if ballots:
+        return Judged("retired_ok", ballots[0].sentence, ballots[0].vote.reason, None, ballots[0].fuzzy)
+    return Judged("retired_ok", None, "no_mention")
+
+
+def outcomes(facts: Iterable[Fact] | Matcher, reply: str | None, *, turn: int | None = None) -> list[Judged]:
+    """The outcome of every fact in one reply. Give a `Matcher` where there are several replies to one case.
+
+    >>> facts = [Fact("f1", "medication", "warfarin", attributes={"dose_value": 5, "dose_unit": "mg"})]
+    >>> outcomes(facts, "She takes warfarin 50 mg daily.")[0]
+    Judged(outcome='wrong_value', sentence=0, reason='value_differs', attribute='dose_value', fuzzy=False)
+    """
+    matcher = facts if isinstance(facts, Matcher) else Matcher(facts)
+    return matcher.judge(reply, turn=turn)
+
+
+def outcome_of(fact: Fact, reply: str | None, *, turn: int | None = None) -> Judged:
+    """The outcome of one fact in one reply. Without a turn the fact counts as active.
+
+    >>> asthma = Fact("f1", "diagnosis", "asthma", retired=5)
+    >>> outcome_of(asthma, "No change in her asthma.").outcome, outcome_of(asthma, "She has asthma.", turn=6).outcome
+    ('correct', 'stale')
+    """
+    return Matcher([fact]).judge(reply, turn=turn)[0]

@@ -1,0 +1,61 @@
+"""The interval of F: that of a share where it is one, and wider where few patients make up its variance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workup.scores import Scores
+from workup.stats import intervals
+from workup.tasks.spans import columns
+from workup.tasks.spans.matching.matchup import Setting
+from workup.tasks.spans.matching.modes import parse_mode
+from workup.tasks.spans.metrics import _degrees, accuracy_metrics
+
+SETTING = Setting(parse_mode("strict"), "leaf", "as_annotated")
+
+
+def scores(golds: list[int], hits: list[int], predictions: list[int]) -> Scores:
+    values = {"golds": golds, "hits": hits, "exact_hits": hits, "predictions": predictions, "credited": hits}
+    values["neutral"] = [0] * len(golds)
+    return Scores.of({columns.of_setting(SETTING, name): column for name, column in values.items()})
+
+
+def interval(name: str, of: Scores) -> tuple[float, float]:
+    [metric] = [one for one in accuracy_metrics(SETTING, at={}) if one.name == name]
+    assert metric.interval is not None
+    found = metric.interval(of, 0.95)
+    assert found.low is not None and found.high is not None
+    return found.low, found.high
+
+
+def test_degrees_of_freedom_by_hand() -> None:
+    assert _degrees(np.array([1.0, -1.0] * 10)) == 19  # all patients alike: those of the patients, as for a mean
+    assert _degrees(np.array([3.0] + [0.0] * 19)) == pytest.approx(40 / 19)  # one patient alone
+    assert _degrees(np.array([1.0, -1.0] + [0.0] * 18)) == pytest.approx(2 * 20 / 9)  # 2n / (n / 2 - 1)
+    normal = np.random.default_rng(1).standard_normal(100_000)
+    assert _degrees(normal) == pytest.approx(100_000, rel=0.03)
+
+
+def test_f_of_equal_recall_and_precision_has_the_interval_of_that_share() -> None:
+    """Every patient has as many predictions as golds, so F1 is recall, influence by influence."""
+    rng = np.random.default_rng(5)
+    golds = rng.integers(3, 12, 60)
+    hits = rng.binomial(golds, 0.8)
+    of = scores(golds.tolist(), hits.tolist(), golds.tolist())
+    share = hits.sum() / golds.sum()
+    influence = (hits - share * golds) / golds.sum()
+    variance = 60 / 59 * float(influence @ influence)
+    critical = intervals.t_critical(0.95, _degrees(influence))
+    expected = intervals.wilson(share, share * (1 - share) / variance, critical=critical)
+    assert interval("f1", of) == pytest.approx(expected, abs=1e-7)
+    assert interval("f2", of) == pytest.approx(expected, abs=1e-7)
+
+
+def test_misses_of_one_patient_widen_the_interval() -> None:
+    """As many misses, in one patient or one in each of ten: the same F1, and not the same certainty."""
+    together = scores([20] * 30, [10] + [20] * 29, [20] * 30)
+    spread = scores([20] * 30, [19] * 10 + [20] * 20, [20] * 30)
+    low, high = interval("f1", together)
+    nearer_low, nearer_high = interval("f1", spread)
+    assert low < nearer_low < nearer_high < high
