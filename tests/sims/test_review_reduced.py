@@ -17,7 +17,8 @@ def test_corrected_intervals_cover(error: str) -> None:
 
     def chosen(cell: Cell) -> bool:
         of = cell.settings
-        return (of["error"], of["patients"], of["icc"], of["silent"], of["systems"]) == (error, 150, 0.3, 0.0, 2)
+        common = (of["patients"], of["icc"], of["silent"], of["systems"], of["sample"], of["wrong"])
+        return of["error"] == error and common == (150, 0.3, 0.0, 2, 400, review.WRONG)
 
     found = run(review, size=Size(repetitions=250), only=chosen)
     assert found and [one for one in found if not one["ok"]] == []

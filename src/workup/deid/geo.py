@@ -78,7 +78,7 @@ def places(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Find
         start, end = _county_start(match), match.end()
         words = page.plain[start:end].lower().split()
         if len(words) > 1 and not (words[0] in _NO_COUNTY or (len(words) == 2 and words[0] in settings.not_names)):
-            if words[0] != "county" and words[-1] not in ("county", "parish", "borough", "co."):
+            if words[0] not in ("county", "parish") and words[-1] not in ("county", "parish", "borough", "co."):
                 continue
             if (
                 page.plain[start].islower()
@@ -208,7 +208,7 @@ _TOWN_STATE_ZIP = _finder(
     r"(?<![\w'])(?P<c>[A-Z][A-Za-z'.-]{1,24}(?: [A-Za-z][A-Za-z'.-]{1,24}){0,3}),[ ]?(?P<s>[A-Z]{2})\.?,?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)"
 )
 _STATE_ZIP = _finder(
-    r"(?<![\w])(?P<s>[A-Z]{2}|[A-Z][A-Za-z]{3,12}(?: [A-Z][A-Za-z]{3,9})?),?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?)(?![\w/%]|[.-]\d)"
+    r"(?<![\w])(?P<s>[A-Z]{2}|[A-Z][A-Za-z]{3,12}(?: [A-Z][A-Za-z]{3,9})?),?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3}(?=[ ]{0,2}(?:\n|$)))(?![\w/%]|[.-]\d)"
 )
 
 
@@ -228,7 +228,7 @@ def _states_before_zip(page: Page) -> Iterator[Finding]:
 
 
 _BEHIND_STREET = re.compile(
-    r"(?:,[ ]?|\n)(?P<v>(?:St\. )?[A-Z][A-Za-z'-]{2,24}(?:[ -][A-Za-z][A-Za-z'.-]{1,24}){0,3}?)(?=,|\.(?:\s|$)|;|\n|[ ]{2}|$| or | and | \()"
+    r"(?:,[ ]?|\n)(?P<v>(?:St\. )?[A-Z][A-Za-z'-]{2,24}(?:[ -][A-Za-z][A-Za-z'.-]{1,24}){0,3}?)(?=,|\)|\.(?:\s|$)|;|\n|[ ]{2}|$| or | and | \()"
 )
 
 

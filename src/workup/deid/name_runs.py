@@ -63,7 +63,8 @@ class Runs:
         """A word that mostly is none, inside a name that cues announce: 'Dr. May Head', 'Cynthia M. Blood'."""
         weight, page = self.weights[at], self.page
         if not (weight.known and (weight.given or weight.family)):
-            return at in self.credentials and weight.why != "clinical" and page.words[at] not in self.stop
+            signed = not self.credentials.isdisjoint((at, at + 1))
+            return signed and weight.why != "clinical" and page.words[at] not in self.stop
         announced = cue is not None and cue.points >= 2.4
         initial = page.cases[at - 1] == "i" and at - 1 > first
         suffix = at + 1 < len(page) and page.words[at + 1] in SUFFIXES and page.gap(at) in (" ", ", ")

@@ -14,7 +14,7 @@ from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
 
 # Decimal log-odds: what a name of one word, and of several, starts from; then what speaks for and against it.
-_ALONE, _SEVERAL, _CLIP, _FLOOR, _ANNOUNCED_FLOOR = -2.0, -1.5, 1.3, -2.6, -0.9
+_ALONE, _SEVERAL, _CLIP, _FLOOR, _ANNOUNCED_FLOOR = -2.0, -1.2, 1.3, -2.6, -0.9
 _PAIR, _COMMA, _INITIAL, _INITIALS_ALONE, _VERB, _KIN_BEHIND, _HEADER, _OWN_LINE, _POSSESSIVE = (
     0.8,
     0.4,
@@ -36,7 +36,7 @@ _SPEAKER, _LOWER, _CAPITALS, _ABBREVIATION, _AFTER_NUMBER, _NAMED_SCORE, _OPENS 
     -0.5,
 )
 
-_MIXED, _UNKNOWN, _COMMON, _PROSE = -1.5, -1.5, 0.75, -3.0
+_MIXED, _UNKNOWN, _COMMON, _PROSE, _INITIAL_FIRST, _DOTTED, _HEADS_LINE = -1.5, -1.5, 0.75, -3.0, 0.8, 0.8, 0.5
 
 VERBS = words_of(
     "reports reported states stated denies denied presents presented is was has had will would says said lives lived "
@@ -97,11 +97,15 @@ def _may_open(runs: Runs, at: int, cue: Expected | None) -> bool:
                 return False
             return runs.weights[after].odds > (-1.5 if cue is not None and cue.points >= ROLE else 0.3)
         speaks = page.gap(at)[:1] == ":" and page.opens_line(at)
-        return weight.odds >= (-2.2 if speaks else 0.5) and len(word) > 3 and word not in runs.stop
+        if speaks and weight.given and page.speakers[word] > 1:
+            return word not in runs.stop
+        return weight.odds >= 0.5 and len(word) > 3 and word not in runs.stop
     if word in runs.stop:
         if not (weight.known and (weight.given or weight.family)):
             return False
         signed = not runs.credentials.isdisjoint((at + 1, at + 2, at + 3))
+        if weight.given and at + 2 < len(page) and page.cases[at + 1] == "i" and page.gap(at + 1) == ". ":
+            return page.cases[at + 2] in "tu"
         return (
             weight.odds > -1.2
             or (cue is not None and cue.points >= ROLE)
@@ -196,10 +200,20 @@ def _inside(runs: Runs, full: list[int], first: int, last: int, tail: int, why: 
         points += _INITIALS_ALONE
         why.append("initials")
     elif initials and full:
-        points += _INITIAL * min(initials, 2) if len(full) == 1 else _INITIAL
+        dotted = len(full) > 1 and any(page.cases[w] == "i" and page.gap(w) == ". " for w in range(first + 1, tail))
+        points += _INITIAL * min(initials, 2) if len(full) == 1 else _INITIAL + (_DOTTED if dotted else 0.0)
         if len(full) == 1 and page.cases[first] == "i" and page.gap(first) == " ":
             points -= 0.8  # "A Smith" opens with an article as often
         why.append("initial")
+        surname = weights[full[-1]]
+        if (
+            len(full) == 1
+            and page.cases[first] == "i"
+            and page.gap(full[0] - 1) == ". "
+            and surname.family
+            and surname.known
+        ):
+            points += _INITIAL_FIRST
     if len(full) >= 2:
         given, family = (full[0], full[-1]) if tail == last else (full[-1], full[0])
         if weights[given].given and weights[given].known and weights[given].odds > -1 and weights[family].family:
@@ -238,8 +252,11 @@ def _around(page: Page, first: int, tail: int, why: list[str]) -> float:
     if BEHIND.match(page.plain, page.ends[tail], page.ends[tail] + 30):
         points += _HEADER
         why.append("header")
-    if page.opens_line(first) and (after >= len(page) or "\n" in gap):
-        points += _OWN_LINE
+    if page.opens_line(first):
+        if after >= len(page) or "\n" in gap:
+            points += _OWN_LINE
+        elif gap in (" - ", " | ", " / ", "  "):
+            points += _HEADS_LINE
     return points
 
 
@@ -257,14 +274,14 @@ def _lone(runs: Runs, word: int, first: int, tail: int, cue: Expected | None, wh
         ("mc", "mac", "de", "la", "le", "di", "du", "van", "o'", "d'", "fitz")
     ):
         points += _MIXED
-    if cue is not None and cue.why in ("label", "cue") and weight.odds < 0.5 and _prose_follows(page, tail):
+    if cue is not None and cue.why == "label" and weight.odds < 0.5 and _prose_follows(page, tail):
         points += _PROSE  # "Patient: Good morning", "Nurse: Please hold": somebody speaks
     if cue is not None and cue.why == "preposition" and weight.why in ("unknown", "slip"):
         points += _UNKNOWN  # "closed with Vicryl" is more common than a stranger
     if page.opens_line(first) and page.gap(tail)[:1] == ":" and weight.given and weight.known and len(text) > 2:
-        again = page.speakers.get(text, 0) > 1 and weight.odds > -2.2
+        again = page.speakers.get(text, 0) > 1
         if page.cases[first] in "tl" and (weight.odds > 0.4 or again):
-            points += _SPEAKER + (max(0.0, -weight.odds) if again else 0.0)
+            points += _SPEAKER + (max(0.0, -weight.odds) - _LOWER if again else 0.0)
             why.append("speaker")
     if cue is None and tail not in runs.credentials and "verb" not in why and page.opens_sentence(first):
         points += _OPENS

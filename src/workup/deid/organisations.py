@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from workup.deid.cues import Cue, CueBook
@@ -49,6 +50,8 @@ class Organisations:
             found = _named(page, cue, stop)
             if found is not None and settings.on(found.rule):
                 yield found
+        if settings.on("facility.acronym"):
+            yield from _acronyms(page, stop)
         for cue in cues:
             for kind in ("employer", "facility"):
                 if kind in cue.kinds and settings.on(f"{kind}.cue"):
@@ -116,6 +119,28 @@ def _last_of(page: Page, last: int, stop: frozenset[str]) -> int:
     while page.gap(last) == " " and named(last + 1):
         last += 1
     return last
+
+
+_ACRONYM = re.compile(r"[A-Z]{1,4}(?:MC|H|HS|HC|CI|CC)")
+_BEFORE_ACRONYM = words_of("at from to per of md do rn")
+_BEHIND_ACRONYM = words_of("records record fax emergency")
+
+
+def _acronyms(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
+    """Short forms of hospitals (SMC, LCH): heading the text, or where a place is due and the phrase ends."""
+    for at, word in enumerate(page.words):
+        if page.cases[at] != "u" or not 3 <= len(word) <= 5 or word in stop or word in clinical_words():
+            continue
+        if page.capitals[at] or not _ACRONYM.fullmatch(page.plain, page.starts[at], page.ends[at]):
+            continue
+        gap = page.gap(at)
+        heads = at == 0 and (gap[:1] == "\n" or gap in (" | ", " - "))
+        due = at and page.words[at - 1] in _BEFORE_ACRONYM and page.before(at) in (" ", ", ")
+        ends = gap[:1] in (".", ",", ";", ")", "\n", "") or (
+            at + 1 < len(page) and page.words[at + 1] in _BEHIND_ACRONYM
+        )
+        if heads or (due and ends):
+            yield Finding(page.starts[at], page.ends[at], "facility", 0.6, "facility.acronym", ("capitals", "place"))
 
 
 _OPEN_ENDED = words_of("hospital university college clinic institute")

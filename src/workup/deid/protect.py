@@ -44,7 +44,16 @@ def _clinical(page: Page, one: Finding, terms: list[tuple[int, int]], nouns: fro
         return True
     if _PERSON.intersection(one.evidence) and one.label.startswith("name"):
         return False
-    if one.rule in ("city.state", "city.label", "city.zip", "employer.cue", "county", "street.plain"):
+    if one.rule in (
+        "city.state",
+        "city.label",
+        "city.street",
+        "city.before_state",
+        "city.zip",
+        "employer.cue",
+        "county",
+        "street.plain",
+    ):
         return False
     # Terms do not overlap and stand in order, so those that touch a finding are neighbours.
     at = max(0, bisect_right(terms, (one.start, len(page.text))) - 1)

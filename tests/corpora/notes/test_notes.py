@@ -20,7 +20,7 @@ from workup.tasks.spans.titles import title_length
 
 # Equal seeds give equal bytes within one version of the generator and of the tables behind its values; a change of
 # either changes this hash, and has to raise VERSION.
-PINNED = "b94e6951bdbf307ec6cfe163cb940cb7c5559677e07627d1a1c2f29c99e22dd2"
+PINNED = "41d1ea3169ec3906903548e2204886eb0b2c1ff64bfabf9c3b633ad1204322a6"
 
 
 def identifying(written: Written) -> list[tuple[str, str]]:

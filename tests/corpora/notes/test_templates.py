@@ -7,7 +7,7 @@ import re
 import pytest
 
 from workup.corpora.generate.notes import chart, grammar
-from workup.corpora.generate.notes.templates import Compiler, Unwritable
+from workup.corpora.generate.notes.templates import Compiler, Unwritable, identifies, leaves_of, shared_out
 from workup.corpora.generate.notes.vocabulary import lab_of, specialties
 from workup.corpora.generate.notes.wording import terms, wording
 from workup.errors import InputError
@@ -15,15 +15,16 @@ from workup.errors import InputError
 
 def test_all_templates_compile_with_and_without_what_identifies() -> None:
     source = grammar.source()
-    for allowed in (None, frozenset[str](), frozenset(("date", "mrn"))):
-        words = wording(allowed)
+    asked = [(None, "a"), (None, "b"), (frozenset[str](), "a"), (frozenset(("date", "mrn")), "b")]
+    for allowed, phrasing in asked:
+        words = wording(allowed, phrasing)
         for name, specialty in specialties().items():
             if name != "common":
-                found = terms(name, "mfac", allowed)
+                found = terms(name, "mfac", allowed, phrasing)
                 assert all(found.phrases.values()) and found.drugs and found.labs, name
                 assert "operative" not in specialty.does or (found.operations and found.operable), name
         assert set(words.sections) == set(source.sections)
-    assert all(wording(None).sections.values())
+    assert all(all(wording(None, phrasing).sections.values()) for phrasing in grammar.PHRASINGS)
 
 
 def test_every_rule_of_the_files_is_reachable() -> None:
@@ -35,6 +36,35 @@ def test_every_rule_of_the_files_is_reachable() -> None:
     assert {name.partition("@")[0] for name in source.rules} <= asked
     used = {section for kind in source.types.values() for family in kind.families for section in family.sections}
     assert set(source.sections) == used
+
+
+def test_phrasings_share_no_line_that_identifies() -> None:
+    """What both may write is dealt out, and nothing that identifies is without a counterpart in other words."""
+    source = grammar.source()
+    assert len({family.phrasing for kind in source.types.values() for family in kind.families}) == 2
+    said = {**{name: section.options for name, section in source.sections.items()}, **source.rules}
+    for name in source.shared:
+        a, b = ({line for line in shared_out(said[name], phrasing) if identifies(line)} for phrasing in "ab")
+        assert not a & b, name
+        assert bool(a) == bool(b), name
+
+
+@pytest.mark.parametrize("rule", ["phi", "admin"])
+def test_lines_of_identifiers_come_in_pairs(rule: str) -> None:
+    def leaves(line: str) -> set[str]:
+        return {leaf for slot in re.findall(r"@([a-z_]+)", line) for leaf in leaves_of(slot)}
+
+    lines = grammar.source().rules[rule]
+    pairs = list(zip(*(shared_out(lines, phrasing) for phrasing in grammar.PHRASINGS), strict=True))
+    assert len(pairs) == len(lines) / 2 >= 25
+    assert all(leaves(one) == leaves(other) for one, other in pairs)
+
+
+def test_a_phrasing_that_has_no_line_for_the_allowed_leaves_takes_the_others() -> None:
+    rules = {"who": ("{@patient}", "{@mrn}")}
+    for phrasing in grammar.PHRASINGS:
+        some = Compiler(rules, allowed=frozenset(("mrn",)), phrasing=phrasing, shared=frozenset(("who",)))
+        assert len(some.rule("who")) == 1
 
 
 def test_a_template_that_needs_what_is_not_allowed_is_dropped_with_those_that_need_it() -> None:

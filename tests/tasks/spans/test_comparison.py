@@ -23,7 +23,6 @@ from workup.tasks.spans.comparison.alignment import aligned
 from workup.tasks.spans.comparison.emitting import Emits
 from workup.tasks.spans.comparison.joint import document_rows, joint
 from workup.tasks.spans.comparison.pairing import paired
-from workup.tasks.spans.comparison.rule_sets import rule_table
 from workup.tasks.spans.detections import HeldDetections
 from workup.tasks.spans.documents import Span
 from workup.tasks.spans.mappings import LabelMapping
@@ -297,7 +296,7 @@ def _rules(
 ) -> dict[tuple[str, str, str | None], dict[str, Any]]:
     corpus = [{"id": "a", "text": text, "spans": [_span(*one) for one in golds]}]
     scores = scored(corpus, {"a": [_span(*one) for one in found]}, **study)
-    return {(row["mode"], row["level"], row.get("equivalent")): row for row in rule_table(scores)}
+    return {(row["mode"], row["level"], row.get("equivalent")): row for row in scores.ledger.rules.table()}
 
 
 def test_rules_by_hand() -> None:
@@ -341,7 +340,7 @@ def test_rows_hold_the_counts_of_the_report_and_equal_denominators(corpus: list[
     found = {**detect(corpus), "ghost": [_span(0, 4)]}
     scores = scored(corpus, found, modes=modes, equivalent=["GEO=NAME"], policies=["as_annotated", "hipaa_safe_harbor"])
     counted = {_place(row): row for row in scores.ledger.table() if row["label"] is None}
-    rows = rule_table(scores)
+    rows = scores.ledger.rules.table()
     assert {_place(row) for row in rows} == set(counted)
     for row in rows:
         own = counted[_place(row)]

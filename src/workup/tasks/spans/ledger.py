@@ -16,6 +16,7 @@ from workup.tasks.spans import columns
 from workup.tasks.spans.analysis.entities import KINDS, Entities, group_entities
 from workup.tasks.spans.analysis.severity import severity_weights
 from workup.tasks.spans.batches import Batch
+from workup.tasks.spans.comparison.rule_sets import RuleSets
 from workup.tasks.spans.detections import Found
 from workup.tasks.spans.documents import Document, SpanArrays
 from workup.tasks.spans.errors_found import Errors
@@ -44,6 +45,7 @@ class Ledger:
         self.cells = Cells()
         self.errors = errors
         self.information = Information()
+        self.rules = RuleSets(stick) if by_label else None
         self.by_label: dict[Setting, dict[str, npt.NDArray[np.int64]]] = {}
         self.unmapped_golds: Counter[str] = Counter()
         self.unmapped_found: Counter[str] = Counter()
@@ -103,6 +105,8 @@ class Ledger:
                 cells.add(setting, outcomes(matchup, setting))
         if self._cells_wanted and cells is not None:
             cells.give(self.cells)
+        if self.rules is not None:
+            self.rules.add_unknown(predictions)
         gathered |= {name: np.zeros(1, np.int32) for name in self.rows.names if name not in gathered}
         self.rows.add([UNKNOWN], gathered)
         self.strays["unknown_document"] += len(unknown.starts)
@@ -171,10 +175,11 @@ class Ledger:
         full_mask = [setting for setting in self.stick.full_mask if setting.policy in {p.name for p in policies}]
         gathered: _Columns = {}
         entities = group_entities(batch, golds.canonical, golds.identifier)
+        fates: dict[Setting, Outcomes] = {}
         for setting in dict.fromkeys((*full_mask, *of_cells, *primary)):
             if setting.policy not in {policy.name for policy in policies}:
                 continue
-            fate = outcomes(matchup, setting)
+            fate = fates[setting] = outcomes(matchup, setting)
             if setting in full_mask:
                 gathered |= _entities(entities, fate, setting.policy, len(batch))
                 gathered |= _severity(golds, fate, setting.policy, len(batch))
@@ -182,6 +187,8 @@ class Ledger:
                 cells.add(setting, fate)
             if self.errors is not None and setting in primary:
                 self.errors.add(batch, golds, matchup, fate, found)
+        if self.rules is not None:
+            self.rules.add(matchup, policies, known=fates)
         return gathered
 
     def _by_span(self, policies: Sequence[Policy]) -> list[Setting]:

@@ -12,7 +12,6 @@ from workup.tasks.spans import columns
 from workup.tasks.spans.agreement_table import agreement_table
 from workup.tasks.spans.analysis.severity import severity_table
 from workup.tasks.spans.comparison.emitting import Emits
-from workup.tasks.spans.comparison.rule_sets import rule_table
 from workup.tasks.spans.metrics import accuracy_metrics
 from workup.tasks.spans.notes import summary
 from workup.tasks.spans.safe_harbor_table import safe_harbor_table
@@ -30,7 +29,7 @@ def tables_of(scores: SpanScores, *, seed: int = 0, show_text: bool = False) -> 
         "selftest": line(),
         "summary": summary(scores),
         "counts": list(ledger.table()),
-        "rules": rule_table(scores),
+        "rules": ledger.rules.table() if ledger.rules else [],
         "emits": Emits.of(scores.emits, ledger.stick.found_labels).table(ledger.gold_labels),
         "curve": list(_curve(scores)),
         "policies": [{"name": p.name, "describe": p.describe, "source": p.source} for p in ledger.stick.policies],

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
+from workup.tasks.conversation.matching.clauses import (
+    CAUSE,
+    COMMA_PREDICATE,
+    EXCEPTION,
+    HARD,
+    PREDICATE,
+    RELATIVE,
+    SUBJECT,
+)
 from workup.tasks.conversation.matching.cues import phrases, starts_with, word_set
 from workup.tasks.conversation.matching.context import Analysed, words_parted
 from workup.tasks.conversation.matching.vocabulary import table
-from functools import cache
+
+
+_PARTING = frozenset({HARD, SUBJECT, PREDICATE, COMMA_PREDICATE, CAUSE, RELATIVE})
 
 
 class Relation(NamedTuple):
@@ -45,7 +57,9 @@ def relation_of(analysed: Analysed, start: int, end: int) -> Relation:
         return Relation("allergy", start, behind)
     before = _allergy_before(analysed, start)
     if before >= 0:
-        return Relation("allergy", before, end)
+        # "No allergies except penicillin": what is denied before the exception is not denied of what follows it.
+        excepted = analysed.parted(before + 1, start, frozenset({EXCEPTION}))
+        return Relation("allergy", start if excepted else before, end)
     for name, kind in (("avoided_before", "avoided"), ("tolerated_before", "tolerated")):
         place = _cue_before(analysed, start, name)
         if place >= 0:
@@ -102,10 +116,8 @@ def _allergy_before(analysed: Analysed, start: int) -> int:
 
 
 def words_parted_by_clause(analysed: Analysed, place: int, start: int) -> bool:
-    """Clauses part an allergy from a drug; a dash and a comma before "known" do not."""
-    return words_parted(analysed, place, start) and not (
-        set(analysed.words[place + 1 : start]) & {":", "-", "—"} and not analysed.parted(place + 1, start, frozenset("HSV"))
-    )
+    """Clauses part an allergy from a drug; a dash and an exception ("no allergies except penicillin") do not."""
+    return analysed.parted(place + 1, start, _PARTING)
 
 
 def _connects(gap: list[str], *, reaction: bool) -> bool:

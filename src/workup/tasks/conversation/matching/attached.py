@@ -251,7 +251,7 @@ def _frequency_verdict(
 def _is_daily_total(wanted: Wanted, doses: list[Dose], stated: Frequency) -> bool:
     """"10 mg a day" of a fact of 5 mg twice daily: the day's total."""
     rate = wanted.frequency.rate if wanted.frequency is not None else None
-    if rate is None or stated.rate != 1 or not wanted.amounts or wanted.unit is None:
+    if rate is None or rate == 1 or stated.rate != 1 or not wanted.amounts or wanted.unit is None:
         return False
     total = wanted.amounts[0] * rate * wanted.unit.factor
     return any(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from workup.tasks.conversation.matching.cues import phrases, starts_with, word_set
 from workup.tasks.conversation.matching.vocabulary import table
 
-HARD, SUBJECT, PREDICATE, COMMA_PREDICATE, CAUSE, RELATIVE, DASH = "H", "S", "V", "v", "C", "R", "D"
+HARD, EXCEPTION, SUBJECT, PREDICATE, COMMA_PREDICATE, CAUSE, RELATIVE, DASH = "H", "X", "S", "V", "v", "C", "R", "D"
 
 
 class Bound(NamedTuple):
@@ -33,7 +33,7 @@ def _pairs(name: str) -> dict[str, list[tuple[str, ...]]]:
 def _openers() -> dict[str, str]:
     """First words of all that can begin a clause, so that most words are passed by with one look."""
     kinds = {word: HARD for word in word_set("hard")}
-    kinds |= {word: "pair" for name in ("hard_pairs", "cause_pairs") for word in _pairs(name)}
+    kinds |= {word: "pair" for name in ("exceptions", "cause_pairs") for word in _pairs(name)}
     kinds |= {word: CAUSE for word in word_set("causes")} | {word: RELATIVE for word in word_set("relative_words")}
     kinds |= {";": ";", ",": ",", "and": ",", "then": ",", "so": ",", "therefore": ",", "hence": ",", ":": ":"}
     return kinds | {"—": DASH, "-": DASH, "&": ",", "→": ","}
@@ -68,8 +68,8 @@ def find_bounds(words: list[str]) -> list[Bound]:
                 found.append(Bound(place + 1, DASH))
         elif kind != "pair":
             found.append(Bound(place, kind))
-        elif starts_with(words, place, _pairs("hard_pairs")):
-            found.append(Bound(place, HARD))
+        elif starts_with(words, place, _pairs("exceptions")):
+            found.append(Bound(place, EXCEPTION))
         elif starts_with(words, place, _pairs("cause_pairs")):
             found.append(Bound(place, CAUSE))
     return found

@@ -11,6 +11,7 @@ from workup.tasks.conversation.matching.clauses import (
     CAUSE,
     COMMA_PREDICATE,
     DASH,
+    EXCEPTION,
     HARD,
     PREDICATE,
     RELATIVE,
@@ -23,9 +24,9 @@ from workup.tasks.conversation.matching.text import Sentence
 
 TREATMENTS = frozenset({"medication", "plan", "procedure"})
 _NEVER_STOPPED = frozenset({"diagnosis", "symptom", "result", "allergy"})
-_CLAUSE = frozenset({HARD, SUBJECT, PREDICATE, COMMA_PREDICATE, CAUSE, RELATIVE, DASH})
+_CLAUSE = frozenset({HARD, EXCEPTION, SUBJECT, PREDICATE, COMMA_PREDICATE, CAUSE, RELATIVE, DASH})
 _PERSON = frozenset({HARD, SUBJECT})
-_BEHIND = frozenset({HARD, SUBJECT, PREDICATE, CAUSE})
+_BEHIND = frozenset({HARD, EXCEPTION, SUBJECT, PREDICATE, CAUSE})
 # Adjectives qualify the words up to the next comma: "prior MI, diabetes" is no prior diabetes.
 _TIGHT = frozenset({"possible", "past", "holds", "now"})
 _TIGHT_PHRASES = frozenset({"instead", "rather", "in", "as", "off", "non", "ex", "former"})
@@ -345,7 +346,7 @@ _TURNS = frozenset({"but", "however", "and", "then", ",", ";", "later", "though"
 def _ended_later(analysed: Analysed, start: int, end: int, kind: str) -> str:
     """"Was on warfarin but it was stopped": the next clause, or a sentence that opens with "it", ends the mention."""
     words = analysed.words
-    ahead = [b.place for b in analysed.bounds if b.place > end and b.kind in (HARD, SUBJECT, PREDICATE, COMMA_PREDICATE)]
+    ahead = [b.place for b in analysed.bounds if b.place >= end and b.kind in (HARD, SUBJECT, PREDICATE, COMMA_PREDICATE)]
     for place in ahead:
         verdict = _ending_at(words, place, analysed.cues, kind)
         if verdict and not (kind in TREATMENTS and _another_drug(words, end, place)):

@@ -45,7 +45,10 @@ def misspells(word: str, name: str) -> bool:
         return False
     if word in _pairs().get(name, ()) or _opposed(word, name) or unit_of(word) is not None:
         return False
-    return word not in table("values")["sides"] and word not in known_words()
+    if word in table("values")["sides"]:
+        return False
+    known = known_words()
+    return word not in known or bool(known[word] & known.get(name, frozenset()))
 
 
 def _opposed(word: str, name: str) -> bool:

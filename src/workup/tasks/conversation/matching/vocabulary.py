@@ -21,8 +21,13 @@ def table(name: str) -> Mapping[str, Any]:
     """
     # Every scalar is text: in YAML's own reading "no", "on" and "off" are truth values.
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    loaded: Mapping[str, Any] = yaml.load((_DATA / f"{name}.yaml").read_text(encoding="utf-8"), Loader=loader)
+    loaded: Mapping[str, Any] = yaml.load(data_file(name), Loader=loader)
     return loaded
+
+
+def data_file(name: str) -> str:
+    """The text of a shipped file."""
+    return (_DATA / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 @cache
@@ -55,14 +60,18 @@ def drug_words() -> frozenset[str]:
 
 
 @cache
-def known_words() -> frozenset[str]:
-    """Every word of the shipped vocabularies: a word that is right as it stands is no misspelling of another."""
+def known_words() -> Mapping[str, frozenset[str]]:
+    """Every word of the shipped vocabularies, with the concepts that it names by itself.
+
+    A word that is right as it stands is no misspelling of another, unless both name one thing.
+    """
     from workup.lexicon import sources
 
-    return frozenset(
-        word
-        for source in sources.provenance()
-        for row in sources.read_source(source)
-        for surface in row.surfaces
-        for word in surface.casefold().split()
-    )
+    found: dict[str, set[str]] = {}
+    for source in sources.provenance():
+        for row in sources.read_source(source):
+            for surface in row.surfaces:
+                words = surface.casefold().split()
+                for word in words:
+                    found.setdefault(word, set()).update([row.concept] if len(words) == 1 else [])
+    return {word: frozenset(concepts) for word, concepts in found.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,33 +23,9 @@ from workup.tasks.spans.matching.verdicts import CREDITED, NEUTRAL, REMOVED
 from workup.tasks.spans.policies import Policy
 from workup.tasks.spans.yardstick import Golds, Yardstick
 
-if TYPE_CHECKING:
-    from workup.tasks.spans.scoring import SpanScores
-
 STRICT = parse_mode("strict")
 CONFUSIONS = 100  # pairs of labels that a row lists
 Flags = npt.NDArray[np.bool_]
-
-
-def rule_table(scores: SpanScores) -> list[dict[str, Any]]:
-    """A row per rule set that counts spans, at every level and under every policy that the study asked for.
-
-    Reads corpus and predictions once more. `against` is the rule that gains and losses are counted from: strict at the
-    same level or, for a row with equivalent labels, the same rule without them; so each row shows one rule alone.
-    """
-    rules = RuleSets(scores.ledger.stick)
-    found = scores.detections()
-    for batch in scores.corpus.batches():
-        here = found.of(batch.ids)
-        predictions = rules.stick.found(here)
-        for policies in rules.stick.policy_sets:
-            golds = rules.stick.golds(batch, policies)
-            matchup = rules.stick.matchup(golds, predictions, texts=batch.texts, answered=here.answered)
-            rules.add(matchup, policies)
-    unknown = found.unknown()
-    if len(unknown.spans):
-        rules.add_unknown(rules.stick.found(unknown.as_one()))
-    return rules.table()
 
 
 @dataclass(eq=False)
@@ -61,7 +37,12 @@ class _Sums:
 
 
 class RuleSets:
-    """Adds batches up, rule by rule; `add` may be given fates that are known already."""
+    """Adds batches up, rule by rule; `add` may be given fates that are known already.
+
+    A row per rule set that counts spans, at every level and under every policy that the study asked for. `against` is
+    the rule that gains and losses are counted from: strict at the same level or, for a row with equivalent labels, the
+    same rule without them; so each row shows one rule alone.
+    """
 
     def __init__(self, stick: Yardstick) -> None:
         self.stick = stick
