@@ -49,8 +49,8 @@ def _cuts(text: str, place: int) -> bool:
 
 
 def _aged(span: Span, text: str) -> bool:
-    """As in 54yo: the number alone is the age."""
-    return is_canonical(span.label) and branch_of(span.label) == "AGE" and text[span.end] == "y"
+    """As in 54yo, or 54vo after a scan: the number alone is the age."""
+    return is_canonical(span.label) and branch_of(span.label) == "AGE" and text[span.end].isalpha()
 
 
 def surfaces(document: Document) -> list[tuple[str, str]]:
@@ -176,8 +176,9 @@ _RULES: dict[str, Callable[[str], bool | None]] = {
 
 # ---- dates -----------------------------------------------------------------------------------------------------------
 
-_MONTHS = "january february march april june july august september october november december".split()
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS = ("january", "february", "march", "april", "june", "july", "august", "september", "october", "november")
+_MONTHS += ("december",)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 def date_format(surface: str) -> str | None:
@@ -233,7 +234,7 @@ def round_trip(format: SpanFormat, documents: Sequence[Document], folder: Path) 
         if len(documents) > 1:
             return sum((round_trip(format, [one], folder) for one in documents), Counter[str]())
         named = f"document '{documents[0].id[:80]}'" in str(error) and error.got
-        reason = re.sub(r"\d+", "n", f"{error.expected}; got {error.got}")
+        reason = re.sub(r"\b\d+\b", "n", f"{error.expected}; got {error.got}")
         return Counter([f"refused: {reason}" if named else "lost: refused without a name or a reason"])
     try:
         found = {document.id: document for document in format.read(path)}

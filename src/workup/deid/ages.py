@@ -16,14 +16,14 @@ _WORDS = (
     rf"(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:{_ONES}))?|"
     rf"one hundred(?: (?:and )?(?:{_ONES}))?|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
 )
-_NUMBER = rf"(?P<v>1[0-4]\d|\d{{1,2}}|{_WORDS})"
+_NUMBER = rf"(?P<v>1[0-4]\d|0?\d{{1,2}}|{_WORDS})"
 _SEX = r"(?:m|f|male|female|man|woman|boy|girl|gentleman|lady)"
 _FINDS = tuple(
     (name, score, Finder(re.compile(pattern, re.IGNORECASE)))
     for name, score, pattern in (
         ("age.years_old", 0.95, rf"(?<![\w.]){_NUMBER}(?=[- ]{{0,2}}(?:years?|yrs?\.?|y)[- ]{{0,2}}(?:old|o\b|/o|of age))"),
         ("age.short", 0.95, rf"(?<![\w.]){_NUMBER}(?= ?(?:y/?o|y\.o\.?|yo[mf]?|yrs? ?old|y/o/[mf])\b)"),
-        ("age.labelled", 0.93, rf"(?<![\w])(?:age|aged|age of|sex/age|age/sex)[ ]{{0,20}}[:=/(-]{{0,2}}[ ]{{0,20}}(?:(?:[mf]|male|female)[ ,/]{{1,4}})?(?:is |was |at |of )?{_NUMBER}(?![\w./%]|-\d)"),
+        ("age.labelled", 0.93, rf"(?<![\w])(?:age|aged|age of|sex/age|age/sex)[ ]{{0,20}}[:=/(-]{{0,2}}[ ]{{0,20}}(?:(?:[mf]|male|female)[ ,/]{{1,4}})?(?:is |was |at |of )?{_NUMBER}(?![\w/%]|[.-]\d)"),
         ("age.sex_behind", 0.85, rf"(?<![\w])(?:(?<=, )|(?<=\n)|(?<=  )|(?<=\()|(?<=is a )|(?<=is an )|(?<=this )){_NUMBER}(?=[ -]?{_SEX}(?![\w/]))"),
         ("age.letter_y", 0.85, rf"(?<![\w.]){_NUMBER}(?=y(?:[ ,./);\n]|$))"),
         ("age.sex_before", 0.85, rf"(?<![\w])(?:(?<=[ ,/(;\n])|^)[MF] ?[/,;]? ?{_NUMBER}(?=y\b| ?(?:[,;)\n]|$))"),

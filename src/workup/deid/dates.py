@@ -93,7 +93,7 @@ _SCORES = re.compile(
     re.IGNORECASE,
 )
 _UNITS_BEHIND = re.compile(
-    r"[ -]{0,2}(?:pain|headache|discomfort|severity|intensity|strength|tab|tablet|tablets|cap|mg|ml|cc|cup|inch|inches|in\b|pack|systolic|murmur|positive|negative|"
+    r"[ -]{0,2}(?:on exposure|to light|pain|headache|discomfort|severity|intensity|strength|tab|tablet|tablets|cap|mg|ml|cc|cup|inch|inches|in\b|pack|systolic|murmur|positive|negative|"
     r"nodes|power|scale|score|motor|of\b|hours|days|weeks|months|teaspoon|tsp|oz|ns\b|normal|saline|dose|strengths|"
     r"bilaterally|throughout|in (?:all|both|the|upper|lower|right|left)|on (?:the )?(?:right|left)|blood|sib|cores|lobes|"
     r"reps|yes|correct|words|objects|recall|wpw|chance|full|max|at worst|at rest|with (?:activity|movement|rest|cough|"

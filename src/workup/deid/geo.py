@@ -32,12 +32,6 @@ _CODE_BEHIND = re.compile(
 )
 _DEGREES = frozenset(("MD", "PA", "DO", "ID", "MA", "OR", "IN", "ME", "OK", "HI", "AA", "AS", "VI", "PR"))
 _ZIP_BEHIND = re.compile(r"\.?,?[ \t]{1,3}(?:ZIP|Zip|zip)?[: ]{0,2}(?P<v>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)")
-_COUNTY = _finder(
-    r"(?<![\w])(?:(?:[A-Z][A-Za-z'.-]{1,24}\.? ){1,3}(?:County|Parish|Borough|COUNTY|PARISH|Co\.)|(?:County|COUNTY|Parish) (?:of|OF) [A-Z][A-Za-z'.-]{1,24}(?: [A-Z][A-Za-z'-]{1,24})?|(?:st\. )?[a-z]{3,24} (?:county|parish)|county of [a-z]{3,24})(?!\w)"
-)
-_NO_COUNTY = words_of(
-    "the this in our from local state home each every per another of at across outside health resides"
-)
 _STRONG = frozenset(("lives", "living", "resides", "residing", "resident", "native", "born", "grew", "raised", "city", "town", "birthplace", "hometown",
                      "originally", "relocated", "relocating", "stationed", "based", "municipality", "village", "moved", "moving", "trip", "travel",
                      "traveled", "travelled", "drove", "drives", "place", "home", "location", "visiting", "works", "working"))  # fmt: skip
@@ -74,33 +68,8 @@ def places(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Find
     yield from _labelled_towns(page, before)
     yield from _states_before_zip(page)
     yield from towns_before_states(page, settings.not_names)
-    for match in _COUNTY.find(page):
-        start, end = _county_start(match), match.end()
-        words = page.plain[start:end].lower().split()
-        if len(words) > 1 and not (words[0] in _NO_COUNTY or (len(words) == 2 and words[0] in settings.not_names)):
-            if words[0] not in ("county", "parish") and words[-1] not in ("county", "parish", "borough", "co."):
-                continue
-            if (
-                page.plain[start].islower()
-                and not any(" ".join(words[i:-1]) in known and "c" in known[" ".join(words[i:-1])].kinds for i in (0,))
-                and words[0] != "county"
-            ):
-                continue
-            yield Finding(start, end, "county", 0.93, "county", ("word",))
     for match in _COUNTRY.find(page):
         yield Finding(*match.span(), "country", 0.75, "country", ("list",))
-
-
-def _county_start(match: re.Match[str]) -> int:
-    start = match.start()
-    text = match[0]
-    while (
-        text.split(" ", 1)[0].lower() in ("in", "the", "from", "of", "at", "near", "to", "moved", "location", "county:")
-        and " " in text.strip()
-    ):
-        cut = text.index(" ") + 1
-        start, text = start + cut, text[cut:]
-    return start
 
 
 def _cued(page: Page, cues: Sequence[Cue]) -> dict[int, str]:
@@ -208,7 +177,7 @@ _TOWN_STATE_ZIP = _finder(
     r"(?<![\w'])(?P<c>[A-Z][A-Za-z'.-]{1,24}(?: [A-Za-z][A-Za-z'.-]{1,24}){0,3}),[ ]?(?P<s>[A-Z]{2})\.?,?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)"
 )
 _STATE_ZIP = _finder(
-    r"(?<![\w])(?P<s>[A-Z]{2}|[A-Z][A-Za-z]{3,12}(?: [A-Z][A-Za-z]{3,9})?),?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3}(?=[ ]{0,2}(?:\n|$)))(?![\w/%]|[.-]\d)"
+    r"(?<![\w])(?P<s>[A-Z]{2}|[A-Za-z]{4,13}(?: [A-Za-z]{4,10})?),?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3}(?=[ ]{0,2}(?:\n|$)))(?![\w/%]|[.-]\d)"
 )
 
 
@@ -225,6 +194,20 @@ def _states_before_zip(page: Page) -> Iterator[Finding]:
         if name in STATE_CODES or (place is not None and "s" in place.kinds):
             yield Finding(*match.span("s"), "state", 0.9, "state.code", ("zip_behind",))
             yield Finding(*match.span("z"), "zip", 0.95, "zip.state", ("state",))
+            yield from _town_before(page, match.start("s"))
+
+
+def _town_before(page: Page, state: int) -> Iterator[Finding]:
+    """The town right before a state with a ZIP code, in any case, where the gazetteer has it."""
+    last = page.word_at(state) - 1
+    if last < 0 or page.before(last + 1) not in (", ", ",", " "):
+        return
+    for first in range(max(0, last - 3), last + 1):
+        if all(page.gap(word) in _JOINS for word in range(first, last)):
+            place = gazetteer.places().get(" ".join(page.words[first : last + 1]).replace("'", ""))
+            if place is not None and "u" in place.kinds:
+                yield Finding(page.starts[first], page.ends[last], "city", 0.9, "city.zip", ("gazetteer", "zip_behind"))
+                return
 
 
 _BEHIND_STREET = re.compile(

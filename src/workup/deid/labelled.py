@@ -142,7 +142,7 @@ def _code(plain: str, at: int) -> int | None:
         return None
     end, last = match.end(), match[0]
     for _ in range(8):
-        letters = last.isalpha() and (last.isupper() or last.islower()) and len(last) <= 5
+        letters = last.isalpha() and last.isupper() and len(last) <= 5
         if len(last) > 8 and not letters:
             break
         more = _MORE.match(plain, end)

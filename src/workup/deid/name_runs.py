@@ -7,6 +7,7 @@ import re
 from workup.deid.name_cues import Expected
 from workup.deid.nameness import PARTICLES, SUFFIXES, Weight
 from workup.deid.page import Page
+from workup.tasks.spans.language import function_words
 
 _MOST = 6
 _JOINS = frozenset((" ", "-", ". ", ".", '" ', ' "', "- ", " -"))
@@ -62,6 +63,8 @@ class Runs:
     def _may_be_a_name(self, first: int, at: int, cue: Expected | None) -> bool:
         """A word that mostly is none, inside a name that cues announce: 'Dr. May Head', 'Cynthia M. Blood'."""
         weight, page = self.weights[at], self.page
+        if page.words[at] in function_words() and at not in self.credentials:
+            return False
         if not (weight.known and (weight.given or weight.family)):
             signed = not self.credentials.isdisjoint((at, at + 1))
             return signed and weight.why != "clinical" and page.words[at] not in self.stop

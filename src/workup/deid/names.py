@@ -99,7 +99,10 @@ def _may_open(runs: Runs, at: int, cue: Expected | None) -> bool:
         speaks = page.gap(at)[:1] == ":" and page.opens_line(at)
         if speaks and weight.given and page.speakers[word] > 1:
             return word not in runs.stop
-        return weight.odds >= 0.5 and len(word) > 3 and word not in runs.stop
+        paired = weight.given and at + 1 < len(page) and page.gap(at) == " " and runs.weights[at + 1].odds > 0.5
+        announced = cue is not None and cue.points >= ROLE
+        least = 0.0 if paired or announced else 0.5
+        return weight.odds >= least and len(word) > (2 if paired else 3) and word not in runs.stop
     if word in runs.stop:
         if not (weight.known and (weight.given or weight.family)):
             return False

@@ -53,7 +53,7 @@ def _parts(page: Page, people: Sequence[Finding], stop: frozenset[str]) -> dict[
             text = page.words[word]
             if len(text) < 2 or text in SUFFIXES or text in PARTICLES or page.cases[word] in "di":
                 continue
-            if text in stop and (len(text) < 3 or weigh(text).odds < -2):
+            if text in stop and (len(text) < 4 or weigh(text).odds < -2):
                 continue
             known = parts.get(text)
             if known is None or known.score < one.score:

@@ -34,12 +34,20 @@ def unprotected(page: Page, findings: Sequence[Finding], settings: Settings, bra
         return kept
     terms = [(term.start, term.end) for term in _extractor().extract(page.text) if not term.ambiguous]
     nouns = settings.lists["eponym_nouns"]
-    return [one for one in kept if branches[one.label] not in _SOFT or not _clinical(page, one, terms, nouns)]
+    return [
+        one
+        for one in kept
+        if branches[one.label] not in _SOFT or not _clinical(page, one, terms, nouns, settings.lists["instruments"])
+    ]
 
 
-def _clinical(page: Page, one: Finding, terms: list[tuple[int, int]], nouns: frozenset[str]) -> bool:
+def _clinical(
+    page: Page, one: Finding, terms: list[tuple[int, int]], nouns: frozenset[str], instruments: frozenset[str]
+) -> bool:
     if _CALLED.intersection(one.evidence) and one.label.startswith("name"):
         return False
+    if one.label.startswith("name") and "mention" not in one.evidence and _instrument(page, one, instruments):
+        return True
     if one.label.startswith("name") and _eponym(page, one, nouns):
         return True
     if _PERSON.intersection(one.evidence) and one.label.startswith("name"):
@@ -65,6 +73,12 @@ def _clinical(page: Page, one: Finding, terms: list[tuple[int, int]], nouns: fro
         if start < one.end and one.start < end and one.label.startswith("name") and end - start > 3:
             return True
     return one.label in ("city", "country", "state") and _eponym(page, one, nouns)
+
+
+def _instrument(page: Page, one: Finding, instruments: frozenset[str]) -> bool:
+    """Whether every word is a name that instruments, signs and materials go by."""
+    words = [word for word in page.words[page.word_at(one.start) : page.word_at(one.end)] if len(word) > 1]
+    return bool(words) and instruments.issuperset(words)
 
 
 def _eponym(page: Page, one: Finding, nouns: frozenset[str]) -> bool:

@@ -89,6 +89,7 @@ def test_batches_say_what_documents_say(
 def test_long_documents_end_a_batch_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path / "golds.jsonl", *VARIED)
     monkeypatch.setattr(batches, "LARGEST", 2 * len(TEXT))
+    monkeypatch.setattr(batches, "_LOOKED_AT", 1)
     assert [len(batch) for batch in batches_of(spans_jsonl.read(path))] == [2, 2, 1]
     assert sum(len(batch) for batch in read_batches(path)) == 5
 

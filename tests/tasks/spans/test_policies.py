@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import InputError, StudyError
-from workup.tasks.spans.documents import IDENTIFIERS, SpanArrays
-from workup.tasks.spans.ignoring import IgnoredLabels, without_ignored
-from workup.tasks.spans.labels import BRANCHES, CODE, NAMES, SCHEME, branch_of, leaves_of
+from workup.tasks.spans.documents import IDENTIFIERS
+from workup.tasks.spans.ignoring import IgnoredLabels
+from workup.tasks.spans.labels import BRANCHES, NAMES, SCHEME, branch_of, leaves_of
 from workup.tasks.spans.mappings import LabelMapping, shipped
 from workup.tasks.spans.policies import DECISIONS, Policy, decide
 
@@ -163,85 +163,14 @@ def test_files_that_teach(tmp_path: Path, content: str, message: str) -> None:
 
 # Ignored labels
 
-MISC = CODE["misc"]
-
-
-def _left(golds: list[tuple[int, int, int, str]], found: list[tuple[int, int, int, str]]) -> tuple[list[bool], ...]:
-    """What is counted when misc is ignored: golds, predictions at leaf, predictions at phi."""
-    own = LabelMapping.load("workup")
-    ignored = IgnoredLabels.parse(["misc"], mapping=own)
-    gold, prediction = SpanArrays.of(golds), SpanArrays.of(found)
-    left = without_ignored(
-        gold,
-        prediction,
-        ignored_golds=ignored.among(gold, own.codes(gold.labels)[gold.label]),
-        ignored_predictions=ignored.among(prediction, own.codes(prediction.labels)[prediction.label]),
-    )
-    assert left.predictions["leaf"].tolist() == left.predictions["branch"].tolist()
-    return left.golds.tolist(), left.predictions["leaf"].tolist(), left.predictions["phi"].tolist()
-
-
-def test_ignored_golds_and_the_predictions_on_them() -> None:
-    golds = [(0, 0, 10, "misc"), (0, 20, 30, "date")]
-    assert _left(golds, [(0, 0, 10, "date")]) == ([False, True], [False], [False])
-    # Half of the prediction on the ignored gold is not most of it.
-    assert _left(golds, [(0, 5, 15, "date")]) == ([False, True], [True], [True])
-    assert _left(golds, [(0, 4, 15, "date")]) == ([False, True], [False], [False])
-
-
-def test_predictions_with_an_ignored_label() -> None:
-    golds = [(0, 20, 30, "date")]
-    # Touching no counted gold: gone where types count, a mask all the same at phi.
-    assert _left(golds, [(0, 0, 5, "misc")]) == ([True], [False], [True])
-    assert _left(golds, [(0, 10, 20, "misc")]) == ([True], [False], [True])
-    # Touching a counted gold: a wrong type, which counts.
-    assert _left(golds, [(0, 10, 21, "misc")]) == ([True], [True], [True])
-
-
-def test_a_counted_gold_under_an_ignored_one_keeps_its_prediction() -> None:
-    golds = [(0, 0, 10, "misc"), (0, 0, 10, "date")]
-    assert _left(golds, [(0, 0, 10, "date")]) == ([True, False], [True], [True])
-
-
-def test_documents_do_not_meet() -> None:
-    golds = [(0, 0, 10, "misc"), (1, 0, 10, "date"), (1, 10, 40, "misc")]
-    found = [(1, 0, 10, "misc"), (2, 0, 10, "date"), (0, 10, 20, "phone")]
-    assert _left(golds, found) == ([False, True, False], [True, True, True], [True, True, True])
-    assert _left([], []) == ([], [], [])
-    assert _left([], [(3, 0, 5, "misc")]) == ([], [False], [True])
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(1, 12), st.booleans()), max_size=8),
-    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(1, 12), st.booleans()), max_size=8),
-)
-def test_removal_as_characters_say(
-    golds: list[tuple[int, int, int, bool]], found: list[tuple[int, int, int, bool]]
-) -> None:
-    rows, answers = (
-        [(document, start, start + size, "misc" if ignored else "date") for document, start, size, ignored in spans]
-        for spans in (golds, found)
-    )
-    _, at_leaf, at_phi = _left(rows, answers)
-    for (document, start, end, label), leaf, phi in zip(sorted(answers), at_leaf, at_phi, strict=True):
-        places = {
-            kind: {i for d, s, e, one in rows for i in range(s, e) if d == document and one == kind}
-            for kind in ("misc", "date")
-        }
-        own = set(range(start, end))
-        mostly = len(own & (places["misc"] - places["date"])) * 2 > len(own)
-        assert phi == (not mostly)
-        assert leaf == (not mostly and not (label == "misc" and not own & places["date"]))
-
 
 def test_names_that_can_be_ignored() -> None:
     i2b2 = LabelMapping.load("i2b2_2014")
     # A label of the scheme is that label alone: LICENSE and VEHICLE both map to ID.
     licence = IgnoredLabels.parse(["LICENSE"], mapping=i2b2)
-    spans = SpanArrays.of([(0, 0, 1, "LICENSE"), (0, 2, 3, "VEHICLE"), (0, 4, 5, "ODD")])
-    codes = i2b2.codes(spans.labels)[spans.label]
-    assert licence.among(spans, codes).tolist() == [True, False, False]
-    assert IgnoredLabels.parse(["ID"], mapping=i2b2).among(spans, codes).tolist() == [True, True, False]
-    assert IgnoredLabels.parse(["ODD"], mapping=i2b2, seen=["ODD"]).among(spans, codes).tolist() == [False, False, True]
+    assert (licence.labels, licence.canonical) == ({"LICENSE"}, frozenset())
+    every = IgnoredLabels.parse(["ID"], mapping=i2b2)
+    assert every.canonical == {"ID", *leaves_of("ID")} and not every.labels
+    assert IgnoredLabels.parse(["ODD"], mapping=i2b2, seen=["ODD"]).labels == {"ODD"}
     with pytest.raises(InputError, match="did you mean 'LICENSE'"):
         IgnoredLabels.parse(["LICENCE"], mapping=i2b2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ def _batch(records: list[Any]) -> Batch | None:
         subtypes=subtypes if any(subtypes) else None,
         entities=entities if any(entities) else None,
         identifiers=identifiers if any(identifiers) else None,
-        about={name: [getattr(record, name) for record in records] for name in ABOUT},
+        about={name: [*map(attrgetter(name), records)] for name in ABOUT},
         groups=[record.groups or _NO_GROUPS for record in records],
     )
     good = _inside(batch) and {*identifiers} <= {None, *IDENTIFIERS} and _surfaces_hold(records, spans)

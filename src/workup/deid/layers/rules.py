@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workup.deid.ages import ages
+from workup.deid.counties import counties
 from workup.deid.cues import CueBook
 from workup.deid.dates import dates
 from workup.deid.finding import Finding
@@ -41,6 +42,7 @@ class Rules:
             *ages(page, settings),
             *streets,
             *towns_behind(page, streets, settings.not_names),
+            *counties(page, settings),
             *places(page, cues, settings),
             *bodies,
             *towns_behind(page, bodies, settings.not_names, known=True),

@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, count, repeat
+from itertools import chain, count, islice, repeat
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from workup.tasks.spans.mappings import LabelMapping
 SIZE = 8_000  # documents in a batch: large enough for arrays to pay, small enough for memory to stay flat
 LARGEST = 1 << 25  # characters after which a batch ends, where documents are long
 PIECE = 500  # documents that are made columns at once: their objects still lie in the cache when they are read
+_LOOKED_AT = 20  # documents that are taken before their length is asked for
 ABOUT = ("patient", "site", "time", "type", "specialty")
 Words = list[str | None]
 Way = tuple[str, str | None, str | None]
@@ -106,7 +108,7 @@ class Batch:
             subtypes=_or_none([span.subtype for span in spans]) if more else None,
             entities=_or_none([span.entity for span in spans]) if more else None,
             identifiers=_or_none([span.identifier for span in spans]) if more else None,
-            about={name: [getattr(one, name) for one in entries] for name in ABOUT},
+            about={name: [*map(attrgetter(name), entries)] for name in ABOUT},
             groups=[one.groups for one in entries],
             first=first,
             layered=[document for document in documents if len(document.layers) > 1],
@@ -160,12 +162,11 @@ def in_pieces(things: Iterable[_Thing], size: Callable[[_Thing], int]) -> Iterat
     >>> [len(one) for one in in_pieces(["word"] * 1_200, len)]
     [500, 500, 200]
     """
-    held: list[_Thing] = []
-    total = 0
-    for thing in things:
-        held.append(thing)
-        total += size(thing)
-        if len(held) == PIECE or total >= LARGEST:
+    source, held, total = iter(things), list[_Thing](), 0
+    while some := list(islice(source, min(_LOOKED_AT, PIECE))):
+        held += some
+        total += sum(map(size, some))
+        if len(held) >= PIECE or total >= LARGEST:
             yield held
             held, total = [], 0
     if held:

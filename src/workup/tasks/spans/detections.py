@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-from workup.tasks.spans.batches import in_pieces, joined_columns, span_columns, words_of
+from workup.tasks.spans.batches import PIECE, in_pieces, joined_columns, span_columns, words_of
 from workup.tasks.spans.documents import SpanArrays
 
 Scores = list[float | None]
@@ -134,8 +134,8 @@ class HeldDetections:
 
     def of(self, ids: Sequence[str]) -> Found:
         self._asked.update(ids)
-        pieces = in_pieces(ids, lambda id: 0)
-        return Found.joined([Found.of([]), *(Found.of([self._spans.get(id) for id in piece]) for piece in pieces)])
+        pieces = (ids[first : first + PIECE] for first in range(0, max(1, len(ids)), PIECE))
+        return Found.joined([Found.of([self._spans.get(id) for id in piece]) for piece in pieces])
 
     def unknown(self) -> Found:
         return Found.of([spans for id, spans in self._spans.items() if id not in self._asked])

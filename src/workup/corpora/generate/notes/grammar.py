@@ -79,7 +79,7 @@ class _Reading:
 def source() -> Source:
     """The shipped grammar."""
     folder = files("workup.corpora.generate.notes") / "data"
-    reading, types = _Reading(), {}
+    reading, types = _Reading(), dict[str, NoteType]()
     for name in ("common.txt", "phi_lines.txt"):
         _take(reading, (folder / name).read_text(encoding="utf-8"), where=name)
     for file in sorted((folder / "types").iterdir(), key=lambda file: file.name):
@@ -150,7 +150,7 @@ def _blocks(text: str) -> Iterable[tuple[str, list[str]]]:
 def _type(said: dict[str, list[str]], reading: _Reading, *, first: int, where: str) -> NoteType:
     name, _, titles = (part.strip() for part in said["type"][0].partition(":"))
     said["type"][0] = name
-    families = []
+    families: list[Family] = []
     for line in said["families"][1:]:
         head, _, listed = line.partition(":")
         family, style, *often = head.split()

@@ -108,8 +108,8 @@ def checked(
     if isinstance(phi_free, bool) or not isinstance(phi_free, (int, float)) or not 0 <= phi_free <= 1:
         raise InputError("phi_free must be a share between 0 and 1", where=_WHERE, got=repr(phi_free)[:40])
     return NoteSettings(
-        int(count), int(seed), length, density, ambiguity, time_of(as_of, where=_WHERE), tuple(types), tuple(specialties),
-        _leaves(leaves), swap, float(phi_free),
+        int(count), int(seed), length, density, ambiguity, time_of(as_of, where=_WHERE), tuple(types),
+        tuple(specialties), _leaves(leaves), swap, float(phi_free),
     )  # fmt: skip
 
 
@@ -149,4 +149,3 @@ def _leaves(leaves: Sequence[str] | None) -> frozenset[str] | None:
     if not leaves:
         raise InputError("leaves must name at least one", where=_WHERE, got="none", remedy="or set phi_free to 1")
     return frozenset(leaves)
-

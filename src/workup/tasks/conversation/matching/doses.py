@@ -113,7 +113,7 @@ _JOINTS = frozenset({"-", "to", "or", "/"})
 def find_doses(words: list[str], first: int, last: int) -> list[Dose]:
     """Doses in words [first, last).
 
-    >>> find_doses("from 5 mg to 7.5 mg".split(), 0, 6)[1].amounts
+    >>> find_doses("up from 5 mg to 7.5 mg".split(), 0, 6)[0].amounts
     (7.5,)
     """
     found: list[Dose] = []

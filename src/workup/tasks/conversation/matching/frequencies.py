@@ -30,7 +30,7 @@ def _phrases() -> dict[str, list[tuple[tuple[str, ...], float | None, str, bool]
     opened: dict[str, list[tuple[tuple[str, ...], float | None, str, bool]]] = {}
     for phrase, (rate, part, needed) in table("values")["frequencies"].items():
         words = tuple(phrase.split())
-        times = _RATES[rate] if rate in _RATES else float(rate) if rate else None
+        times = round(_RATES[rate], 6) if rate in _RATES else float(rate) if rate else None
         opened.setdefault(words[0], []).append((words, times, part, bool(needed)))
     for entries in opened.values():
         entries.sort(key=lambda entry: -len(entry[0]))
@@ -91,7 +91,7 @@ def _pattern_at(words: list[str], place: int, last: int) -> Frequency | None:
 
 
 def _rated(start: int, end: int, rate: float | None) -> Frequency | None:
-    return Frequency(start, end, rate) if rate else None
+    return Frequency(start, end, round(rate, 6)) if rate else None
 
 
 def _every(words: list[str], place: int, last: int) -> Frequency | None:

@@ -32,6 +32,13 @@ def _denials(kind: str) -> dict[str, list[tuple[str, ...]]]:
     return opened
 
 
+# A sentence without one of these words denies no kind.
+HEADS = frozenset(
+    "allergies allergy nkda nka nkma allergic medications medication medicines history problems conditions illnesses meds "
+    "drugs anything".split()
+)
+
+
 def denied_kinds(sentence: Sentence, kinds: frozenset[str]) -> Iterator[str]:
     """The kinds that a sentence denies as a whole; one with an exception denies none.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -68,12 +68,26 @@ class Index:
                 self._long |= {word: stem(word) for word in name.words if can_be_misspelled(word)}
         self._sides = frozenset(table("values")["sides"])
 
-    def find(self, words: list[str]) -> list[Mention]:
+    def misspelled(self, words: Iterable[str]) -> dict[str, str]:
+        """Words that misspell a word of a name, with the stem of that word."""
+        if not self._long:
+            return {}
+        seen, found = self._spelled, {}
+        for word in words:
+            if len(word) > 6:
+                right = seen.get(word)
+                if right is None:
+                    right = self._remember(word)
+                if right:
+                    found[word] = right
+        return found
+
+    def find(self, words: list[str], misspelled: Mapping[str, str]) -> list[Mention]:
         """The mentions in one sentence; of those that lie inside one another, the longest."""
-        stems = [stem(word) for word in words]
+        stems = [_STEMS.get(word) or _remember_stem(word) for word in words]
         found = self._met(words, stems, fuzzy=False)
-        spelled = self._corrected(words, stems) if self._long else None
-        if spelled is not None:
+        if misspelled and not misspelled.keys().isdisjoint(words):
+            spelled = [misspelled.get(word, own) for word, own in zip(words, stems, strict=True)]
             exact = {(one.start, one.end, one.fact) for one in found}
             found += [one for one in self._met(words, spelled, fuzzy=True) if (one.start, one.end, one.fact) not in exact]
         if len(found) < 2:
@@ -82,7 +96,7 @@ class Index:
 
     def _met(self, words: list[str], stems: list[str], *, fuzzy: bool) -> list[Mention]:
         opened = self._opened
-        found = []
+        found: list[Mention] = []
         if opened.keys().isdisjoint(stems):
             return found
         for place, first in enumerate(stems):
@@ -104,20 +118,6 @@ class Index:
             for step, one in enumerate(wanted)
         )
 
-    def _corrected(self, words: list[str], stems: list[str]) -> list[str] | None:
-        """The stems with misspelled names put right; None where there is none."""
-        corrected: list[str] | None = None
-        for place, word in enumerate(words):
-            if len(word) < 7:
-                continue
-            right = self._spelled.get(word)
-            if right is None:
-                right = self._remember(word)
-            if right:
-                corrected = list(stems) if corrected is None else corrected
-                corrected[place] = right
-        return corrected
-
     def _remember(self, word: str) -> str:
         right = "" if word in self._long else next((own for name, own in self._long.items() if misspells(word, name)), "")
         if stem(word) == right:
@@ -125,6 +125,16 @@ class Index:
         if len(self._spelled) < _MOST_REMEMBERED:
             self._spelled[word] = right
         return right
+
+
+_STEMS: dict[str, str] = {}  # looked up for every word of every reply
+
+
+def _remember_stem(word: str) -> str:
+    found = stem(word)
+    if len(_STEMS) < _MOST_REMEMBERED:
+        _STEMS[word] = found
+    return found
 
 
 def _first_stems(stems: tuple[str, ...]) -> tuple[str, ...]:

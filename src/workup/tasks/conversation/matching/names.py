@@ -37,7 +37,6 @@ def _no_plural() -> frozenset[str]:
     return frozenset(table("inflections")["no_plural"])
 
 
-@cache
 def stem(word: str) -> str:
     """One form for a word and its inflections.
 

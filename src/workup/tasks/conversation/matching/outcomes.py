@@ -12,7 +12,7 @@ from workup.tasks.conversation.facts import Fact
 from workup.tasks.conversation.matching.allergies import relation_of
 from workup.tasks.conversation.matching.attached import differing
 from workup.tasks.conversation.matching.context import Analysed, said_of
-from workup.tasks.conversation.matching.kinds import denial_of, denied_kinds
+from workup.tasks.conversation.matching.kinds import HEADS, denial_of, denied_kinds
 from workup.tasks.conversation.matching.mentions import Index, Mention, Prepared, prepare_fact
 from workup.tasks.conversation.matching.text import Sentence, sentences, without_reasoning
 from workup.tasks.conversation.matching.votes import AGREES, CONTRADICTS, NEITHER, OPPOSES, Vote, allergy_vote, vote
@@ -31,6 +31,9 @@ class Judged(NamedTuple):
     reason: str
     attribute: str | None = None
     fuzzy: bool = False
+
+
+_UNMENTIONED = Judged("omitted", None, "no_mention")
 
 
 class _Ballot(NamedTuple):
@@ -62,21 +65,24 @@ class Matcher:
         if reason:
             return [Judged("unscorable", None, reason)] * len(self.facts)
         cut = sentences(reply or "")
-        if not any(word[0].isalnum() for sentence in cut for word in sentence.words):
+        if not any(word[0].isalnum() for sentence in cut for word in sentence.words):  # stops at the first word
             return [Judged("unscorable", None, "no_words")] * len(self.facts)
         ballots = self._ballots(cut)
         return [self._outcome(place, ballots[place], turn) for place in range(len(self.facts))]
 
     def _ballots(self, cut: Sequence[Sentence]) -> list[list[_Ballot]]:
         ballots: list[list[_Ballot]] = [[] for _ in self.facts]
+        vocabulary = {word for sentence in cut for word in sentence.words}
+        misspelled = self._index.misspelled(vocabulary)
+        kinds = self._kinds if not HEADS.isdisjoint(vocabulary) else frozenset()
         for place, sentence in enumerate(cut):
-            found = self._index.find(sentence.words)
+            found = self._index.find(sentence.words, misspelled)
             if found:
                 analysed = Analysed(sentence, cut[place + 1] if place + 1 < len(cut) else None)
                 for mention in found:
                     ballots[mention.fact].append(self._cast(analysed, mention, found, place))
-            if self._kinds and not sentence.question:
-                for kind in denied_kinds(sentence, self._kinds):
+            if kinds and not sentence.question:
+                for kind in denied_kinds(sentence, kinds):
                     for number, fact in enumerate(self.facts):
                         if denial_of(fact.type, fact.status) == kind and not any(one.fact == number for one in found):
                             side = AGREES if fact.status == "absent" else CONTRADICTS
@@ -143,6 +149,8 @@ def _replaced_by_namesakes(prepared: Sequence[Prepared]) -> frozenset[int]:
 
 def _of_active(ballots: list[_Ballot]) -> Judged:
     """Reversed if any current assertion contradicts, else a wrong value if one is stated, else correct if any agrees."""
+    if not ballots:
+        return _UNMENTIONED
     agreeing = [one for one in ballots if one.vote.side == AGREES]
     for outcome, chosen in (
         ("reversed", [one for one in ballots if one.vote.side == CONTRADICTS]),
@@ -152,9 +160,7 @@ def _of_active(ballots: list[_Ballot]) -> Judged:
     ):
         if chosen:
             return _judged(outcome, chosen)  # type: ignore[arg-type]
-    if ballots:
-        return Judged("omitted", ballots[0].sentence, ballots[0].vote.reason, None, ballots[0].fuzzy)
-    return Judged("omitted", None, "no_mention")
+    return Judged("omitted", ballots[0].sentence, ballots[0].vote.reason, None, ballots[0].fuzzy)
 
 
 def _judged(outcome: Outcome, chosen: list[_Ballot]) -> Judged:

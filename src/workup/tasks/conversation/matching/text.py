@@ -42,32 +42,33 @@ _PLAIN = str.maketrans(
         "\u2718": " no ",
     }
 )
-_TAGS = re.compile(r"<(/?)(br|p|li|div|tr|ul|ol|h[1-6])\b[^>\n]{0,80}>|</?[a-z][^>\n]{0,80}>")
-_LINKS = re.compile(r"\[([^\]\n]{0,200})\]\([^)\n]{0,400}\)")
+# Every repetition is bounded or cannot overlap its neighbour, so that no text takes more than linear time.
+_TAGS = re.compile(r"<(/?)(br|p|li|div|tr|ul|ol|h[1-6])\b[^<>\n]{0,80}>|</?[a-z][^<>\n]{0,80}>")
+_LINKS = re.compile(r"\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _STRUCK = re.compile(r"~~[^~\n]{0,400}~~")
-_BOLD_LINE = re.compile(r"^[ ]*(?:[-*+][ ]+)?(\*\*|__)([^*_\n]{1,80}?)[ ]*:?[ ]*\1[ ]*:?[ ]*$", re.MULTILINE)
-_EMPHASIS = re.compile(r"\*+|(?<![^\W_])_+|_+(?![^\W_])|~+|\"")
+_BOLD_LINE = re.compile(r"^[ ]{0,20}(?:[-*+][ ]{1,3})?(\*\*|__)([^*_\n]{1,80}?)[ ]?:?[ ]?\1[ ]?:?[ ]{0,3}$", re.MULTILINE)
+_UNDERSCORES = re.compile(r"_+(?<![^\W_]_)|_+(?![^\W_])")
 _ITEM_START = re.compile(
     r"^[ ]*(?:(?:[-*+>|\u2014]+[ ]+)+(?:\[[x ]\][ ]*)?|\(?\d{1,2}[.)][ ]+|\(?[a-z]\)[ ]+|\|)", re.MULTILINE
 )
-_HASHES = re.compile(r"^[ ]*#{1,6}[ ]*(.*?)[ #:]*$", re.MULTILINE)
+_HASHES = re.compile(r"^[ ]{0,3}#{1,6}[ ]{0,3}([^\n]{0,160}?)[ #:]{0,12}$", re.MULTILINE)
 _LABEL_START = re.compile(r"^[ ]*(?=[^\W\d_][\w /&()',-]{0,40}:(?:\s|$))", re.MULTILINE)
 _GAP_LINES = re.compile(r"\n[ ]*\n\s*")
 _CONTRACTED = re.compile(r"n't\b")
 _CLITICS = re.compile(r"'(?:s|ve|re|ll|d|m)\b")
+_DOT_AND_LETTER = re.compile(r"\.[^\W\d_](?!\w)")
 _DOTTED = re.compile(r"(?<![\w.])[^\W\d_]\.[^\W\d_](?:\.[^\W\d_])*(?!\w)(\.?)")
 _NEXT_WORD = re.compile(r"\s*([^\W_]+)")
 _PREFIXED = re.compile(r"(?<![\w-])(non|ex|pre|anti|pseudo|hypo|hyper|peri|para)-(?=[^\W\d_])")
-_HYPHEN = re.compile(r"(?<=[^\W_])-(?=[^\W\d_])|(?<=[^\W\d_])-(?=[^\W_])")
+_HYPHEN = re.compile(r"-(?<=\w-)(?=\w)(?!(?<=\d-)\d)")
 _DOUBT_MARK = re.compile(r"(?<![\w?)])\?(?=[^\W_])|\(\s*\?\s*\)")
-_TOKEN = re.compile(
-    r"(?:w/o|h/o|s/p|r/o|d/c|c/o|b/c|y/o)(?!\w)|w/(?=\s|\w)"
-    r"|\d+(?:[.,]\d+)*|(?<![\d.])\.\d+"
-    r"|[^\W\d_](?:[^\W_]|'(?=[^\W\d_]))*"
-    r"|->|[^\w\s]|\n"
-)
+_WORDS = r"[^\W\d_][^\W_]*(?:'[^\W\d_][^\W_]*)*|\d+(?:[.,]\d+)*|(?<![\d.])\.\d+|->|[^\w\s]|\n"
+_TOKEN = re.compile(_WORDS)
+_TOKEN_WITH_STROKES = re.compile(r"(?:w/o|h/o|s/p|r/o|d/c|c/o|b/c|y/o)(?!\w)|w/(?=\s|\w)|" + _WORDS)
+_PREFIXES = ("non-", "ex-", "pre-", "anti-", "pseudo-", "hypo-", "hyper-", "peri-", "para-")
 _BREAKERS = frozenset({".", "!", "?", "\n", ")", *_MARKS})
 _SHORTEST_WRAP = 40
+_LONGEST_SENTENCE = 300  # words; what is longer is no sentence, and each mention looks over its whole sentence
 
 
 class Sentence(NamedTuple):
@@ -84,7 +85,7 @@ def without_reasoning(text: str) -> str:
     >>> without_reasoning("<think>Is it gout?</think>You have gout.")
     'You have gout.'
     """
-    return _REASONING.sub(" ", text) if "<" in text and _REASONING.search(text) else text
+    return _REASONING.sub(" ", text).strip() if "<" in text and _REASONING.search(text) else text
 
 
 def sentences(text: str) -> list[Sentence]:
@@ -99,7 +100,9 @@ def sentences(text: str) -> list[Sentence]:
 def tokens(text: str) -> list[str]:
     """Words, numbers and signs of a text in one form: folded, plain, markdown taken off, structure marked."""
     same = words_of("same_word")
-    return [same.get(word, word) for word in _TOKEN.findall(_plain(text))]
+    plain = _plain(text)
+    pattern = _TOKEN_WITH_STROKES if "/" in plain else _TOKEN
+    return [same.get(word, word) for word in pattern.findall(plain)]
 
 
 def word_tokens(text: str) -> tuple[str, ...]:
@@ -127,10 +130,12 @@ def _plain(text: str) -> str:
         text = _CLITICS.sub("", _CONTRACTED.sub(" not", text))
     if "cannot" in text:
         text = text.replace("cannot", "can not")
-    if "." in text:
+    if _DOT_AND_LETTER.search(text):
         text = _DOTTED.sub(_undotted, text)
     if "-" in text:
-        text = _HYPHEN.sub(" ", _PREFIXED.sub(_prefix, text))
+        if any(prefix in text for prefix in _PREFIXES):
+            text = _PREFIXED.sub(_prefix, text)
+        text = _HYPHEN.sub(" ", text)
     if "?" in text:
         text = _DOUBT_MARK.sub(" possible ", text)
     return text
@@ -147,8 +152,8 @@ def _structured(text: str) -> str:
         text = _GAP_LINES.sub(f"\n{_PARAGRAPH}", text)
     else:
         text = _ITEM_START.sub("", text)
-    text = text.replace("|", " : ") if "|" in text else text
-    return _EMPHASIS.sub("", text) if "*" in text or "_" in text or "~" in text or '"' in text else text
+    text = text.replace("|", " : ").replace("*", "").replace("~", "").replace('"', "")
+    return _UNDERSCORES.sub("", text) if "_" in text else text
 
 
 def _item(match: re.Match[str]) -> str:
@@ -201,6 +206,9 @@ class _Cutter:
 
     def end(self, *, question: bool = False) -> None:
         words, self.words = self.words, []
+        while len(words) > _LONGEST_SENTENCE:
+            self.done.append(Sentence(words[:_LONGEST_SENTENCE], question, ()))
+            words = words[_LONGEST_SENTENCE:]
         named, self.in_title = self.in_title, False
         title = named
         while words and words[-1] == ":":
@@ -238,12 +246,12 @@ class _Cutter:
 
 def _cut(found: list[str]) -> list[Sentence]:
     cutter = _Cutter()
-    size = len(found)
-    for place, token in enumerate(found):
-        if token not in _BREAKERS:
-            cutter.words.append(token)
-            continue
-        after = found[place + 1] if place + 1 < size else ""
+    done, size = 0, len(found)
+    for place in [place for place, token in enumerate(found) if token in _BREAKERS]:
+        cutter.words += found[done:place]
+        done = place + 1
+        token = found[place]
+        after = found[done] if done < size else ""
         if token == "\n":
             if not _goes_on(cutter.words, after):
                 cutter.end()
@@ -254,6 +262,7 @@ def _cut(found: list[str]) -> list[Sentence]:
             _stop(cutter, token, after)
         else:
             cutter.structure(token)
+    cutter.words += found[done:]
     cutter.end()
     return cutter.done
 

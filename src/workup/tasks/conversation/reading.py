@@ -1,0 +1,155 @@
+"""JSON files of cases and transcripts, line by line or as one list, with errors that say where and never what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from workup.errors import InputError, near
+
+_LARGEST = 512 * 2**20  # bytes
+
+
+class Where(str):
+    """A place in a file, as it is told to the user."""
+
+
+def records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file with their places: a JSON list, or one object on each line."""
+    path = Path(path)
+    text = _text(path)
+    if text.lstrip()[:1] == "[":
+        listed = _parsed(text, where=path.name, whole=True)
+        for number, value in enumerate(listed, start=1):
+            yield f"{path.name}, entry {number}", _object(value, where=f"{path.name}, entry {number}")
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            where = f"{path.name}, line {number}"
+            yield where, _object(_parsed(line, where=where, whole=False), where=where)
+
+
+def _text(path: Path) -> str:
+    if not path.is_file():
+        got = "a folder" if path.is_dir() else "no such file"
+        raise InputError("a file was expected", where=path.name or str(path), got=got, remedy="check the path")
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise InputError("a file that can be read was expected", where=path.name, got=error.strerror or "") from None
+    if len(content) > _LARGEST:
+        raise InputError(f"a file of at most {_LARGEST:,} bytes was expected", where=path.name, remedy="cut it in parts")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            "text in UTF-8 was expected",
+            where=f"{path.name}, line {line}",
+            got="bytes that are none",
+            remedy="save the file as UTF-8",
+        ) from None
+
+
+def _parsed(text: str, *, where: str, whole: bool) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_each_key_once)
+    except json.JSONDecodeError as error:
+        place = f"{where}, line {error.lineno}" if whole else where
+        got = f"something else at column {error.colno}"
+        if not whole and text.strip() in ("{", "}"):
+            got = "an object spread over several lines"
+    except RecursionError:
+        place, got = where, "brackets nested too deeply"
+    except _TwiceError:
+        place, got = where, "a key that stands twice in one object"
+    except ValueError:
+        place, got = where, "a number that JSON has no form for"
+    raise InputError(
+        "valid JSON was expected",
+        where=place,
+        got=got,
+        remedy="put all objects into one list in [ ], or each whole object on a line of its own",
+    )
+
+
+class _TwiceError(ValueError):
+    """A key that stands twice: of two values under one name Python would keep the last."""
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise _TwiceError
+    return found
+
+
+def _refuse(_: str) -> NoReturn:
+    raise ValueError
+
+
+def _object(value: Any, *, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError("a JSON object was expected", where=where, got=kind(value))
+    return value
+
+
+def kind(value: Any) -> str:
+    """What sort of JSON value this is, without the value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+    return kinds.get(type(value), "a number")
+
+
+def needed(record: Mapping[str, Any], key: str, *, where: str, known: Iterable[str], remedy: str = "") -> Any:
+    """The value of a key that must be there; a missing one tells of a near name that is."""
+    if key in record:
+        return record[key]
+    close = [other for other in record if other not in known and _like(key, other)]
+    hint = f"'{close[0][:40]}' is written where '{key}' was expected" if close else remedy or f"add '{key}'"
+    raise InputError(f"'{key}' is needed", where=where, got="no such key", remedy=hint)
+
+
+def refuse_slips(record: Mapping[str, Any], known: Iterable[str], *, where: str) -> None:
+    """Keys of the user's own are passed over; one that is nearly a known key is a slip of the pen."""
+    names = list(known)
+    for key in record:
+        if key in names:
+            continue
+        for name in names:
+            if _like(name, key) and name not in record:
+                raise InputError(f"unknown key '{key[:40]}'", where=where, remedy=near(key[:40], names))
+
+
+def _like(name: str, written: str) -> bool:
+    import difflib
+
+    return difflib.SequenceMatcher(None, name, written.casefold()).ratio() >= 0.8
+
+
+def text_of(value: Any, *, field: str, where: str, empty: bool = False) -> str:
+    """A text, or an error that names the field."""
+    if not isinstance(value, str) or (not empty and not value.strip()):
+        got = "an empty text" if isinstance(value, str) else kind(value)
+        raise InputError(f"'{field}' must be a text", where=where, got=got, remedy="write it in quotes")
+    return value
+
+
+def whole_of(value: Any, *, field: str, where: str, least: int = 1) -> int:
+    """A whole number from `least` on."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"'{field}' must be a whole number from {least}", where=where, got=kind(value))
+    return value
+
+
+def list_of(value: Any, *, field: str, where: str) -> list[Any]:
+    """A list, or an error that names the field."""
+    if not isinstance(value, list):
+        raise InputError(f"'{field}' must be a list", where=where, got=kind(value), remedy="put it into [ ]")
+    return value
