@@ -85,3 +85,18 @@ def test_presidio_on_judgments_agrees_with_an_independent_scorer(tmp_path: Path)
     assert direct.value is not None and quasi.value is not None and direct.value < 0.2 < 0.6 < quasi.value
     assert report.estimate("leak_rate_document").value == 1.0
     assert [verdict.outcome for verdict in report.verdicts] == ["fail", "pass"]
+
+
+def test_presidio_on_its_own_research_set_agrees_with_an_independent_scorer() -> None:
+    pytest.importorskip("presidio_analyzer", reason="Presidio is not installed (the extra 'presidio')")
+    content = {
+        "name": "presidio research set",
+        "task": "spans",
+        "corpus": {"path": "synth_dataset_v2.json", "format": "presidio"},
+        "labels": "presidio_synth",
+        "systems": [{"use": "presidio"}],
+    }
+    report = validate(Study.of(content, base=DATA / "presidio_synth"))
+    assert report.estimate("leak_rate_char").value == pytest.approx(0.478, abs=0.001)
+    assert report.estimate("over_redaction").value == pytest.approx(0.037, abs=0.001)
+    assert report.estimate("recall", mode="full_mask", level="phi").value == pytest.approx(0.515, abs=0.001)
