@@ -60,7 +60,7 @@ class Found:
         """One more document; the surfaces of one that is `unchanged` by noise must hold what their labels say."""
         self.documents += 1
         self.spans += len(document.spans)
-        self.faults.update(misplaced(document))
+        self.faults.update(misplaced(document, noisy=not unchanged))
         if not unchanged:
             return
         for label, surface in surfaces(replace(document, spans=_judged(document.spans))):

@@ -24,7 +24,7 @@ from workup.tasks.spans.labels import branch_of, is_canonical
 # ---- places ----------------------------------------------------------------------------------------------------------
 
 
-def misplaced(document: Document) -> Iterator[str]:
+def misplaced(document: Document, *, noisy: bool = False) -> Iterator[str]:
     """What is wrong with the place of each gold: an offset that is one off shows a blank or cuts a word.
 
     >>> list(misplaced(Document("1", "by Rose today", (Span(3, 7, "name_provider"),))))
@@ -40,7 +40,7 @@ def misplaced(document: Document) -> Iterator[str]:
         surface = text[span.start : span.end]
         if surface != surface.strip():
             yield "a blank at an end"
-        if _cuts(text, span.start) or (_cuts(text, span.end) and not _aged(span, text)):
+        if _cuts(text, span.start) or (_cuts(text, span.end) and not _aged(span, text, noisy)):
             yield "a cut word"
 
 
@@ -48,9 +48,10 @@ def _cuts(text: str, place: int) -> bool:
     return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
 
 
-def _aged(span: Span, text: str) -> bool:
-    """As in 54yo, or 54vo after a scan: the number alone is the age."""
-    return is_canonical(span.label) and branch_of(span.label) == "AGE" and text[span.end].isalpha()
+def _aged(span: Span, text: str, noisy: bool) -> bool:
+    """As in 54yo, or S4vo after a scan: the number alone is the age."""
+    age = is_canonical(span.label) and branch_of(span.label) == "AGE"
+    return age and (noisy or (text[span.end - 1].isdigit() and text[span.end] == "y"))
 
 
 def surfaces(document: Document) -> list[tuple[str, str]]:

@@ -171,7 +171,7 @@ class Report:
         """The one estimate of a metric on a slice; keys not given must not apply.
 
         `report.estimate("sensitivity", threshold=0.2)`, `report.estimate("auroc", sex="F")`. A level that is a number
-        is that of the interval; a word is the level of labels: `report.estimate("recall", mode="strict", level="leaf")`.
+        is that of the interval; a word is that of labels: `report.estimate("recall", mode="strict", level="leaf")`.
         """
         if isinstance(level, str):
             slice_keys, level = {**slice_keys, "level": level}, 0.95

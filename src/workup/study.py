@@ -130,6 +130,9 @@ class Study(Part):
     )
     ignore: tuple[str, ...] = Field((), description="Labels that count on neither side")
     equivalent: tuple[str, ...] = Field((), description="Types taken as equal in a second column, such as ORG=LOC")
+    utility: Literal["none", "lexicon"] = Field(
+        "none", description="What finds the clinical terms whose survival under masking is counted (retention)"
+    )
     sites: str | None = Field(None, description="CSV of site characteristics: site, name, type, region, volume, …")
     intended_settings: tuple[str, ...] = Field((), description="Kinds of place where the system will be used")
     split: str | None = Field(None, description="split.json that made this corpus, shown in the report")
@@ -179,7 +182,8 @@ class Study(Part):
 
     def record(self) -> dict[str, Any]:
         """The study as the report holds it: complete, without what must not change the bytes (engine, workers)."""
-        return self.model_dump(mode="json", by_alias=True, exclude={"engine", "workers"})
+        unsaid = {"utility"} if self.utility == "none" else set()  # it came later, and changes no older record
+        return self.model_dump(mode="json", by_alias=True, exclude={"engine", "workers", *unsaid})
 
     @classmethod
     def of(cls, content: Mapping[str, Any], *, base: Path | str = ".", where: str = "study") -> Study:

@@ -103,6 +103,9 @@ class Budget:
     tell: Callable[[str], None] = lambda said: None
 
 
+UNLIMITED = Budget()
+
+
 class Engine(Protocol):
     """An ordered map. `setup` runs once in each worker and gives the function that does the work there."""
 
@@ -168,7 +171,7 @@ class Task(Protocol):
         log: OutputLog,
         watch: Watch,
         *,
-        budget: Budget,
+        budget: Budget = UNLIMITED,
     ) -> Any:
         """Put every case to the system; outputs already in the log are not asked for again."""
         ...

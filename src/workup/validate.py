@@ -22,10 +22,8 @@ from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
-from workup.task import Budget, Corpus, OutputLog, Task, Watch
+from workup.task import UNLIMITED, Budget, Corpus, OutputLog, Task, Watch
 from workup.tasks.spans.detections import GivenSpans
-
-UNLIMITED = Budget()
 
 
 def validate(

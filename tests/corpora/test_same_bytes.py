@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import spawn
+from shell import call, spawn
 from workup.corpora.generate.values import versions
 
 sys.path.insert(0, str(Path(__file__).parent / "notes"))
@@ -94,13 +94,13 @@ def test_another_seed_gives_other_text(tmp_path: Path) -> None:
     for seed in ("42", "43"):
         out = tmp_path / f"{seed}.jsonl"
         words = ("--kind", "notes", "--count", "20", "--seed", seed, "-o", out)
-        assert spawn("corpus", "generate", *words).code == 0
+        assert call("corpus", "generate", *words).code == 0
         made.append([json.loads(line)["text"] for line in out.read_text(encoding="utf-8").splitlines()])
     assert not set(made[0]) & set(made[1])
 
 
 def test_what_values_were_drawn_from_is_recorded_in_every_truth(tmp_path: Path) -> None:
-    assert spawn("corpus", "generate", "--kind", "notes", "--count", "3", "--seed", "1", "-o", tmp_path / "c").code == 0
+    assert call("corpus", "generate", "--kind", "notes", "--count", "3", "--seed", "1", "-o", tmp_path / "c").code == 0
     for path in (tmp_path / "c" / "truth").iterdir():
         libraries = json.loads(path.read_text(encoding="utf-8"))["injectionConfig"]["libraries"]
         assert {**libraries, **versions()} == libraries

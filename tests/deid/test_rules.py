@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.deid import Deidentifier, Finding, settings
+from workup.deid import Deidentifier, Finding, ages, dates, geo, settings
 from workup.deid.linear import compiled
 from workup.deid.page import Page, folded
 from workup.deid.resolve import resolved
+from workup.deid.streets import Streets
 from workup.errors import InputError
 
 
@@ -38,6 +39,15 @@ def test_patterns_that_could_be_slow_are_refused(pattern: str) -> None:
 
 def test_every_shipped_pattern_is_bounded() -> None:
     assert len(settings.load().patterns) > 50  # each went through the check when it was loaded
+
+
+def test_patterns_of_the_modules_pass_the_same_check() -> None:
+    finders = [rule.finds for rule in dates._RULES] + [finds for *_, finds in ages._FINDS]
+    finders += [finds for *_, finds in Streets(settings.load())._rules]
+    finders += [geo._TOWN_STATE_ZIP, geo._STATE_ZIP, geo._BEFORE_STATE, geo._COUNTRY]
+    for finder in finders:
+        compiled(finder.pattern.pattern, where="a module")
+    assert len(finders) > 50
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.name_cues import CREDENTIAL, LABEL, ROLE, Expectations, Expected
 from workup.deid.name_runs import BEHIND, Runs
+from workup.deid.name_words import FORM_WORDS, KIN, VERBS
 from workup.deid.nameness import PARTICLES, SUFFIXES, Weight, weigh
-from workup.deid.page import Page, words_of
+from workup.deid.page import Page
 from workup.deid.settings import Settings
 
 # Decimal log-odds: what a name of one word, and of several, starts from; then what speaks for and against it.
@@ -37,23 +38,6 @@ _SPEAKER, _LOWER, _CAPITALS, _ABBREVIATION, _AFTER_NUMBER, _NAMED_SCORE, _OPENS 
 )
 
 _MIXED, _UNKNOWN, _COMMON, _PROSE, _INITIAL_FIRST, _DOTTED, _HEADS_LINE = -1.5, -1.5, 0.75, -3.0, 0.8, 0.8, 0.5
-
-VERBS = words_of(
-    "reports reported states stated denies denied presents presented is was has had will would says said lives lived "
-    "works notes noted complains describes called calls feels felt remains agrees understands wants wishes requests "
-    "requested asked asks tolerated underwent returns returned came arrived admits admitted endorses appears appeared "
-    "did does takes took expressed verbalized saw seen signed wrote received joined needs"
-)
-_KIN = words_of(
-    "wife husband spouse mother father son daughter sister brother aunt uncle niece nephew cousin grandmother "
-    "grandfather grandson granddaughter partner friend neighbor neighbour mom dad caregiver guardian girlfriend "
-    "boyfriend fiance fiancee roommate proxy parent self sibling stepmother stepfather stepson stepdaughter patient "
-    "attending surgeon nurse pcp resident poa"
-)
-_FORM_WORDS = words_of(
-    "home work cell mobile office phone telephone name date time age sex none self same see call low new old no yes na "
-    "other all"
-)
 
 
 def names(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Finding]:
@@ -188,7 +172,7 @@ def _possible(runs: Runs, full: list[int], first: int, tail: int, cue: Expected 
         return tail > first and (signed or (cue is not None and cue.points >= SPOKEN))
     word = runs.page.words[full[0]]
     if len(full) == 1 and tail == first and word in runs.stop and not signed and not (cue and cue.why == "title"):
-        return cue is not None and cue.points >= ROLE and word not in _FORM_WORDS and runs.weights[full[0]].odds > -2.2
+        return cue is not None and cue.points >= ROLE and word not in FORM_WORDS and runs.weights[full[0]].odds > -2.2
     return True
 
 
@@ -246,10 +230,8 @@ def _around(page: Page, first: int, tail: int, why: list[str]) -> float:
         if word in VERBS and gap in (" ", ", "):
             points += _VERB
             why.append("verb")
-        owned = (
-            word in ("his", "her", "the") and gap == ", " and after + 1 < len(page) and page.words[after + 1] in _KIN
-        )
-        if owned or (word in _KIN and gap in (" (", ", ", " - ", " / ")):
+        owned = word in ("his", "her", "the") and gap == ", " and after + 1 < len(page) and page.words[after + 1] in KIN
+        if owned or (word in KIN and gap in (" (", ", ", " - ", " / ")):
             points += _KIN_BEHIND
             why.append("kin")
     if BEHIND.match(page.plain, page.ends[tail], page.ends[tail] + 30):

@@ -70,6 +70,8 @@ def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
     telling = [w for w in telling if page.words[w] not in _NOT_FIRST and page.words[w] not in _SPECIALTIES]
     if not telling and last == cue.last:
         return None
+    if page.cases[cue.first] == "u" and last + 1 < len(page) and page.cases[last + 1] == "u" and page.gap(last) == " ":
+        return None  # a heading in capitals that goes on
     following = page.words[last + 1] if page.gap(last) == " " and last + 1 < len(page) else ""
     if following in _NO_BODY and page.cases[last + 1] == "t":
         return None

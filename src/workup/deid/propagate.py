@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from workup.deid.finding import Finding
+from workup.deid.name_words import VERBS
 from workup.deid.nameness import PARTICLES, SUFFIXES, sound, weigh
-from workup.deid.names import VERBS
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
 

@@ -33,17 +33,14 @@ def unprotected(page: Page, findings: Sequence[Finding], settings: Settings, bra
     if not any(branches[one.label] in _SOFT for one in kept):
         return kept
     terms = [(term.start, term.end) for term in _extractor().extract(page.text) if not term.ambiguous]
-    nouns = settings.lists["eponym_nouns"]
-    return [
-        one
-        for one in kept
-        if branches[one.label] not in _SOFT or not _clinical(page, one, terms, nouns, settings.lists["instruments"])
-    ]
+    lists = (settings.lists["eponym_nouns"], settings.lists["instruments"])
+    return [one for one in kept if branches[one.label] not in _SOFT or not _clinical(page, one, terms, lists)]
 
 
 def _clinical(
-    page: Page, one: Finding, terms: list[tuple[int, int]], nouns: frozenset[str], instruments: frozenset[str]
+    page: Page, one: Finding, terms: list[tuple[int, int]], lists: tuple[frozenset[str], frozenset[str]]
 ) -> bool:
+    nouns, instruments = lists
     if _CALLED.intersection(one.evidence) and one.label.startswith("name"):
         return False
     if one.label.startswith("name") and "mention" not in one.evidence and _instrument(page, one, instruments):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import spans_errors, spans_overall, spans_rules, spans_safety, spans_viewer
+from workup.reports import spans_errors, spans_overall, spans_rules, spans_safety, spans_utility, spans_viewer
 from workup.reports.groups import by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section
 from workup.reports.spans_curve import curve_table
@@ -37,6 +37,7 @@ def sections(report: Report) -> list[Section]:
         *spans_rules.by_type(internal, primary),
         *_curve(internal),
         *spans_errors.sections(internal, primary),
+        spans_utility.utility(internal, primary),
         spans_safety.safe_harbor(internal),
         spans_safety.severity(internal),
         spans_safety.agreement(internal),

@@ -12,7 +12,7 @@ from workup.report import Estimate, LensResult, Report
 
 LEVEL = 0.95  # of the intervals that are shown; others are held for gates
 RULE_KEYS = ("mode", "level", "equivalent", "policy")
-_OTHER_KEYS = (*RULE_KEYS, "label", "identifier")
+_OTHER_KEYS = (*RULE_KEYS, "label", "identifier", "category")
 _DEFAULT = {"mode": "full_mask", "level": "phi"}  # what a gate takes that names neither
 
 
@@ -49,7 +49,7 @@ class Primary:
 
     def sees(self, keys: Mapping[str, Any]) -> bool:
         """Whether a slice belongs to the headline: nothing in it names another rule, a label or a kind of entity."""
-        if set(keys) & {"equivalent", "label", "identifier"}:
+        if set(keys) & {"equivalent", "label", "identifier", "category"}:
             return False
         wanted = {"mode": self.mode, "level": self.level, "policy": self.policy}
         return all(keys.get(key, value) == value for key, value in wanted.items())

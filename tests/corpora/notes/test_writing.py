@@ -12,9 +12,10 @@ import pytest
 
 from workup import plugins
 from workup.corpora.formats import spans_jsonl
+from workup.corpora.formats.file_sets import ids_of
 from workup.corpora.generate import writing
 from workup.corpora.generate.notes import corpus, generate
-from workup.corpora.generate.pieces import Written
+from workup.corpora.generate.pieces import Pieces, Written
 from workup.errors import InputError
 
 
@@ -123,6 +124,26 @@ def test_nothing_is_left_of_a_corpus_that_broke_off(tmp_path: Path, out: str) ->
             config={},
         )
     assert list(tmp_path.iterdir()) == []
+
+
+def named(_: object = None) -> object:
+    return lambda number: Pieces().text("Seen. ").written(("ward 3/note", "..", ".hidden", "50%", "Übung")[number])
+
+
+def test_a_sidecar_can_be_named_by_any_id(tmp_path: Path) -> None:
+    jsonl, sidecars = writing.write_corpus(
+        tmp_path / "notes.jsonl",
+        maker=named,
+        count=5,
+        corpus="notes",
+        config={},  # type: ignore[arg-type]
+    )
+    ids = [document.id for document in spans_jsonl.read(jsonl)]
+    assert ids == ["ward 3/note", "..", ".hidden", "50%", "Übung"]
+    files = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in sidecars.iterdir()}
+    assert sorted(truth["documentId"] for truth in files.values()) == sorted(ids)
+    assert ids_of(list(files)) == {name: truth["documentId"] for name, truth in files.items()}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.jsonl", "notes.truth"]
 
 
 @pytest.mark.parametrize("workers", [-1, True, 1.5])

@@ -63,11 +63,12 @@ def _none(lines: Sequence[bytes]) -> list[Any] | None:
     return None
 
 
-def document_of(record: Any) -> Document:
-    """The document of a line that was taken."""
+def document_of(record: Any, labels: dict[str, str]) -> Document:
+    """The document of a line that was taken. Equal labels become one object, kept in `labels`: they are few words."""
     if isinstance(record, Document):
         return record
-    spans = tuple(Span(s.start, s.end, s.label, s.subtype, s.entity, s.identifier) for s in record.spans)
+    one = labels.setdefault
+    spans = tuple(Span(s.start, s.end, one(s.label, s.label), s.subtype, s.entity, s.identifier) for s in record.spans)
     about = {key: getattr(record, key) for key in _ABOUT}
     return Document(record.id, record.text, spans, groups=record.groups, **about)
 

@@ -74,10 +74,11 @@ class Predictions:
             raise InputError(
                 "the texts are needed to turn offsets into code points", where=self.path.name, got="none of them"
             )
-        ids, decode = Ids(), fast_jsonl.prediction_decoder() if self.counting.plain else None
+        ids, labels = Ids(), dict[str, str]()
+        decode = fast_jsonl.prediction_decoder() if self.counting.plain else None
         for number, line in lines(self.path):
             where = f"{self.path.name}, line {number}"
-            id, spans = self._read(line, decode, where)
+            id, spans = self._read(line, decode, where, labels)
             ids.add(id, where=where)
             yield id, spans
 
@@ -87,13 +88,13 @@ class Predictions:
             yield from answers_of(self)
             return
         decode, seen = fast_jsonl.predictions_decoder(), SeenIds()
-        for numbered in in_pieces(lines(self.path, cut=False), lambda one: len(one[1])):
+        for numbered in in_pieces(lines(self.path, cut=False), lambda some: sum([len(line) for _, line in some])):
             records = decode([line for _, line in numbered])
             answers = None if records is None else _columns_of(records)
             if answers is None:
-                one_by_one = fast_jsonl.prediction_decoder()
+                one_by_one, labels = fast_jsonl.prediction_decoder(), dict[str, str]()
                 read = [
-                    self._read(line.rstrip(b"\r\n"), one_by_one, f"{self.path.name}, line {number}")
+                    self._read(line.rstrip(b"\r\n"), one_by_one, f"{self.path.name}, line {number}", labels)
                     for number, line in numbered
                 ]
                 answers = [id for id, _ in read], Found.of([spans for _, spans in read])
@@ -101,10 +102,16 @@ class Predictions:
                 self._refuse_repeated(last=numbered[-1][0])
             yield answers
 
-    def _read(self, line: bytes, decode: Callable[[bytes], Any] | None, where: str) -> Prediction:
+    def _read(
+        self, line: bytes, decode: Callable[[bytes], Any] | None, where: str, labels: dict[str, str]
+    ) -> Prediction:
+        """One line. Equal labels become one object, kept in `labels`: they are few words."""
         record = decode(line) if decode else None
         if record is not None:
-            return record.id, tuple(Span(s.start, s.end, s.label, score=_float(s.score)) for s in record.spans)
+            one = labels.setdefault
+            return record.id, tuple(
+                Span(s.start, s.end, one(s.label, s.label), score=_float(s.score)) for s in record.spans
+            )
         id, spans = _line(value_of(line, where=where), where, self.left_out)
         if not self.counting.plain:
             spans = _converted(id, spans, (self.texts or {}).get(id), self.counting, where)

@@ -47,7 +47,7 @@ def _native(
 ) -> Iterator[Batch]:
     """Lines that need no second look become columns at once; a batch with any other line goes through documents."""
     decode, seen, empty = fast_jsonl.documents_decoder(), SeenIds(), True
-    for numbered in in_pieces(lines(path, cut=False), lambda one: len(one[1])):
+    for numbered in in_pieces(lines(path, cut=False), lambda some: sum([len(line) for _, line in some])):
         empty = False
         records = decode([line for _, line in numbered])
         batch = None if records is None else _batch(records)
@@ -64,14 +64,14 @@ def _native(
 
 def _documents(path: Path, numbered: Sequence[tuple[int, bytes]], left_out: Tally | None) -> list[Document]:
     """Line by line, each with its own words for what is wrong."""
-    decode, found = fast_jsonl.decoder(), []
+    decode, labels, found = fast_jsonl.decoder(), dict[str, str](), []
     for number, with_end in numbered:
         line = with_end.rstrip(b"\r\n")
         record = decode(line)
         if record is None:
             found.append(spans_jsonl.read_line(line, where=f"{path.name}, line {number}", left_out=left_out))
         else:
-            found.append(fast_jsonl.document_of(record))
+            found.append(fast_jsonl.document_of(record, labels))
     return found
 
 

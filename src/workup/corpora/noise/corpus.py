@@ -7,12 +7,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from workup import __version__
 from workup.corpora.formats import spans_jsonl
 from workup.corpora.formats.span_conversion import chosen_format
 from workup.corpora.formats.span_format import read_documents
 from workup.corpora.noise.adding import NoiseMeasure, add_noise
 from workup.errors import InputError
 from workup.runs.disk import replace_whole
+
+VERSION = "1"  # of the kinds, their tables and what is drawn: equal seeds give equal bytes within one version only
 
 
 def write_noisy(
@@ -43,7 +48,8 @@ def write_noisy(
     part = out.with_name(f".{stem}.part.jsonl")
     try:
         spans_jsonl.write(noisy, part)
-        record = {"source": source.name, "out": out.name, "seed": seed, **measure.record()}
+        libraries = {"workup": __version__, "noise": VERSION, "numpy": np.__version__}
+        record = {"source": source.name, "out": out.name, "seed": seed, **measure.record(), "libraries": libraries}
         replace_whole(beside, [json.dumps(record, indent=1, ensure_ascii=False) + "\n"])
         part.replace(out)
     except OSError as error:

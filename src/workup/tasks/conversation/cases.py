@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,18 +14,8 @@ from typing import Any
 from workup.errors import InputError, near
 from workup.tasks.conversation.entities import fact_of_entity
 from workup.tasks.conversation.facts import ATTRIBUTES, HARMS, STATUSES, TYPES, Fact
-from workup.tasks.conversation.matching.mentions import prepare_fact
-from workup.tasks.conversation.matching.names import SIDE, stem
-from workup.tasks.conversation.matching.text import tokens
-from workup.tasks.conversation.reading import (
-    kind,
-    list_of,
-    needed,
-    records,
-    refuse_slips,
-    text_of,
-    whole_of,
-)
+from workup.tasks.conversation.ledger import check_case, late_entities
+from workup.tasks.conversation.reading import kind, list_of, needed, records, refuse_slips, text_of, whole_of
 
 EVENTS = ("introduce", "change", "retire")
 _CASE_KEYS = ("id", "patient_summary", "critical_entities", "turns", "facts", "target_plan", "metadata")
@@ -115,7 +104,10 @@ def read_cases(path: Path | str) -> list[ConversationCase]:
         case = case_of(record, where=where)
         if case.id in seen:
             raise InputError(
-                "every case must have an id of its own", where=where, got=f"that of {seen[case.id]}", remedy="rename one"
+                "every case must have an id of its own",
+                where=where,
+                got=f"that of {seen[case.id]}",
+                remedy="rename one",
             )
         seen[case.id] = where
         found.append(case)
@@ -146,7 +138,7 @@ def case_of(record: Mapping[str, Any], *, where: str) -> ConversationCase:
         form, facts = "full", _facts(record["facts"], turns, where)
     else:
         form, facts = "simple", _from_entities(record, where)
-        late = _late_entities(facts, summary, turns, where)
+        late = late_entities(facts, summary, turns, where=where)
     try:
         return ConversationCase(id, summary, turns, facts, plan, metadata, form, late)
     except InputError as error:
@@ -185,9 +177,7 @@ def _event(record: Any, where: str) -> Event:
     _only(record, _EVENT_KEYS, where=where)
     what = needed(record, "kind", where=where, known=_EVENT_KEYS)
     if what not in EVENTS:
-        raise InputError(
-            f"'kind' must be one of {', '.join(EVENTS)}", where=where, remedy=near(str(what)[:40], EVENTS)
-        )
+        raise InputError(f"'kind' must be one of {', '.join(EVENTS)}", where=where, remedy=near(str(what)[:40], EVENTS))
     by = record.get("by")
     fact = text_of(needed(record, "fact", where=where, known=_EVENT_KEYS), field="fact", where=where)
     return Event(what, fact, text_of(by, field="by", where=where) if by is not None else None)
@@ -247,115 +237,16 @@ def _from_entities(record: Mapping[str, Any], where: str) -> tuple[Fact, ...]:
     return tuple(found.values())
 
 
-# ---- what must hold between turns and facts -------------------------------------------------------------------------
-
-
-def check_case(case: ConversationCase) -> None:
-    """Refuse a ledger that contradicts itself or its turns."""
-    places: dict[str, int] = {}
-    for number, fact in enumerate(case.facts):
-        if fact.id in places:
-            raise InputError(
-                "every fact must have an id of its own",
-                where=f"facts[{number}]",
-                got=f"that of facts[{places[fact.id]}]",
-                remedy="rename one",
-            )
-        places[fact.id] = number
-    for number, fact in enumerate(case.facts):
-        where = f"facts[{number}]"
-        if fact.introduced > case.last_turn:
-            raise InputError(
-                f"'introduced' must be a turn of the case, from 1 to {case.last_turn}",
-                where=where,
-                got=str(fact.introduced),
-                remedy="a fact that is never introduced would never be scored",
-            )
-        if fact.superseded_by is not None and fact.superseded_by not in places:
-            raise InputError(
-                "'superseded_by' must be the id of another fact of the case",
-                where=where,
-                got="an id that is not there",
-                remedy="add that fact, or leave 'superseded_by' out",
-            )
-        if case.form == "full":
-            _check_words_occur(case, fact, where)
-    _check_overlaps(case)
-    _check_events(case, places)
-
-
-def _said(fact: Fact, texts: Sequence[str]) -> bool:
-    """Whether all words of one of the fact's names stand in one of the texts, inflected or not."""
-    heard = [{stem(word) for word in tokens(text)} for text in texts]
-    names = prepare_fact(fact).names
-    return any({one for one in name.stems if one != SIDE} <= words for name in names for words in heard)
-
-
-def _check_words_occur(case: ConversationCase, fact: Fact, where: str) -> None:
-    if not _said(fact, [turn.message for turn in case.turns[: fact.introduced]]):
-        raise InputError(
-            "the words of a fact must occur in a turn up to the one that introduces it",
-            where=where,
-            got=f"none of its {len(fact.names)} names in turns 1 to {fact.introduced}",
-            remedy="add the words of the turn as an alias, or correct 'introduced'",
-        )
-
-
-def _late_entities(facts: tuple[Fact, ...], summary: str, turns: tuple[Turn, ...], where: str) -> tuple[str, ...]:
-    late = []
-    for number, fact in enumerate(facts):
-        if _said(fact, [summary, turns[0].message]):
-            continue
-        if not _said(fact, [turn.message for turn in turns]):
-            raise InputError(
-                "the words of an entity must occur in the summary or in a turn",
-                where=f"{where}, critical_entities[{number}]",
-                got="words that occur in neither",
-                remedy="write it as the conversation does, or give it aliases in the full form under 'facts'",
-            )
-        late.append(fact.id)
-    return tuple(late)
-
-
-def _check_overlaps(case: ConversationCase) -> None:
-    """Two facts of one name that hold at once and differ: no reply could be right on both."""
-    prepared = [(number, prepare_fact(fact)) for number, fact in enumerate(case.facts)]
-    for (first, one), (second, other) in combinations(prepared, 2):
-        a, b = one.fact, other.fact
-        if a.type != b.type or (a.status == "family") != (b.status == "family"):
-            continue
-        if not {name.stems for name in one.names} & {name.stems for name in other.names}:
-            continue
-        if one.wanted.side != other.wanted.side or (one.wanted.dates and one.wanted.dates != other.wanted.dates):
-            continue
-        ends = [fact.retired or case.last_turn + 1 for fact in (a, b)]
-        if max(a.introduced, b.introduced) < min(ends):
-            raise InputError(
-                "two facts of one name must not be active at the same turn",
-                where=f"facts[{first}] and facts[{second}]",
-                got=f"both active at turn {max(a.introduced, b.introduced)}",
-                remedy="retire the first at the turn that introduces the second, or join them into one",
-            )
-
-
-def _check_events(case: ConversationCase, places: Mapping[str, int]) -> None:
-    for turn in case.turns:
-        for number, event in enumerate(turn.events):
-            where = f"turns[{turn.turn - 1}], events[{number}]"
-            for id in (event.fact, *([event.by] if event.by is not None else ())):
-                if id not in places:
-                    raise InputError("an event must name a fact of the case", where=where, got="an id that is not there")
-            fact = case.facts[places[event.fact]]
-            due = fact.introduced if event.kind == "introduce" else fact.retired
-            if due != turn.turn:
-                name = "introduced" if event.kind == "introduce" else "retired"
-                raise InputError(
-                    f"an event must stand at the turn that its fact gives as '{name}'",
-                    where=where,
-                    got=f"turn {turn.turn} where the fact says {due if due is not None else 'never'}",
-                    remedy="correct the fact, or move the event",
-                )
-
-
-__all__ = ["ATTRIBUTES", "EVENTS", "HARMS", "STATUSES", "TYPES", "ConversationCase", "Event", "Fact", "Turn", "case_of",
-           "read_cases"]
+__all__ = [
+    "ATTRIBUTES",
+    "EVENTS",
+    "HARMS",
+    "STATUSES",
+    "TYPES",
+    "ConversationCase",
+    "Event",
+    "Fact",
+    "Turn",
+    "case_of",
+    "read_cases",
+]

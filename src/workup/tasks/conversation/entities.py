@@ -17,8 +17,23 @@ if TYPE_CHECKING:
     from workup.lexicon import Extractor
 
 _KINDS = {"drug": "medication", "procedure": "procedure", "lab": "result", "vital": "result"}
-_ALLERGY = frozenset("allergy allergies allergic anaphylaxis hypersensitivity nkda intolerance".split())
-_SOCIAL = frozenset("smoker smoking smokes tobacco alcohol drinks vapes vaping pregnant pregnancy lives homeless".split())
+_ALLERGY = frozenset(["allergy", "allergies", "allergic", "anaphylaxis", "hypersensitivity", "nkda", "intolerance"])
+_SOCIAL = frozenset(
+    [
+        "smoker",
+        "smoking",
+        "smokes",
+        "tobacco",
+        "alcohol",
+        "drinks",
+        "vapes",
+        "vaping",
+        "pregnant",
+        "pregnancy",
+        "lives",
+        "homeless",
+    ]
+)
 _STATUSES = ("family", "historical", "uncertain", "absent")
 
 

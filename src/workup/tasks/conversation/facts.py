@@ -10,14 +10,13 @@ from typing import Any, Literal, get_args
 
 from workup.errors import InputError, near
 
-FactType = Literal[
-    "allergy", "medication", "diagnosis", "symptom", "risk", "result", "procedure", "social", "plan"
-]
+FactType = Literal["allergy", "medication", "diagnosis", "symptom", "risk", "result", "procedure", "social", "plan"]
 Status = Literal["present", "absent", "historical", "family", "uncertain"]
 TYPES: tuple[str, ...] = get_args(FactType)
 STATUSES: tuple[str, ...] = get_args(Status)
 ATTRIBUTES = ("dose_value", "dose_unit", "frequency", "route", "laterality", "date")
 SIDES = ("left", "right", "bilateral")
+_WHERE = "a fact"  # a reader of files says which; an id could be a patient's
 HARMS = ("avoid_class", "avoid_drug", "avoid_with", "pregnancy")
 
 
@@ -48,12 +47,9 @@ class Fact:
         object.__setattr__(self, "aliases", aliases)
         object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
         _check_words(self)
-        check_attributes(self.attributes, where=self._where())
+        check_attributes(self.attributes, where=_WHERE)
         _check_life(self)
-        check_harm_tag(self.harm_tag, where=self._where())
-
-    def _where(self) -> str:
-        return f"fact '{self.id[:40]}'"
+        check_harm_tag(self.harm_tag, where=_WHERE)
 
     def __hash__(self) -> int:
         return hash((self.id, self.type, self.concept, self.aliases, self.status, self.introduced, self.retired))
@@ -100,7 +96,7 @@ def _kind(value: Any) -> str:
 
 
 def _check_words(fact: Fact) -> None:
-    where = fact._where()
+    where = _WHERE
     for name in ("id", "concept"):
         value = getattr(fact, name)
         if not isinstance(value, str) or not value.strip():
@@ -118,7 +114,7 @@ def _check_words(fact: Fact) -> None:
 
 
 def _check_life(fact: Fact) -> None:
-    where = fact._where()
+    where = _WHERE
     for name, value in (("introduced", fact.introduced), ("retired", fact.retired)):
         if name == "retired" and value is None:
             continue

@@ -41,7 +41,9 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise InputError("a file that can be read was expected", where=path.name, got=error.strerror or "") from None
     if len(content) > _LARGEST:
-        raise InputError(f"a file of at most {_LARGEST:,} bytes was expected", where=path.name, remedy="cut it in parts")
+        raise InputError(
+            f"a file of at most {_LARGEST:,} bytes was expected", where=path.name, remedy="cut it in parts"
+        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

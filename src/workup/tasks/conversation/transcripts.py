@@ -1,4 +1,4 @@
-"""Recorded transcripts: what a model said at each turn of each case. Reading is strict; missing turns are told, not made.
+"""Recorded transcripts: what a model said at each turn of each case. Missing turns are told, never made up.
 
 A reply that failed is kept with its reason and scores nothing; it is never read as one that forgot.
 """
@@ -114,7 +114,9 @@ def read_transcripts(path: Path | str, cases: Iterable[ConversationCase]) -> Tra
         raise InputError("a transcript was expected", where=Path(path).name, got="no line", remedy="check the path")
     order = {id: place for place, id in enumerate(known)}
     said.sort(key=lambda one: (order[one.case], one.replicate, one.arm, one.turn, one.probe or ("",)))
-    return Transcripts(tuple(said), _missing(said, known), tuple(id for id in known if not any(s.case == id for s in said)))
+    return Transcripts(
+        tuple(said), _missing(said, known), tuple(id for id in known if not any(s.case == id for s in said))
+    )
 
 
 def _missing(said: list[Said], known: Mapping[str, ConversationCase]) -> tuple[Missing, ...]:
@@ -156,7 +158,9 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
     if spoken is not None and reply is not None and spoken != reply:
         thought = thought or reply
     probe = _probe(record.get("probe"), case, where)
-    return Said(id, replicate, _arm(record.get("arm", "live"), where), turn, spoken, probe, failure, thought, dict(usage))
+    return Said(
+        id, replicate, _arm(record.get("arm", "live"), where), turn, spoken, probe, failure, thought, dict(usage)
+    )
 
 
 def _arm(value: Any, where: str) -> str:
@@ -192,18 +196,19 @@ def _probe(value: Any, case: ConversationCase, where: str) -> Probe | None:
     refuse_slips(value, _PROBE_KEYS, where=place)
     asked = needed(value, "kind", where=place, known=_PROBE_KEYS)
     if asked not in PROBES:
-        raise InputError(f"'kind' must be one of {', '.join(PROBES)}", where=place, remedy=near(str(asked)[:20], PROBES))
+        raise InputError(
+            f"'kind' must be one of {', '.join(PROBES)}", where=place, remedy=near(str(asked)[:20], PROBES)
+        )
     if asked == "none":
         return None
     fact = value.get("fact")
-    if asked == "question":
-        if fact not in {one.id for one in case.facts}:
-            raise InputError(
-                "a probe of kind 'question' must name the fact that it asks for",
-                where=place,
-                got=kind(fact) if fact is None else "an id that is not in the case",
-                remedy="add the id of the fact under 'fact'",
-            )
+    if asked == "question" and fact not in {one.id for one in case.facts}:
+        raise InputError(
+            "a probe of kind 'question' must name the fact that it asks for",
+            where=place,
+            got=kind(fact) if fact is None else "an id that is not in the case",
+            remedy="add the id of the fact under 'fact'",
+        )
     reply = needed(value, "reply", where=place, known=_PROBE_KEYS)
     if reply is None:
         return Probe(asked, None, fact, _failure(value.get("error")))

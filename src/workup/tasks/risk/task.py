@@ -18,7 +18,7 @@ from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
 from workup.study import Study
-from workup.task import Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
+from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
@@ -93,7 +93,7 @@ class RiskTask:
         log: OutputLog,
         watch: Watch,
         *,
-        budget: Budget,
+        budget: Budget = UNLIMITED,
     ) -> Floats:
         """A risk for every row, NaN where the model refused one."""
         cohort = _cohort(corpus)

@@ -152,20 +152,20 @@ def batches_of(
     documents: Iterable[Document], *, annotators: Annotators = "each", mapping: LabelMapping | None = None
 ) -> Iterator[Batch]:
     """A stream of documents in batches."""
-    pieces = in_pieces(documents, lambda document: len(document.text))
+    pieces = in_pieces(documents, lambda some: sum([len(document.text) for document in some]))
     return joined_batches(Batch.of(piece, annotators=annotators, mapping=mapping) for piece in pieces)
 
 
-def in_pieces(things: Iterable[_Thing], size: Callable[[_Thing], int]) -> Iterator[list[_Thing]]:
-    """As many at a time as are made columns at once.
+def in_pieces(things: Iterable[_Thing], size: Callable[[Sequence[_Thing]], int]) -> Iterator[list[_Thing]]:
+    """As many at a time as are made columns at once; `size` says how many characters some of them hold.
 
-    >>> [len(one) for one in in_pieces(["word"] * 1_200, len)]
+    >>> [len(one) for one in in_pieces(["word"] * 1_200, lambda some: sum(map(len, some)))]
     [500, 500, 200]
     """
     source, held, total = iter(things), list[_Thing](), 0
     while some := list(islice(source, min(_LOOKED_AT, PIECE))):
         held += some
-        total += sum(map(size, some))
+        total += size(some)
         if len(held) >= PIECE or total >= LARGEST:
             yield held
             held, total = [], 0

@@ -9,6 +9,7 @@ OF_ENTITIES = ("entities", "entities_hit")
 ENTITY_KINDS = ("", "direct", "quasi")  # all entities together, and those whose golds say so
 SEVERITY = ("severity", "severity_hit")  # weights in hundredths, so that counts stay whole
 INFORMATION = ("information", "information_credited")
+OF_TERMS = ("terms", "terms_kept")  # clinical terms, where a study asks what masking does to them
 
 
 def of_setting(setting: Setting, field: str) -> str:
@@ -24,3 +25,8 @@ def of_policy(policy: str, field: str) -> str:
 def of_entities(policy: str, field: str, kind: str) -> str:
     """A count of entities of one kind."""
     return of_policy(policy, f"{field}:{kind}" if kind else field)
+
+
+def of_terms(policy: str, field: str, category: str) -> str:
+    """A count of clinical terms of one category."""
+    return of_policy(policy, f"{field}:{category}")

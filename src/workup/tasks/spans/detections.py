@@ -238,5 +238,5 @@ def _gathered(places: Sequence[_Place | None]) -> Found:
 
 def answers_of(stream: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Answers]:
     """Documents one by one as columns of several."""
-    for several in in_pieces(stream, lambda answer: len(answer[1])):
+    for several in in_pieces(stream, lambda some: sum([len(spans) for _, spans in some])):
         yield [id for id, _ in several], Found.of([spans for _, spans in several])

@@ -30,6 +30,7 @@ from workup.tasks.spans.matching.outcomes import Outcomes, outcomes
 from workup.tasks.spans.matching.verdicts import CREDITED, NEUTRAL, REMOVED
 from workup.tasks.spans.policies import Policy
 from workup.tasks.spans.rows import Cells, Rows, Whole
+from workup.tasks.spans.utility import Utility
 from workup.tasks.spans.yardstick import Golds, Yardstick
 
 UNKNOWN = ("", "", "", "", "", ())  # the design of predictions that belong to no document of the corpus
@@ -39,11 +40,19 @@ _Columns = dict[str, npt.NDArray[Any]]
 class Ledger:
     """Counts of one system. `add` takes batches in any order; `closed` takes what belongs to no document."""
 
-    def __init__(self, stick: Yardstick, *, by_label: bool = True, errors: Errors | None = None) -> None:
+    def __init__(
+        self,
+        stick: Yardstick,
+        *,
+        by_label: bool = True,
+        errors: Errors | None = None,
+        utility: Utility | None = None,
+    ) -> None:
         self.stick = stick
         self.rows = Rows()
         self.cells = Cells()
         self.errors = errors
+        self.utility = utility
         self.information = Information()
         self.rules = RuleSets(stick) if by_label else None
         self.by_label: dict[Setting, dict[str, npt.NDArray[np.int64]]] = {}
@@ -62,6 +71,8 @@ class Ledger:
         """One more batch with what the system found in it."""
         predictions = self.stick.found(found, self.unmapped_found)
         self.information.count_words(batch)
+        if self.utility is not None:
+            self.utility.read(batch, predictions, found.answered)
         gathered: _Columns = {}
         cells: _CellBuilder | None = None
         for i, policies in enumerate(self.stick.policy_sets):
@@ -74,6 +85,8 @@ class Ledger:
             gathered |= self._of_spans(batch, golds, matchup, policies, found, cells)
             for policy in policies:
                 self.information.add(policy.name, batch, golds, predictions)
+                if self.utility is not None:
+                    gathered |= self.utility.counted(policy.name, golds)
             if i == 0:
                 self._add_facts(batch, golds, predictions, found, counts)
         if self._cells_wanted and cells is not None:

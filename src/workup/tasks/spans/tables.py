@@ -45,6 +45,8 @@ def tables_of(scores: SpanScores, *, seed: int = 0, show_text: bool = False) -> 
     }
     if ledger.layered:
         found["agreement"] = agreement_table(ledger.layered, mapping=ledger.stick.gold_labels, seed=seed)
+    if ledger.utility is not None:
+        found["utility"] = ledger.utility.table()
     if ledger.errors is not None:
         found |= ledger.errors.tables(show_text=show_text)
     return found

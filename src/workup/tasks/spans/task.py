@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -14,7 +15,7 @@ from workup.errors import InputError, RunError, StudyError, SystemFailure
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
-from workup.task import Budget, Case, Corpus, Engine, OutputLog, Paired, Part, SpanSystem, Watch
+from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, SpanSystem, Watch
 from workup.tasks.guarding import guarded
 from workup.tasks.spans.batches import batches_of
 from workup.tasks.spans.budgets import within
@@ -34,9 +35,15 @@ from workup.tasks.spans.notes import cautions, notes_of, straddled
 from workup.tasks.spans.sampling import sampled_ids
 from workup.tasks.spans.scoring import SpanScores, as_scores
 from workup.tasks.spans.tables import tables_of
+from workup.tasks.spans.utility import Utility, lost_terms, retention_metrics
 from workup.tasks.spans.yardstick import Yardstick
 
-_SCALES, _GOALS = scales_and_goals(span_metrics(Yardstick.of(), patients_named=True, cautions=lambda setting: ""))
+_SCALES, _GOALS = scales_and_goals(
+    [
+        *span_metrics(Yardstick.of(), patients_named=True, cautions=lambda setting: ""),
+        *retention_metrics("as_annotated", at={}),
+    ]
+)
 _BATCH = 16  # texts asked for at a time, where a system does not say
 
 
@@ -131,7 +138,7 @@ class SpansTask:
         log: OutputLog,
         watch: Watch,
         *,
-        budget: Budget,
+        budget: Budget = UNLIMITED,
     ) -> Outputs:
         """The spans of every document; a recorded system's are read from its file as they are needed."""
         assert isinstance(corpus, SpansCorpus) and self._study is not None
@@ -173,7 +180,7 @@ class SpansTask:
         """All documents in one pass: counts, and nothing of the text."""
         assert isinstance(corpus, SpansCorpus) and self._study is not None
         stick = yardstick(self._study, outputs.labels)
-        ledger = Ledger(stick, errors=Errors(stick))
+        ledger = Ledger(stick, errors=Errors(stick), utility=Utility.of(self._study.utility, stick))
         found = outputs.detections()
         for batch in corpus.batches():
             ledger.add(batch, found.of(batch.ids))
@@ -185,7 +192,13 @@ class SpansTask:
         assert isinstance(scores, SpanScores)
         stick = scores.ledger.stick
         self._straddled = straddled(scores)
-        return span_metrics(stick, patients_named=scores.patients_named, cautions=cautions(scores.ledger))
+        caution = cautions(scores.ledger)
+        found = span_metrics(stick, patients_named=scores.patients_named, cautions=caution)
+        if scores.ledger.utility is not None:
+            for setting in stick.full_mask:
+                key = stick.policy_key(setting.policy)
+                found += retention_metrics(setting.policy, at=key, caution=caution(setting))
+        return found
 
     def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
         """Those of the primary policy and level: in the primary mode, and in every mode that the study names itself."""
@@ -197,7 +210,9 @@ class SpansTask:
             if metric.name == "leak_rate_patient" and self._straddled:
                 continue
             at = metric.at
-            if "equivalent" in at or not all(at.get(key) in values for key, values in wanted.items() if key in at):
+            if "category" in at or "equivalent" in at:
+                continue
+            if not all(at.get(key) in values for key, values in wanted.items() if key in at):
                 continue
             # A mode that compares no types is counted at phi alone, whatever the primary level is.
             if "level" in at and at["level"] != stick.primary_setting.level and not parse_mode(at["mode"]).label_blind:
@@ -223,7 +238,7 @@ class SpansTask:
     def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """What became of every gold and every prediction in the primary setting, by offset and never by text."""
         assert isinstance(scores, SpanScores)
-        return details_of(scores, every=every)
+        return chain(details_of(scores, every=every), lost_terms(scores))
 
     @staticmethod
     def footing(report: Any) -> dict[str, Any]:

@@ -1,46 +1,33 @@
-"""What redaction does to the clinical content: terms found before and after masking, joined place by place.
+"""Clinical utility of redaction: how many clinical terms a detector's masks leave, by category, policy and document.
 
-Knows an extractor by its `extract(text)` alone and masks by one neutral token, whatever a redactor would write there.
-No text and no concept leaves this module: counts, categories, labels and offsets do."""
+Gathers counts batch by batch, in step with the rows of the ledger. Knows an extractor by its `extract(text)` alone."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from workup.metric import Interval, Metric
-from workup.scores import Scores
+from workup.scores import Floats, Scores
 from workup.tasks.spans import columns
 from workup.tasks.spans.batches import Batch
 from workup.tasks.spans.documents import SpanArrays
 from workup.tasks.spans.metrics import share
 from workup.tasks.spans.policies import MUST_NOT
-from workup.tasks.spans.yardstick import Golds
+from workup.tasks.spans.surviving import CATEGORIES, TOKEN, Fate, Lost, Place, Range, Reading
+from workup.tasks.spans.yardstick import Golds, Yardstick
 
-TOKEN = "[X]"  # brackets part terms on both sides, and the letter is none
-# Categories of the lexicon under the names of reports; laboratory tests and vital signs are read as one.
-CATEGORIES = {
-    "disease": "disease",
-    "drug": "medication",
-    "procedure": "procedure",
-    "anatomy": "anatomy",
-    "lab": "lab/vital",
-    "vital": "lab/vital",
-}
 NAMES = tuple(dict.fromkeys(CATEGORIES.values()))
-WHOLE, PART, BESIDE, NO_ANSWER = "whole", "part", "beside", "no_answer"
-_Range = tuple[int, int]
-_Place = tuple[int, int, str, str]  # start, end, category, concept
+_OF_TERMS = columns.OF_TERMS
 
 
 class TermExtractor(Protocol):
-    """Finds clinical terms: each with `start`, `end`, `category` and `concept`."""
+    """Finds clinical terms, each with `start`, `end`, `category` and `concept`."""
 
     name: str
     version: str
@@ -50,147 +37,161 @@ class TermExtractor(Protocol):
         ...
 
 
-class Lost(NamedTuple):
-    """A term that masking destroyed: where it stood, its category, how, and the prediction that did it.
+class Utility:
+    """Counts of one system. `read` takes a batch, `counted` gives its columns under one policy after another."""
 
-    `prediction` is the place of that prediction among those of its document, None where the system gave no answer.
-    `on_identifier` says that the prediction also lies on something that must or may be masked.
-    """
+    def __init__(self, stick: Yardstick, extractor: TermExtractor) -> None:
+        self.extractor = extractor
+        self._stick = stick
+        self._readings: list[Reading] = []
+        self._found = 0
+        self._totals: dict[str, Counter[str]] = {name: Counter() for name in ("terms", "lost", "gained")}
+        self._losses: Counter[tuple[str, str, str, bool]] = Counter()
 
-    start: int
-    end: int
-    category: str
-    how: str
-    prediction: int | None
-    label: str | None
-    on_identifier: bool
-
-
-class Fate(NamedTuple):
-    """What became of the terms of one document: those that had to survive, those lost of them, and those that came."""
-
-    terms: Counter[str]
-    lost: list[Lost]
-    gained: Counter[str]
-
-
-# ---- masking ---------------------------------------------------------------------------------------------------------
-
-
-class Masked:
-    """A text with the union of some ranges replaced by one token each, and the way from old places to new ones.
-
-    >>> masked = Masked("Seen by Ann Lee today", [(8, 11), (11, 15)])
-    >>> masked.text, masked.new(16, 21), masked.old(12, 17), masked.new(12, 18)
-    ('Seen by [X] today', (12, 17), (16, 21), None)
-    """
-
-    def __init__(self, text: str, ranges: Sequence[_Range], *, token: str = TOKEN) -> None:
-        self._starts: list[int] = []  # of the visible pieces in the old text
-        self._ends: list[int] = []
-        self._moved: list[int] = []  # and in the new one
-        parts: list[str] = []
-        length = place = 0
-        for start, end in [*united(ranges, len(text)), (len(text), len(text))]:
-            if place < start:
-                self._starts.append(place)
-                self._ends.append(start)
-                self._moved.append(length)
-                parts.append(text[place:start])
-                length += start - place
-            if start < end:
-                parts.append(token)
-                length += len(token)
-            place = end
-        self.text = "".join(parts)
-
-    def new(self, start: int, end: int) -> _Range | None:
-        """Where a stretch of the old text stands now; None where any of it is masked."""
-        piece = bisect_right(self._starts, start) - 1
-        if piece < 0 or end > self._ends[piece]:
+    @classmethod
+    def of(cls, kind: str, stick: Yardstick) -> Utility | None:
+        """What a study's field `utility` names, or nothing."""
+        if kind == "none":
             return None
-        shift = self._moved[piece] - self._starts[piece]
-        return start + shift, end + shift
+        from workup.lexicon import Extractor
 
-    def old(self, start: int, end: int) -> _Range | None:
-        """Where a stretch of the new text stood; None where it holds any of a token."""
-        piece = bisect_right(self._moved, start) - 1
-        if piece < 0:
-            return None
-        shift = self._starts[piece] - self._moved[piece]
-        return (start + shift, end + shift) if end + shift <= self._ends[piece] else None
+        return cls(stick, Extractor.load())
 
+    # ---- adding ------------------------------------------------------------------------------------------------------
 
-def united(ranges: Sequence[_Range], length: int) -> list[_Range]:
-    """The union of ranges, cut to the text, in order; those that touch are one.
+    def read(self, batch: Batch, found: SpanArrays, answered: Sequence[bool]) -> None:
+        """The terms of a batch, before and after what was found in it is masked."""
+        self._readings = self._read(batch, found, answered)
+        self._found += sum(len(one.before) for one in self._readings)
 
-    >>> united([(4, 9), (0, 2), (9, 12), (1, 3), (20, 30)], 15)
-    [(0, 3), (4, 12)]
-    """
-    found: list[_Range] = []
-    for start, end in sorted((max(0, start), min(end, length)) for start, end in ranges):
-        if start >= end:
-            continue
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], end)
-        else:
-            found.append((start, end))
-    return found
-
-
-# ---- one document ----------------------------------------------------------------------------------------------------
-
-
-class Reading:
-    """The terms of one document in its own text and with the predictions masked."""
-
-    def __init__(
-        self, text: str, predictions: Sequence[tuple[int, int, str]], extract: Extraction, *, answered: bool = True
-    ) -> None:
-        self._text, self._extract, self._answered = text, extract, answered
-        self._predictions = predictions
-        self.before = extract(text)
-        masked = Masked(text, [(start, end) for start, end, _ in predictions])
-        self.kept, self.gained = self._compared(masked) if predictions else (set(self.before), [])
-
-    def _compared(self, masked: Masked) -> tuple[set[_Place], list[_Place]]:
-        """Terms found again at their own place with their own meaning, and those that stood there in no such way."""
-        after = set(self._extract(masked.text))
-        kept = set()
-        for term in self.before:
-            moved = masked.new(term[0], term[1])
-            if moved is not None and (*moved, *term[2:]) in after:
-                kept.add(term)
-                after.remove((*moved, *term[2:]))
-        came = ((masked.old(start, end), *what) for start, end, *what in sorted(after))
-        return kept, [(*place, *what) for place, *what in came if place is not None]
-
-    def fate(self, golds: Sequence[_Range]) -> Fate:
-        """Against the golds that must or may be masked: a term has to survive if it survives when just they are."""
-        at_stake = self._compared(Masked(self._text, golds))[0] if golds else set(self.before)
-        terms = Counter(CATEGORIES[category] for _, _, category, _ in at_stake)
-        lost = [self._lost(term, golds) for term in self.before if term in at_stake and term not in self.kept]
-        if not self._answered:  # there is no redacted text that could hold them
-            lost = [Lost(s, e, CATEGORIES[c], NO_ANSWER, None, None, False) for s, e, c, _ in sorted(at_stake)]
-        came = (term for term in self.gained if not any(_overlap(term, gold) for gold in golds))
-        return Fate(terms, lost, Counter(CATEGORIES[category] for _, _, category, _ in came))
-
-    def _lost(self, term: _Place, golds: Sequence[_Range]) -> Lost:
-        """The prediction that covers most of the term did it, or the nearest one where none covers any."""
-        start, end, category, _ = term
-        hidden = sum(
-            min(end, e) - max(start, s) for s, e in united([p[:2] for p in self._predictions], end) if e > start
-        )
-        hidden = max(0, hidden)
-        order = [
-            (-_overlap(term, (s, e)), max(s - end, start - e, 0), i) for i, (s, e, _) in enumerate(self._predictions)
+    def _read(self, batch: Batch, found: SpanArrays, answered: Sequence[bool]) -> list[Reading]:
+        masks: list[list[tuple[int, int, str]]] = [[] for _ in batch.texts]
+        for document, start, end, label in _rows(found):
+            masks[document].append((start, end, found.labels[label]))
+        return [
+            Reading(text, here, self._places, answered=spoken)
+            for text, here, spoken in zip(batch.texts, masks, answered, strict=True)
         ]
-        chosen = min(order)[2]
-        label = self._predictions[chosen][2]
-        how = BESIDE if not hidden else WHOLE if hidden == end - start else PART
-        meets = any(_overlap(self._predictions[chosen], gold) for gold in golds)
-        return Lost(start, end, CATEGORIES[category], how, chosen, label, meets)
+
+    def _places(self, text: str) -> list[Place]:
+        terms = self.extractor.extract(text)
+        return [(one.start, one.end, one.category, one.concept) for one in terms if one.category in CATEGORIES]
+
+    def counted(self, policy: str, golds: Golds) -> dict[str, npt.NDArray[Any]]:
+        """Columns of the batch that was read last: terms that had to survive and those that did, by category."""
+        fates = self._fates(policy, golds, self._readings)
+        if policy == self._stick.primary_policy:
+            self._add(fates)
+        lost = [Counter(one.category for one in fate.lost) for fate in fates]
+        found: dict[str, npt.NDArray[Any]] = {}
+        for name in NAMES:
+            terms = np.array([fate.terms[name] for fate in fates], dtype=np.int64)
+            gone = np.array([one[name] for one in lost], dtype=np.int64)
+            for field, column in zip(_OF_TERMS, (terms, terms - gone), strict=True):
+                found[columns.of_terms(policy, field, name)] = column
+        return found
+
+    def _fates(self, policy: str, golds: Golds, readings: Sequence[Reading]) -> list[Fate]:
+        spans, decision = golds.spans, golds.decisions[policy]
+        ignored = self._stick.ignored
+        # What is ignored counts on neither side, so a term on it is no loss either.
+        left_out = [name in ignored.canonical or name in ignored.labels for name in spans.labels]
+        places: list[list[Range]] = [[] for _ in readings]
+        for i, (document, start, end, label) in enumerate(_rows(spans)):
+            if decision[i] != MUST_NOT or left_out[label]:
+                places[document].append((start, end))
+        return [reading.fate(here) for reading, here in zip(readings, places, strict=True)]
+
+    def _add(self, fates: Sequence[Fate]) -> None:
+        for fate in fates:
+            self._totals["terms"] += fate.terms
+            self._totals["gained"] += fate.gained
+            for one in fate.lost:
+                self._totals["lost"][one.category] += 1
+                self._losses[one.category, one.label or "", one.how, one.on_identifier] += 1
+
+    # ---- reading -----------------------------------------------------------------------------------------------------
+
+    def table(self) -> dict[str, Any]:
+        """Counts under the primary policy, by category, and what did each harm."""
+        rows = []
+        for name in NAMES:
+            terms, lost, gained = (self._totals[key][name] for key in ("terms", "lost", "gained"))
+            rows.append({"category": name, "terms": terms, "kept": terms - lost, "lost": lost, "gained": gained})
+        losses = sorted(self._losses.items(), key=lambda item: (-item[1], item[0]))
+        return {
+            "extractor": f"{self.extractor.name} {self.extractor.version}",
+            "token": TOKEN,
+            "policy": self._stick.primary_policy,
+            "terms_in_text": self._found,
+            "categories": rows,
+            "losses": [
+                {"category": category, "label": label or None, "how": how, "on_identifier": meets, "count": n}
+                for (category, label, how, meets), n in losses
+            ],
+        }
+
+    def lost_in(self, batch: Batch, found: SpanArrays, answered: Sequence[bool]) -> Iterator[tuple[str, Lost]]:
+        """Every term lost in a batch under the primary policy, with the id of its document."""
+        stick = self._stick
+        policies = next(one for one in stick.policy_sets if stick.primary_policy in {policy.name for policy in one})
+        readings = self._read(batch, found, answered)
+        fates = self._fates(stick.primary_policy, stick.golds(batch, policies), readings)
+        for id, fate in zip(batch.ids, fates, strict=True):
+            for one in fate.lost:
+                yield id, one
 
 
-def _overlap(one: Sequence[Any], other: Sequence[Any]) -> int:
-    return max(0, int(min(one[1], other[1]) - max(one[0], other[0])))
+def lost_terms(scores: Any) -> Iterator[dict[str, Any]]:
+    """Every lost term as a record of details.jsonl: by offset, with the index of the prediction that did it.
+
+    Reads corpus and predictions once more, as the records of golds and predictions do.
+    """
+    utility, stick = scores.ledger.utility, scores.ledger.stick
+    if utility is None:
+        return
+    detections = scores.detections()
+    for batch in scores.corpus.batches():
+        found = detections.of(batch.ids)
+        for id, one in utility.lost_in(batch, stick.found(found), found.answered):
+            yield {
+                "case": id,
+                "kind": "term",
+                **stick.policy_key(stick.primary_policy),
+                "start": one.start,
+                "end": one.end,
+                "label": one.category,
+                "outcome": "lost",
+                "matched": [] if one.prediction is None else [one.prediction],
+                "category": one.how,
+                "by": one.label,
+            }
+
+
+# ---- metrics ---------------------------------------------------------------------------------------------------------
+
+
+def retention_metrics(policy: str, *, at: dict[str, str], caution: str = "") -> list[Metric]:
+    """Retention under one policy: of all terms together, and of each category."""
+    found = [_retention(policy, NAMES, at=at), *(_retention(policy, (n,), at={**at, "category": n}) for n in NAMES)]
+    if not caution:
+        return found
+    return [replace(metric, interval=lambda scores, level: Interval.refused(caution)) for metric in found]
+
+
+def _retention(policy: str, names: Sequence[str], *, at: dict[str, str]) -> Metric:
+    def total(scores: Scores, field: str) -> Floats:
+        return np.asarray(sum(scores[columns.of_terms(policy, field, name)] for name in names))
+
+    return share(
+        "retention",
+        lambda scores: total(scores, _OF_TERMS[1]),
+        lambda scores: total(scores, _OF_TERMS[0]),
+        describe="share of clinical terms that are no identifier found again after masking",
+        undefined="no clinical term outside the identifiers was found in these documents",
+        at=at,
+    )
+
+
+def _rows(spans: SpanArrays) -> Iterator[tuple[int, int, int, int]]:
+    return zip(spans.document.tolist(), spans.start.tolist(), spans.end.tolist(), spans.label.tolist(), strict=True)

@@ -74,7 +74,10 @@ def _heading(scribe: Scribe, name: str, body: list[Piece]) -> str:
 
 
 def _size(pieces: Iterable[Piece]) -> int:
-    return sum(piece.count(" ") + piece.count("\n") + 1 if piece.__class__ is str else 1 for piece in pieces)
+    found = 0
+    for piece in pieces:
+        found += piece.count(" ") + piece.count("\n") + 1 if piece.__class__ is str else 1
+    return found
 
 
 def _trimmed(pieces: list[Piece]) -> list[Piece]:

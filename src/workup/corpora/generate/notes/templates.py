@@ -98,6 +98,7 @@ class Compiler:
         self._rules, self._allowed = rules, allowed
         self._phrasing, self._shared = phrasing, shared
         self._done: dict[str, tuple[Parts, ...] | None] = {}
+        self._templates: dict[str, Parts | None] = {}  # phrases come again for every kind of patient of a specialty
         self._open: list[str] = []
 
     def named(self, name: str, templates: Sequence[str]) -> tuple[Parts, ...]:
@@ -118,6 +119,17 @@ class Compiler:
 
     def template(self, text: str) -> Parts:
         """One template; Unwritable where it needs what must not be written."""
+        if text not in self._templates:
+            try:
+                self._templates[text] = self._compiled(text)
+            except Unwritable:
+                self._templates[text] = None
+        found = self._templates[text]
+        if found is None:
+            raise Unwritable
+        return found
+
+    def _compiled(self, text: str) -> Parts:
         found: list[Part] = []
         place = 0
         while place < len(text):

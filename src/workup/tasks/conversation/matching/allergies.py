@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
+from workup.tasks.conversation.matching.analysed import Analysed
 from workup.tasks.conversation.matching.clauses import (
     CAUSE,
     COMMA_PREDICATE,
@@ -15,9 +16,7 @@ from workup.tasks.conversation.matching.clauses import (
     SUBJECT,
 )
 from workup.tasks.conversation.matching.cues import phrases, starts_with, word_set
-from workup.tasks.conversation.matching.context import Analysed, words_parted
 from workup.tasks.conversation.matching.vocabulary import table
-
 
 _PARTING = frozenset({HARD, SUBJECT, PREDICATE, COMMA_PREDICATE, CAUSE, RELATIVE})
 
@@ -72,7 +71,7 @@ def relation_of(analysed: Analysed, start: int, end: int) -> Relation:
 
 
 def _allergy_behind(words: list[str], end: int) -> int:
-    """"Penicillin allergy", "penicillin and sulfa allergies", "penicillin (hives)", "penicillin causes a rash"."""
+    """As in "penicillin allergy", "penicillin and sulfa allergies", "penicillin (hives)", "penicillin causes hives"."""
     noun, reaction, joins = _list("nouns"), _list("reactions"), _list("joins_behind")
     caused = False
     for place in range(end, min(end + 7, len(words))):
@@ -91,20 +90,23 @@ def _allergy_behind(words: list[str], end: int) -> int:
 def _listed_drug(words: list[str], place: int) -> bool:
     """A neighbour in a list ("penicillin, sulfa and latex allergies"): a single word between commas or "and"."""
     joints = (",", "and", "/", "or", "&")
-    return words[place - 1] in joints and place + 1 < len(words) and (
-        words[place + 1] in joints or words[place + 1] in _list("nouns")
-    ) and words[place].isalpha()
+    return (
+        words[place - 1] in joints
+        and place + 1 < len(words)
+        and (words[place + 1] in joints or words[place + 1] in _list("nouns"))
+        and words[place].isalpha()
+    )
 
 
 def _allergy_before(analysed: Analysed, start: int) -> int:
-    """"Allergic to", "allergies:", "reaction to", "hives with": the nearest, with no verb between it and the mention."""
+    """As in "allergic to", "allergies:", "reaction to": the nearest, with no verb between it and the mention."""
     words = analysed.words
     verbs = word_set("finite_verbs") - _list("copulas")
     for place in range(start - 1, -1, -1):
         word = words[place]
         if word in _list("nouns") or word in _list("reactions"):
             gap = words[place + 1 : start]
-            if words_parted_by_clause(analysed, place, start) and place >= analysed.shift:
+            if _parted(analysed, place, start) and place >= analysed.shift:
                 return -1
             if gap and _connects(gap, reaction=word not in _list("nouns")):
                 return place
@@ -115,7 +117,7 @@ def _allergy_before(analysed: Analysed, start: int) -> int:
     return -1
 
 
-def words_parted_by_clause(analysed: Analysed, place: int, start: int) -> bool:
+def _parted(analysed: Analysed, place: int, start: int) -> bool:
     """Clauses part an allergy from a drug; a dash and an exception ("no allergies except penicillin") do not."""
     return analysed.parted(place + 1, start, _PARTING)
 
@@ -130,7 +132,7 @@ def _cue_before(analysed: Analysed, start: int, name: str) -> int:
     for place in range(start - 1, -1, -1):
         length = starts_with(words, place, opened)
         if length and place + length <= start:
-            return -1 if words_parted(analysed, place + length - 1, start) and place >= analysed.shift else place
+            return -1 if analysed.clause_between(place + length - 1, start) and place >= analysed.shift else place
     return -1
 
 

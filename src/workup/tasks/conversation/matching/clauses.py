@@ -32,9 +32,9 @@ def _pairs(name: str) -> dict[str, list[tuple[str, ...]]]:
 @cache
 def _openers() -> dict[str, str]:
     """First words of all that can begin a clause, so that most words are passed by with one look."""
-    kinds = {word: HARD for word in word_set("hard")}
+    kinds = dict.fromkeys(word_set("hard"), HARD)
     kinds |= {word: "pair" for name in ("exceptions", "cause_pairs") for word in _pairs(name)}
-    kinds |= {word: CAUSE for word in word_set("causes")} | {word: RELATIVE for word in word_set("relative_words")}
+    kinds |= dict.fromkeys(word_set("causes"), CAUSE) | dict.fromkeys(word_set("relative_words"), RELATIVE)
     kinds |= {";": ";", ",": ",", "and": ",", "then": ",", "so": ",", "therefore": ",", "hence": ",", ":": ":"}
     return kinds | {"—": DASH, "-": DASH, "&": ",", "→": ","}
 
@@ -68,11 +68,23 @@ def find_bounds(words: list[str]) -> list[Bound]:
                 found.append(Bound(place + 1, DASH))
         elif kind != "pair":
             found.append(Bound(place, kind))
+            if kind == CAUSE and place + 1 < size and words[place + 1] in word_set("subjects"):
+                found.append(Bound(place, SUBJECT))
         elif starts_with(words, place, _pairs("exceptions")):
             found.append(Bound(place, EXCEPTION))
         elif starts_with(words, place, _pairs("cause_pairs")):
             found.append(Bound(place, CAUSE))
     return found
+
+
+def _has_verb(words: list[str], place: int) -> bool:
+    """Whether a noun that opens here gets its own verb: "and your digoxin 0.125 mg stays the same"."""
+    for word in words[place + 1 : place + 8]:
+        if word in word_set("finite_verbs"):
+            return True
+        if word in (",", ";", ":", "and", "or", "(", "but", "if", "which", "who", "that", "because"):
+            return False
+    return False
 
 
 def _after_joint(words: list[str], joint: int) -> list[Bound]:
@@ -89,7 +101,7 @@ def _after_joint(words: list[str], joint: int) -> list[Bound]:
         return [Bound(joint + 1, SUBJECT)]
     if word in word_set("determiners") and place + 1 < size:
         following = words[place + 1]
-        if following in word_set("subjects") or following in word_set("relatives"):
+        if following in word_set("subjects") or following in word_set("relatives") or _has_verb(words, place + 1):
             return [Bound(joint + 1, SUBJECT)]
         return []
     if word in word_set("relatives") and place + 1 < size and words[place + 1] in word_set("verbs"):

@@ -1,4 +1,4 @@
-"""Cues of a sentence: which words deny, end, doubt or suppose, found longest first. It does not know what they reach."""
+"""Cues of a sentence: which words deny, end, doubt or suppose, found longest first. Knows not what they reach."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ from workup.tasks.conversation.matching.vocabulary import table
 
 PASSED_OVER = "passed_over"
 _SIDED = (
-    *("negated", "ruled_out", "stopped", "resolved", "no_longer", "past", "history", "now", "holds", "family"),
+    *(
+        "negated",
+        "trouble",
+        "ruled_out",
+        "stopped",
+        "resolved",
+        "no_longer",
+        "past",
+        "history",
+        "now",
+        "holds",
+        "family",
+    ),
     *("possible", "tested", "supposed", "feared", "weighed", "condition", "confirmed"),
 )
 
@@ -111,9 +123,11 @@ _DENYING = frozenset({"deny", "denies", "denied", "denying", "refuse", "refused"
 
 
 def _without_double_negation(words: list[str], found: list[Cue]) -> list[Cue]:
-    """ "Has not stopped", "does not deny", "no need to hold": two that cancel. "Not been ruled out" leaves doubt."""
+    """Two that cancel: "has not stopped", "does not deny", "no need to hold". "Not been ruled out" leaves doubt."""
     reversible = [
-        cue for cue in found if cue.category in _REVERSIBLE or (cue.category == "negated" and words[cue.start] in _DENYING)
+        cue
+        for cue in found
+        if cue.category in _REVERSIBLE or (cue.category == "negated" and words[cue.start] in _DENYING)
     ]
     if not reversible:
         return found
@@ -124,7 +138,9 @@ def _without_double_negation(words: list[str], found: list[Cue]) -> list[Cue]:
         place = cue.start - 1
         while place >= 0 and words[place] in fillers:
             place -= 1
-        negator = next((one for one in found if one.end == place + 1 and one.category == "negated" and one.before), None)
+        negator = next(
+            (one for one in found if one.end == place + 1 and one.category == "negated" and one.before), None
+        )
         # "Not to stop" cancels; "no longer", "never stopped" too; but "denies ... denied" are two statements.
         if place < 0 or words[place] not in word_set("negators") or (negator is None and words[place] != "no"):
             continue

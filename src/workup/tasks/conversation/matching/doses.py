@@ -1,4 +1,4 @@
-"""Doses in words of a text: amounts with units in one form, ranges, changes and tapers. It does not know whose they are."""
+"""Doses in words of a text: amounts with units in one form, ranges, changes and tapers. Knows not whose they are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class Dose(NamedTuple):
 
 @cache
 def _units() -> dict[str, Unit]:
-    return {word: Unit(name, float(factor), measure) for word, (name, factor, measure) in table(_VALUES)["units"].items()}
+    return {
+        word: Unit(name, float(factor), measure) for word, (name, factor, measure) in table(_VALUES)["units"].items()
+    }
 
 
 @cache
@@ -95,9 +97,9 @@ def read_number(words: list[str], place: int) -> tuple[float, int] | None:
         word = words[place]
         if word in ("hundred", "thousand"):
             total *= 100 if word == "hundred" else 1000
-        elif word in numbers and total >= 20 and numbers[word] < 10 and total % 10 == 0:
-            total += numbers[word]
-        elif word in numbers and total >= 100 and total % 100 == 0:
+        elif (word in numbers and total >= 20 and numbers[word] < 10 and total % 10 == 0) or (
+            word in numbers and total >= 100 and total % 100 == 0
+        ):
             total += numbers[word]
         elif words[place : place + 3] == ["and", "a", "half"]:
             return total + 0.5, place + 3
@@ -113,7 +115,7 @@ _JOINTS = frozenset({"-", "to", "or", "/"})
 def find_doses(words: list[str], first: int, last: int) -> list[Dose]:
     """Doses in words [first, last).
 
-    >>> find_doses("up from 5 mg to 7.5 mg".split(), 0, 6)[0].amounts
+    >>> find_doses("up from 5 mg to 7.5 mg".split(), 0, 7)[0].amounts
     (7.5,)
     """
     found: list[Dose] = []
@@ -123,6 +125,7 @@ def find_doses(words: list[str], first: int, last: int) -> list[Dose]:
         if dose is None:
             place += 1
             continue
+        dose = _multiplied(words, dose, first, last)
         found.append(dose._replace(past=_past(words, dose.start, first)))
         place = dose.end
     return _changed(words, found, first)
@@ -149,6 +152,20 @@ def _dose_at(words: list[str], place: int, last: int) -> Dose | None:
     return Dose(place, end + 2 * bool(per), tuple(amounts), unit, kind, per)
 
 
+def _multiplied(words: list[str], dose: Dose, first: int, last: int) -> Dose:
+    """Of "two 250 mg tablets", "2 x 250 mg", "two tablets of 250 mg" the sum is a dose as well as the strength."""
+    counted = {"tablet", "tablets", "tab", "tabs", "capsule", "capsules", "pill", "pills", "x", "×", "of"}
+    place = dose.start - 1
+    while place >= first and words[place] in counted:
+        place -= 1
+    count = read_number(words, place) if place >= first else None
+    direct = place == dose.start - 1
+    shaped = dose.end < last and words[dose.end] in counted
+    if count is None or count[1] != place + 1 or len(dose.amounts) != 1 or (direct and not shaped):
+        return dose
+    return dose._replace(amounts=(dose.amounts[0], dose.amounts[0] * count[0]), kind="parts")
+
+
 def _past(words: list[str], start: int, first: int) -> bool:
     before = words[max(first, start - 3) : start]
     return bool(before) and (before[-1] == "from" or not _listed("not_now_strict").isdisjoint(before[-2:]))
@@ -156,7 +173,8 @@ def _past(words: list[str], start: int, first: int) -> bool:
 
 def _changed(words: list[str], found: list[Dose], first: int) -> list[Dose]:
     """Of "increased 5 mg to 10 mg" the second is the dose; a taper has several."""
-    changes = not _listed("changed").isdisjoint(words[max(0, first - 4) : found[-1].end] if found else [])
+    within = words[max(0, first - 4) : found[-1].end] if found else []
+    changes = not _listed("changed").isdisjoint(within) or "→" in within
     if not changes:
         return found
     kept = []

@@ -75,7 +75,7 @@ def _phrase_at(words: list[str], place: int, last: int) -> Frequency | None:
 
 
 def _pattern_at(words: list[str], place: int, last: int) -> Frequency | None:
-    """"Every 8 hours", "q8h", "q 8 h", "three times a day", "2 x daily", "twice weekly"."""
+    """As in "every 8 hours", "q8h", "q 8 h", "three times a day", "2 x daily", "twice weekly"."""
     word = words[place]
     if word in ("every", "each") or word == "q":
         return _every(words, place, last)

@@ -61,7 +61,7 @@ def _shares_a_piece(word: str, name: str, most: int) -> bool:
 
 
 def _opposed(word: str, name: str) -> bool:
-    """"Hypo" against "hyper": the words differ in a prefix that turns the meaning."""
+    """As "hypo" against "hyper": the words differ in a prefix that turns the meaning."""
     for group in _prefixes():
         mine = max((len(prefix) for prefix in group if word.startswith(prefix)), default=0)
         other = max((len(prefix) for prefix in group if name.startswith(prefix)), default=0)

@@ -9,7 +9,9 @@ from workup.tasks.conversation.matching.cues import phrases, starts_with
 from workup.tasks.conversation.matching.text import Sentence
 from workup.tasks.conversation.matching.vocabulary import table
 
-_EXCEPT = frozenset({"except", "besides", "other", "apart", "aside", "save", "exception", "until", "before", "if", "new"})
+_EXCEPT = frozenset(
+    {"except", "besides", "other", "apart", "aside", "save", "exception", "until", "before", "if", "new"}
+)
 _SPEAKERS = frozenset({"mother", "father", "sister", "brother", "wife", "husband", "son", "daughter"})
 
 
@@ -34,8 +36,24 @@ def _denials(kind: str) -> dict[str, list[tuple[str, ...]]]:
 
 # A sentence without one of these words denies no kind.
 HEADS = frozenset(
-    "allergies allergy nkda nka nkma allergic medications medication medicines history problems conditions illnesses meds "
-    "drugs anything".split()
+    [
+        "allergies",
+        "allergy",
+        "nkda",
+        "nka",
+        "nkma",
+        "allergic",
+        "medications",
+        "medication",
+        "medicines",
+        "history",
+        "problems",
+        "conditions",
+        "illnesses",
+        "meds",
+        "drugs",
+        "anything",
+    ]
 )
 
 
@@ -54,7 +72,41 @@ def denied_kinds(sentence: Sentence, kinds: frozenset[str]) -> Iterator[str]:
             length = starts_with(words, place, opened) if word in opened else 0
             if not length or not _SPEAKERS.isdisjoint(words) or not _EXCEPT.isdisjoint(words):
                 continue
-            following = words[place + length] if place + length < len(words) else ""
-            if following not in ("to", "of", "for"):
+            if _closes(words[place + length : place + length + 3]):
                 yield kind
                 break
+
+
+_CLOSING = frozenset(
+    (
+        *(
+            ",",
+            ";",
+            ":",
+            ")",
+            "(",
+            "—",
+            "-",
+            "and",
+            "or",
+            "at",
+            "on",
+            "as",
+            "so",
+            "currently",
+            "presently",
+            "regularly",
+        ),
+        *("today", "noted", "documented", "listed", "reported", "known", "daily", "right", "whatsoever"),
+    )
+)
+_TOLD = frozenset({"reported", "noted", "documented", "known", "listed", "recorded"})
+
+
+def _closes(rest: list[str]) -> bool:
+    """ "No medications" ends the statement; "no medications were changed" and "no allergies to foods" say less."""
+    if not rest or rest[0] in _CLOSING:
+        return True
+    if rest[0] in ("were", "are", "is"):
+        return not _TOLD.isdisjoint(rest[1:])
+    return rest[0] == "to" and not {"medications", "medication", "drugs", "medicines"}.isdisjoint(rest[1:])

@@ -89,7 +89,9 @@ class Index:
         if misspelled and not misspelled.keys().isdisjoint(words):
             spelled = [misspelled.get(word, own) for word, own in zip(words, stems, strict=True)]
             exact = {(one.start, one.end, one.fact) for one in found}
-            found += [one for one in self._met(words, spelled, fuzzy=True) if (one.start, one.end, one.fact) not in exact]
+            found += [
+                one for one in self._met(words, spelled, fuzzy=True) if (one.start, one.end, one.fact) not in exact
+            ]
         if len(found) < 2:
             return found
         return [one for one in found if not any(_inside(one, other) for other in found)]
@@ -119,7 +121,9 @@ class Index:
         )
 
     def _remember(self, word: str) -> str:
-        right = "" if word in self._long else next((own for name, own in self._long.items() if misspells(word, name)), "")
+        right = (
+            "" if word in self._long else next((own for name, own in self._long.items() if misspells(word, name)), "")
+        )
         if stem(word) == right:
             right = ""
         if len(self._spelled) < _MOST_REMEMBERED:
@@ -146,13 +150,16 @@ def _longer(stems: tuple[str, ...], own: set[tuple[str, ...]]) -> tuple[tuple[in
     size = len(stems)
     for phrase in _other_concepts():
         if len(phrase) > size and phrase not in own:
-            found += [(place, phrase) for place in range(len(phrase) - size + 1) if phrase[place : place + size] == stems]
+            found += [
+                (place, phrase) for place in range(len(phrase) - size + 1) if phrase[place : place + size] == stems
+            ]
     return tuple(found)
 
 
 def _is_other(entry: _Entry, stems: list[str], place: int) -> bool:
     return any(
-        place >= lead and tuple(stems[place - lead : place - lead + len(phrase)]) == phrase for lead, phrase in entry.others
+        place >= lead and tuple(stems[place - lead : place - lead + len(phrase)]) == phrase
+        for lead, phrase in entry.others
     )
 
 

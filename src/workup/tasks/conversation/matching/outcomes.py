@@ -10,8 +10,9 @@ from typing import Literal, NamedTuple, get_args
 
 from workup.tasks.conversation.facts import Fact
 from workup.tasks.conversation.matching.allergies import relation_of
+from workup.tasks.conversation.matching.analysed import Analysed
 from workup.tasks.conversation.matching.attached import differing
-from workup.tasks.conversation.matching.context import Analysed, said_of
+from workup.tasks.conversation.matching.context import said_of
 from workup.tasks.conversation.matching.kinds import HEADS, denial_of, denied_kinds
 from workup.tasks.conversation.matching.mentions import Index, Mention, Prepared, prepare_fact
 from workup.tasks.conversation.matching.text import Sentence, sentences, without_reasoning
@@ -33,6 +34,7 @@ class Judged(NamedTuple):
     fuzzy: bool = False
 
 
+_MOST_MENTIONS = 200  # of one fact in one reply; a model that repeats itself more often has said it
 _UNMENTIONED = Judged("omitted", None, "no_mention")
 
 
@@ -80,6 +82,8 @@ class Matcher:
             if found:
                 analysed = Analysed(sentence, cut[place + 1] if place + 1 < len(cut) else None)
                 for mention in found:
+                    if len(ballots[mention.fact]) >= _MOST_MENTIONS:
+                        continue
                     ballots[mention.fact].append(self._cast(analysed, mention, found, place))
             if kinds and not sentence.question:
                 for kind in denied_kinds(sentence, kinds):
@@ -103,7 +107,8 @@ class Matcher:
             if mention.name.inverted:
                 said = said._replace(negated=not said.negated)
             cast = vote(said, kind, status)
-            if kind == "medication" and cast.side != NEITHER and relation_of(analysed, start, end).kind == "allergy":
+            drug = kind == "medication" and cast.side != NEITHER and not said.ended
+            if drug and relation_of(analysed, start, end).kind == "allergy":
                 cast = Vote(NEITHER, "as_allergy")
         if cast.side != AGREES or status == "absent" or not one.wanted.anything:
             return _Ballot(cast, place, mention.fuzzy)
@@ -148,7 +153,7 @@ def _replaced_by_namesakes(prepared: Sequence[Prepared]) -> frozenset[int]:
 
 
 def _of_active(ballots: list[_Ballot]) -> Judged:
-    """Reversed if any current assertion contradicts, else a wrong value if one is stated, else correct if any agrees."""
+    """Reversed if any current assertion contradicts, else wrong_value if one differs, else correct if any agrees."""
     if not ballots:
         return _UNMENTIONED
     agreeing = [one for one in ballots if one.vote.side == AGREES]
@@ -167,7 +172,9 @@ def _judged(outcome: Outcome, chosen: list[_Ballot]) -> Judged:
     # An exact mention decides before a misspelled one, so that the flag is raised only where it matters.
     first = next((one for one in chosen if not one.fuzzy), chosen[0])
     reason = "value_differs" if outcome == "wrong_value" else first.vote.reason
-    return Judged(outcome, first.sentence, reason, first.attribute or None if outcome == "wrong_value" else None, first.fuzzy)
+    return Judged(
+        outcome, first.sentence, reason, first.attribute or None if outcome == "wrong_value" else None, first.fuzzy
+    )
 
 
 def _of_retired(ballots: list[_Ballot], *, namesake: bool) -> Judged:

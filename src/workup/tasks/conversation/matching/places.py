@@ -145,7 +145,7 @@ def _date_at(words: list[str], place: int, last: int) -> Dated | None:
 
 
 def _named_month(words: list[str], place: int, last: int, month: int) -> Dated | None:
-    """"March 2019", "March 14, 2019", "March 14th 2019"."""
+    """As in "March 2019", "March 14, 2019", "March 14th 2019"."""
     day, end = 0, place + 1
     if end < last and words[end].isdigit() and len(words[end]) <= 2 and 1 <= int(words[end]) <= 31:
         day, end = int(words[end]), end + 1

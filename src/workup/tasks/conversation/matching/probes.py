@@ -17,7 +17,7 @@ from workup.tasks.conversation.matching.outcomes import OUTCOMES, outcome_of
 from workup.tasks.conversation.matching.vocabulary import data_file
 
 HELD_OUT_EVERY = 3  # of the first replies, each third was kept from the tuning
-PARTS = ("tuned", "held_out", "fresh")
+PARTS = ("tuned", "held_out", "fresh", "second")
 
 
 class Probe(NamedTuple):
@@ -79,14 +79,14 @@ def probes() -> tuple[Probe, ...]:
     content = yaml.load(data_file("probes"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     facts = {name: _fact(name, dict(record)) for name, record in content["facts"].items()}
     found: list[Probe] = []
-    for group in ("first", "fresh"):
+    for group in ("first", "fresh", "second"):
         number = 0
         for kind, rows in (content.get(group) or {}).items():
             for name, expected, reply in rows:
                 number += 1
                 held = "held_out" if number % HELD_OUT_EVERY == 0 else "tuned"
                 fact, turn = facts[name]
-                part = held if group == "first" else "fresh"
+                part = held if group == "first" else group
                 found.append(Probe(f"{group}-{number}", fact, turn, str(reply), str(expected), kind, part))
     return tuple(found)
 

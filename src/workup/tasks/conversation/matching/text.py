@@ -46,7 +46,9 @@ _PLAIN = str.maketrans(
 _TAGS = re.compile(r"<(/?)(br|p|li|div|tr|ul|ol|h[1-6])\b[^<>\n]{0,80}>|</?[a-z][^<>\n]{0,80}>")
 _LINKS = re.compile(r"\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
 _STRUCK = re.compile(r"~~[^~\n]{0,400}~~")
-_BOLD_LINE = re.compile(r"^[ ]{0,20}(?:[-*+][ ]{1,3})?(\*\*|__)([^*_\n]{1,80}?)[ ]?:?[ ]?\1[ ]?:?[ ]{0,3}$", re.MULTILINE)
+_BOLD_LINE = re.compile(
+    r"^[ ]{0,20}(?:[-*+][ ]{1,3})?(\*\*|__)([^*_\n]{1,80}?)[ ]?:?[ ]?\1[ ]?:?[ ]{0,3}$", re.MULTILINE
+)
 _UNDERSCORES = re.compile(r"_+(?<![^\W_]_)|_+(?![^\W_])")
 _ITEM_START = re.compile(
     r"^[ ]*(?:(?:[-*+>|\u2014]+[ ]+)+(?:\[[x ]\][ ]*)?|\(?\d{1,2}[.)][ ]+|\(?[a-z]\)[ ]+|\|)", re.MULTILINE
@@ -56,6 +58,7 @@ _LABEL_START = re.compile(r"^[ ]*(?=[^\W\d_][\w /&()',-]{0,40}:(?:\s|$))", re.MU
 _GAP_LINES = re.compile(r"\n[ ]*\n\s*")
 _CONTRACTED = re.compile(r"n't\b")
 _CLITICS = re.compile(r"'(?:s|ve|re|ll|d|m)\b")
+_NOT_LIMITED = re.compile(r",? ?but (?:is |are )?not limited to,?")  # the one "but" that turns nothing
 _DOT_AND_LETTER = re.compile(r"\.[^\W\d_](?!\w)")
 _DOTTED = re.compile(r"(?<![\w.])[^\W\d_]\.[^\W\d_](?:\.[^\W\d_])*(?!\w)(\.?)")
 _NEXT_WORD = re.compile(r"\s*([^\W_]+)")
@@ -68,7 +71,7 @@ _TOKEN_WITH_STROKES = re.compile(r"(?:w/o|h/o|s/p|r/o|d/c|c/o|b/c|y/o)(?!\w)|w/(
 _PREFIXES = ("non-", "ex-", "pre-", "anti-", "pseudo-", "hypo-", "hyper-", "peri-", "para-")
 _BREAKERS = frozenset({".", "!", "?", "\n", ")", *_MARKS})
 _SHORTEST_WRAP = 40
-_LONGEST_SENTENCE = 300  # words; what is longer is no sentence, and each mention looks over its whole sentence
+_LONGEST_SENTENCE = 150  # words; what is longer is no sentence, and each mention looks over its whole sentence
 
 
 class Sentence(NamedTuple):
@@ -130,6 +133,8 @@ def _plain(text: str) -> str:
         text = _CLITICS.sub("", _CONTRACTED.sub(" not", text))
     if "cannot" in text:
         text = text.replace("cannot", "can not")
+    if "limited to" in text:
+        text = _NOT_LIMITED.sub(" ", text)
     if _DOT_AND_LETTER.search(text):
         text = _DOTTED.sub(_undotted, text)
     if "-" in text:
@@ -271,12 +276,12 @@ def _stop(cutter: _Cutter, token: str, after: str) -> None:
     """A full stop or a bracket: the end, a list number, or part of an abbreviation."""
     words = cutter.words
     last = words[-1] if words else ""
-    if last.isdigit() and len(last) < 3 and (token == "." or "(" not in words):
-        if len(words) == 1 or int(last) == cutter.number + 1:
-            cutter.number = int(words.pop())
-            cutter.end()
-            cutter.level = max(cutter.level, _INLINE)
-            return
+    numbered = last.isdecimal() and len(last) < 3 and (token == "." or "(" not in words)
+    if numbered and (len(words) == 1 or int(last) == cutter.number + 1):
+        cutter.number = int(words.pop())
+        cutter.end()
+        cutter.level = max(cutter.level, _INLINE)
+        return
     if token == ")":
         words.append(token)
         return

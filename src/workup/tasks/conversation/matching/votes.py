@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workup.tasks.conversation.matching.context import MILD, NOW, STRONG, TREATMENTS, Said
+from workup.tasks.conversation.matching.context import Said
+from workup.tasks.conversation.matching.timing import MILD, NOW, STRONG
 
 AGREES, CONTRADICTS, OPPOSES, NEITHER = "agrees", "contradicts", "opposes", "neither"
 
@@ -31,7 +32,9 @@ def vote(said: Said, kind: str, status: str) -> Vote:
         return _family(said)
     if said.family and not said.personal:
         return Vote(NEITHER, "relative")
-    return {"present": _present, "absent": _absent, "historical": _historical, "uncertain": _uncertain}[status](said, kind)
+    return {"present": _present, "absent": _absent, "historical": _historical, "uncertain": _uncertain}[status](
+        said, kind
+    )
 
 
 def _present(said: Said, kind: str) -> Vote:
@@ -57,8 +60,8 @@ def _absent(said: Said, kind: str) -> Vote:
         return Vote(AGREES, "negated")
     if said.ended:
         return Vote(AGREES, "ended")
-    if said.time == STRONG:
-        return Vote(NEITHER, "past")
+    if said.time == STRONG or said.attack:
+        return Vote(NEITHER, "past" if said.time == STRONG else "no_attack")
     return Vote(CONTRADICTS, "affirmed")
 
 
@@ -109,7 +112,7 @@ def _uncertain(said: Said, kind: str) -> Vote:
 
 
 def allergy_vote(said: Said, relation: str, status: str) -> Vote:
-    """An allergy is stated as one, avoided or tolerated; the drug by itself, given or prescribed, says nothing of it."""
+    """An allergy is stated as one, avoided or tolerated; the drug by itself, given or prescribed, says nothing."""
     if said.mood:
         return Vote(NEITHER, said.mood)
     if not relation and status != "family":
@@ -124,4 +127,4 @@ def allergy_vote(said: Said, relation: str, status: str) -> Vote:
     return vote(said, "allergy", status)
 
 
-__all__ = ["AGREES", "CONTRADICTS", "NEITHER", "OPPOSES", "TREATMENTS", "Vote", "allergy_vote", "vote"]
+__all__ = ["AGREES", "CONTRADICTS", "NEITHER", "OPPOSES", "Vote", "allergy_vote", "vote"]

@@ -1,0 +1,104 @@
+"""When it is: over, past, or now; ended in this clause, in the next one, or begun again."""
+
+from __future__ import annotations
+
+from workup.tasks.conversation.matching.analysed import TREATMENTS, Analysed
+from workup.tasks.conversation.matching.clauses import COMMA_PREDICATE, HARD, PREDICATE, RELATIVE, SUBJECT
+from workup.tasks.conversation.matching.cues import Cue, find_cues, phrase_list, starts_with, word_set
+from workup.tasks.conversation.matching.reach import applies
+from workup.tasks.conversation.matching.vocabulary import drug_words
+
+UNMARKED, NOW, MILD, STRONG = "unmarked", "now", "mild", "strong"
+_OPENING = frozenset({HARD, SUBJECT, PREDICATE, COMMA_PREDICATE, RELATIVE})
+
+
+def ended_by(analysed: Analysed, found: dict[str, Cue]) -> bool:
+    """Whether a cue that reaches the mention ends it, and nothing behind it begins it again."""
+    cues = [found[category] for category in ("stopped", "resolved", "no_longer") if category in found]
+    if not cues:
+        return False
+    last = max(cue.end for cue in cues)
+    restarts = phrase_list("restarted")
+    words = analysed.words
+    negated_first = "negated" in found and found["negated"].end <= cues[0].start
+    return not any(starts_with(words, place, restarts) for place in range(last, len(words))) and not negated_first
+
+
+_ANAPHORS = frozenset({"it", "this", "that", "these", "they", "which", "she", "he", "we", "i", "you", "them"})
+_TURNS = frozenset({"but", "however", "and", "then", ",", ";", "later", "though", "although", "—"})
+
+
+def ended_later(analysed: Analysed, end: int, kind: str) -> str:
+    """Ended by the next clause, or by a sentence that opens with "it": "was on warfarin but it was stopped"."""
+    words = analysed.words
+    for place in [bound.place for bound in analysed.bounds if bound.place >= end and bound.kind in _OPENING]:
+        verdict = _ending_at(words, place, analysed.cues, kind)
+        if verdict and not (kind in TREATMENTS and _another_drug(words, end, place)):
+            return verdict
+    following = analysed.following
+    if following is None or analysed.question or following.words[0] not in ("it", "this", "that", "these", "they"):
+        return ""
+    if kind in TREATMENTS and _another_drug(words, end, len(words)):
+        return ""
+    return _ending_at(following.words, 0, find_cues(following.words), kind)
+
+
+def _another_drug(words: list[str], first: int, last: int) -> bool:
+    return not drug_words().isdisjoint(words[first:last])
+
+
+def _ending_at(words: list[str], place: int, cues: list[Cue], kind: str) -> str:
+    fillers = word_set("after_fillers")
+    size = len(words)
+    while place < size and (words[place] in fillers or words[place] in _ANAPHORS or words[place] in _TURNS):
+        place += 1
+    for cue in cues:
+        if cue.start != place or not applies(cue.category, kind):
+            continue
+        after = words[cue.end] if cue.end < size else ""
+        closes = (
+            not after or after in ("it", "this", "them") or after in word_set("after_participle") or after[0].isdigit()
+        )
+        if not closes or (after in ("to", "with", "for") and cue.category == "stopped" and cue.before):
+            continue
+        if cue.category == "ruled_out":
+            return "ruled_out"
+        if cue.category in ("stopped", "resolved"):
+            restarts = phrase_list("restarted")
+            again = any(starts_with(words, later, restarts) for later in range(cue.end, size))
+            return "" if again else "ended"
+    return ""
+
+
+_CHILDHOOD = frozenset({"since", "diagnosed", "onset", "allergic", "allergy", "anaphylaxis", "reaction"})
+
+
+def time_of(analysed: Analysed, found: dict[str, Cue], start: int, end: int, kind: str) -> str:
+    """Now, strongly past (and no more), mildly past (and perhaps still), or unmarked."""
+    words = analysed.words
+    past = found.get("past")
+    if past is not None and kind == "allergy" and words[past.start] != "formerly":
+        return MILD  # a reaction in the past is the allergy of today
+    if past is not None and not ("now" in found and found["now"].start > past.start):
+        childlike = not {"child", "childhood", "infancy"}.isdisjoint(words[past.start : past.end])
+        beyond_and = past.before and "and" in words[past.end : start]
+        if beyond_and or (childlike and not _CHILDHOOD.isdisjoint(words)):
+            return MILD
+        return STRONG
+    if "now" in found:
+        return NOW
+    if "history" in found:
+        return MILD
+    return MILD if _dated(words, end) or _dated_before(words, start) else UNMARKED
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isdigit() and word[:2] in ("19", "20")
+
+
+def _dated(words: list[str], end: int) -> bool:
+    return any(_is_year(word) for word in words[end : end + 5])
+
+
+def _dated_before(words: list[str], start: int) -> bool:
+    return start > 1 and words[0] == "in" and _is_year(words[1])
