@@ -182,8 +182,7 @@ class Study(Part):
 
     def record(self) -> dict[str, Any]:
         """The study as the report holds it: complete, without what must not change the bytes (engine, workers)."""
-        unsaid = {"utility"} if self.utility == "none" else set()  # it came later, and changes no older record
-        return self.model_dump(mode="json", by_alias=True, exclude={"engine", "workers", *unsaid})
+        return self.model_dump(mode="json", by_alias=True, exclude={"engine", "workers"})
 
     @classmethod
     def of(cls, content: Mapping[str, Any], *, base: Path | str = ".", where: str = "study") -> Study:

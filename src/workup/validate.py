@@ -170,7 +170,7 @@ def score_spans(
     name: str = "spans",
     watch: Watch = lambda what, done, total: None,
 ) -> Report:
-    """Score recorded predictions against golds: paths, or documents and a mapping from their ids to spans.
+    """Score recorded predictions against golds: paths, or documents and the spans found in them, by their ids.
 
     >>> gold = [{"id": "a", "text": "Ann Lee, 9 May", "spans": [{"start": 0, "end": 7, "label": "name_patient"}]}]
     >>> found = {"a": [{"start": 0, "end": 3, "label": "name_patient"}]}
@@ -205,8 +205,10 @@ def score_spans(
         "bootstrap": {"replicates": replicates},
     }
     study = Study.of(content, base=Path() if path is None else path.parent, where="score_spans")
-    system: Any = GivenSpans(pred)
-    if recorded is not None:
+    system: Any
+    if recorded is None:
+        system = GivenSpans(pred if isinstance(pred, Mapping) else {one["id"]: one["spans"] for one in pred or ()})
+    else:
         make = plugins.find("systems", "recorded")
         system = make(name="recorded", base=recorded.parent, path=recorded.name, offsets=offsets)
     return validate(study, system=system, table=None if path else gold, show_text=show_text, watch=watch)

@@ -80,6 +80,20 @@ def test_text_is_shown_only_when_asked_for_and_then_marked(tmp_path: Path) -> No
     call(*words, "--show-text")
     shown = (tmp_path / "r.json").read_text()
     assert CANARY in shown and json.loads(shown)["contains_phi"] is True
+    assert (tmp_path / "r.json").stat().st_mode & 0o077 == 0
+    call("report", tmp_path / "r.json", "-f", "html", "-o", tmp_path / "r.html")
+    assert (tmp_path / "r.html").stat().st_mode & 0o077 == 0
+
+
+def test_a_system_that_says_nothing_is_praised_for_nothing(tmp_path: Path) -> None:
+    gold, _ = _corpus(tmp_path)
+    pred = _lines(tmp_path / "other.jsonl", [{"id": "elsewhere", "spans": []}])
+    rules = ("over_redaction.high <= 0.5", "specificity_char.low >= 0.1", "specificity_token.value >= 0.1")
+    done = call(
+        "score", "spans", "--gold", gold, "--pred", pred, "--json", "-", *(w for r in rules for w in ("--gate", r))
+    )
+    verdicts = json.loads(done.out)["verdicts"]
+    assert done.code == 3 and {verdict["outcome"] for verdict in verdicts} == {"not_assessed"}
 
 
 def test_options_that_cannot_be_read_are_taught(tmp_path: Path) -> None:

@@ -82,8 +82,11 @@ def detail(message: str) -> None:
         sys.stderr.write(message + "\n")
 
 
-def emit(text: str | bytes, target: str | None) -> None:
-    """Write a result: text to standard output for None, UTF-8 data for "-", else a file, whole or not at all."""
+def emit(text: str | bytes, target: str | None, *, private: bool = False) -> None:
+    """Write a result: text to standard output for None, UTF-8 data for "-", else a file, whole or not at all.
+
+    A private file is for its owner alone, because it holds text of patients.
+    """
     if target == "-" and hasattr(sys.stdout, "buffer"):
         sys.stdout.flush()
         sys.stdout.buffer.write(_bytes(text))
@@ -95,6 +98,7 @@ def emit(text: str | bytes, target: str | None) -> None:
     path = Path(target)
     part = path.with_name(path.name + ".part")
     try:
+        part.touch(mode=0o600 if private else 0o666)
         part.write_bytes(_bytes(text))
         part.replace(path)
     except OSError as error:

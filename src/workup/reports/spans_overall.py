@@ -63,9 +63,11 @@ def headline(report: Report) -> Iterator[str]:
     about = internal.tables.get("summary") or {}
     if about:
         yield (
-            f"{plural(about['documents'], 'document')} with {plural(about['golds'], 'marked identifier')} of "
-            f"{plural(about['labels'], 'type')} were given to the system, which masked "
-            f"{plural(about['predictions'], 'place')}. What must be masked is set by the policy {primary.policy}."
+            f"{plural(about['documents'], 'document')} with "
+            f"{plural(about.get('identifiers', about['golds']), 'identifier')} that must be masked (of "
+            f"{plural(about['golds'], 'mark')} of {plural(about['labels'], 'type')} in all) were given to the system, "
+            f"which masked {plural(about['predictions'], 'place')}. What must be masked is set by the policy "
+            f"{primary.policy}."
         )
     for metric, words in _SENTENCES.items():
         if metric == "leaks":
@@ -129,7 +131,8 @@ def corpus(internal: LensResult) -> Section:
         ("documents", "documents"),
         ("readings", "readings (documents times annotators)"),
         ("characters", "characters"),
-        ("golds", "marked identifiers (golds)"),
+        ("golds", "golds, clinical terms and other marks among them"),
+        ("identifiers", "golds that must be masked (primary policy)"),
         ("labels", "types of identifiers"),
         ("documents_without_golds", "documents without any mark"),
         ("negative_documents", "documents in which nothing must be masked"),

@@ -35,7 +35,7 @@ _RULES = {
     "exact": "same start and end, any type",
     "overlap": "any overlap, same type",
     "partial": "any overlap, any type; half a point where the ends differ",
-    "full_mask": "every letter and digit of it masked, whatever the type",
+    "full_mask": "all of it masked but blanks and punctuation, whatever the type",
     "token": "word by word",
     "char": "character by character, any type",
     "i2b2": "same start and type, end within 2 characters",
@@ -137,7 +137,8 @@ def rule(mode: str) -> str:
     """What a mode asks, in words.
 
     >>> rule("iou:0.5"), rule("full_mask"), rule("mine")
-    ('overlap of at least 0.5 (IoU), same type', 'every letter and digit of it masked, whatever the type', 'mine')
+    ('overlap of at least 0.5 (IoU), same type', 'all of it masked but blanks and punctuation, whatever the type',
+     'mine')
     """
     kind, _, limit = mode.partition(":")
     if kind == "iou":

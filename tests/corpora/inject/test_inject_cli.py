@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -205,6 +207,10 @@ def test_five_hundred_notes_of_mtsamples(tmp_path: Path) -> None:
         text, inserted = document["text"], [tuple(pair) for pair in truth["inserted"]]
         assert without(text, inserted) == sources[document["id"]]
         assert truth["specialty"]
+        assert all(one["end"] <= other["start"] for one, other in pairwise(document["spans"]))
+        for first, last in inserted:  # spacing is kept: no blank comes beside another, or before a mark
+            edges = text[max(0, first - 1) : first + 1], text[last - 1 : last + 1]
+            assert not any(edge == "  " or re.fullmatch(r" [.,;]", edge) for edge in edges)
         for span in document["spans"]:
             start, end = span["start"], span["end"]
             assert text[start:end] == span["text"]
@@ -215,4 +221,5 @@ def test_five_hundred_notes_of_mtsamples(tmp_path: Path) -> None:
                 placed.add(span["label"])
                 assert not text[start - 1 : start].isalnum() and not text[end : end + 1].isalnum()
     assert placed == set(LEAVES)
+    assert len(record["kinds"]) >= 25 and sum(record["residues"].values()) > 500
     assert values >= record["asked"] * 500 / record["documents"] * 0.9

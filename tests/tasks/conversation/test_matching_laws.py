@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import random
+import textwrap
+from pathlib import Path
 
 import pytest
 from facts_made import ALL, PENICILLIN, WARFARIN
@@ -143,9 +146,18 @@ def test_case_and_line_ends_do_not_matter(probe) -> None:
         assert outcome_of(probe.fact, broken, turn=probe.turn).outcome == found.outcome
 
 
-def test_a_wrapped_paragraph_is_read_like_one_line() -> None:
-    import textwrap
+@pytest.mark.parametrize("probe", probes()[1::3], ids=lambda probe: probe.name)
+def test_a_line_end_for_any_blank_of_a_sentence_changes_nothing(probe) -> None:
+    reply = probe.reply
+    if reply[-1] not in ".!?" or any(sign in reply for sign in "\n:|"):
+        pytest.skip("no sentence of prose")
+    found = outcome_of(probe.fact, reply, turn=probe.turn).outcome
+    for place in (place for place, sign in enumerate(reply) if sign == " "):
+        broken = f"{reply[:place]}\n{reply[place + 1 :]}"
+        assert outcome_of(probe.fact, broken, turn=probe.turn).outcome == found
 
+
+def test_a_wrapped_paragraph_is_read_like_one_line() -> None:
     text = (
         "The patient is a retired teacher who denies any fever, chills, night sweats, weight loss, palpitations, "
         "dizziness, shortness of breath on exertion or at rest, swelling of the legs or chest pain, and who has been "
@@ -164,6 +176,23 @@ def test_many_at_once_is_one_by_one(probe) -> None:
     alone = outcome_of(probe.fact, probe.reply, turn=probe.turn)
     other = Fact("other", "diagnosis", "xeroderma")
     assert outcomes([other, probe.fact], probe.reply, turn=probe.turn)[1] == alone
+
+
+NOTES = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "aci_bench" / "valid.csv"
+
+
+@pytest.mark.real_data
+@pytest.mark.skipif(not NOTES.is_file(), reason="the visit notes of ACI-Bench are not beside the project")
+def test_real_notes_are_read_the_same_in_capitals() -> None:
+    with NOTES.open(encoding="utf-8", newline="") as file:
+        notes = [row["note"] for row in csv.DictReader(file)]
+    assert len(notes) == 20
+    mentioned = 0
+    for note in notes:
+        judged = MATCHER.judge(note)
+        assert [one.outcome for one in MATCHER.judge(note.upper())] == [one.outcome for one in judged]
+        mentioned += sum(one.reason != "no_mention" for one in judged)
+    assert mentioned >= 10
 
 
 @pytest.mark.parametrize(

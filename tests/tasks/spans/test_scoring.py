@@ -13,6 +13,7 @@ from notes_made import detect, notes
 
 from oracles import read
 from workup import score_spans
+from workup.errors import InputError
 from workup.report import Report
 from workup.tasks.spans import ledger as ledgers
 from workup.tasks.spans.batches import Batch
@@ -371,3 +372,33 @@ def test_the_ledger_keeps_no_text() -> None:
     kept.add(Batch.of([Document("a", "ZZZCANARY is here", (Span(0, 9, "name_patient"),))]), found)
     held = repr({key: value for key, value in vars(kept).items() if key != "information"})
     assert "ZZZCANARY" not in held and Counter(kept.gold_labels) == {"name_patient": 1}
+
+
+def test_no_documents_are_refused_and_predictions_may_be_a_list() -> None:
+    with pytest.raises(InputError, match="at least one document"):
+        score_spans([], {})
+    corpus = notes(30)
+    found = detect(corpus)
+    listed = [{"id": key, "spans": spans} for key, spans in found.items()]
+    assert score_spans(corpus, listed).as_dict()["results"] == score_spans(corpus, found).as_dict()["results"]
+
+
+def test_units_that_stand_alone_need_no_clusters() -> None:
+    """Six documents without identifiers, of six patients, are six independent shares."""
+    corpus = [{"id": str(i), "text": "the patient was seen", "spans": []} for i in range(6)]
+    one = score_spans(corpus, {str(i): [] for i in range(6)}).estimate("specificity_negative_document")
+    assert one.status == "ok" and one.method == "Wilson" and one.low == pytest.approx(0.6097, abs=1e-3)
+
+
+def test_f_is_no_surer_than_the_recall_it_rests_on() -> None:
+    """Every patient alike: clusters show no variance at all, and still 40 golds are only 40 golds."""
+    spans = [{"start": 0, "end": 3, "label": "name_patient"}, {"start": 4, "end": 8, "label": "city"}]
+    corpus = [{"id": str(i), "text": "Ann Rome", "spans": spans} for i in range(20)]
+    report = score_spans(corpus, {str(i): spans[:1] for i in range(20)}, modes=["strict"])
+    recall = report.estimate("recall", mode="strict", level="leaf")
+    f1 = report.estimate("f1", mode="strict", level="leaf")
+    assert recall.low is not None and f1.low is not None and f1.high is not None and recall.high is not None
+    slope = 2 / (1 + recall.value) ** 2  # of F1 over recall where precision is 1
+    assert f1.high - f1.low >= 0.9 * slope * (recall.high - recall.low)
+    severe = report.estimate("severity_recall")
+    assert severe.high - severe.low > 0.2

@@ -265,7 +265,7 @@ def test_it_is_asked_for_and_otherwise_changes_nothing() -> None:
     corpus = notes(20)
     plain = Study.of({"name": "u", "task": "spans"})
     report = validate(plain, table=corpus, system=GivenSpans(detect(corpus)))
-    assert "utility" not in plain.record() and "utility" not in report.results["internal"].tables
+    assert plain.utility == "none" and "utility" not in report.results["internal"].tables
     assert not [e for e in report.results["internal"].estimates if e.metric == "retention"]
     with pytest.raises(StudyError, match="utility"):
         Study.of({"name": "u", "task": "spans", "utility": "lexikon"})
@@ -275,3 +275,20 @@ def test_the_record_holds_no_text() -> None:
     corpus = notes(40, canary="ZQX")
     report = _validated(corpus, detect(corpus))
     assert "ZQX" not in json.dumps(report.results["internal"].tables["utility"])
+
+
+_MASKS = st.lists(
+    st.tuples(st.integers(0, 60), st.integers(1, 20)).map(lambda p: (p[0], p[0] + p[1], "date")), min_size=1, max_size=7
+)
+
+
+@given(masks=_MASKS, start=st.integers(0, 70), length=st.integers(1, 9))
+def test_who_did_it_is_who_covers_most_or_stands_nearest(
+    masks: list[tuple[int, int, str]], start: int, length: int
+) -> None:
+    end = start + length
+    reading = Reading("." * 90, masks, lambda text: [])
+    lost = reading._lost((start, end, "drug", "one"), [])
+    shared = [min(end, b) - max(start, a) for a, b, _ in masks]
+    assert lost.prediction is not None and shared[lost.prediction] == max(shared)  # below 0 it is the gap between them
+    assert (lost.how == "beside") == (max(shared) <= 0)

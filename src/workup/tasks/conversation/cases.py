@@ -192,7 +192,14 @@ def _only(record: Mapping[str, Any], known: Sequence[str], *, where: str) -> Non
 def _facts(value: Any, turns: tuple[Turn, ...], where: str) -> tuple[Fact, ...]:
     introduced = {event.fact: turn.turn for turn in turns for event in turn.events if event.kind == "introduce"}
     found = []
-    for number, record in enumerate(list_of(value, field="facts", where=where)):
+    listed = list_of(value, field="facts", where=where)
+    if not listed:
+        raise InputError(
+            "'facts' must not be empty",
+            where=where,
+            remedy="add a fact, or leave 'facts' out and give 'critical_entities'",
+        )
+    for number, record in enumerate(listed):
         place = f"{where}, facts[{number}]"
         if not isinstance(record, Mapping):
             raise InputError("a fact must be an object", where=place, got=kind(record))

@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.matching.folding import word_tokens
 from workup.tasks.conversation.matching.names import names_of
-from workup.tasks.conversation.matching.text import word_tokens
 from workup.tasks.conversation.matching.vocabulary import table
 
 if TYPE_CHECKING:

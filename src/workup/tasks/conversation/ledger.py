@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from workup.errors import InputError
 from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.matching.folding import tokens
 from workup.tasks.conversation.matching.mentions import Prepared, prepare_fact
 from workup.tasks.conversation.matching.names import SIDE, stem
-from workup.tasks.conversation.matching.text import tokens
 
 if TYPE_CHECKING:
     from workup.tasks.conversation.cases import ConversationCase, Turn

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from workup.errors import InputError, near
 from workup.tasks.conversation.cases import ConversationCase
-from workup.tasks.conversation.matching.text import without_reasoning
+from workup.tasks.conversation.matching.folding import without_reasoning
 from workup.tasks.conversation.reading import kind, needed, records, refuse_slips, text_of, whole_of
 
 ARMS = ("live", "oracle", "naive", "filler-k")

@@ -14,8 +14,8 @@ from workup.metric import FEWEST_CLUSTERS, Column, Concern, Interval, Metric, li
 from workup.scores import Floats, Scores
 from workup.stats import intervals
 from workup.tasks.spans import columns
-from workup.tasks.spans.matching.matchup import Setting
-from workup.tasks.spans.yardstick import Yardstick
+from workup.tasks.spans.matching.matchup import PHI, Setting
+from workup.tasks.spans.yardstick import FULL_MASK, Yardstick
 
 METRIC_NAMES = (
     "recall",
@@ -38,6 +38,8 @@ METRIC_NAMES = (
 )
 # Ways in which a share of identifiers changes over time and matters, by custom: a detector that loses 2 points leaks.
 _RECALL_CONCERN = Concern(0.02, 0.05, 0.05)
+# What a system that says nothing would be praised for.
+_OF_SILENCE = ("over_redaction", "specificity_char", "specificity_token")
 _LEAK_CONCERN = Concern(0.05, 0.10, 0.10)
 
 
@@ -50,20 +52,27 @@ def share(name: str, top: Column, bottom: Column, **fields: Any) -> Metric:
     return ratio(name, top, bottom, interval=interval, **fields)
 
 
-def weighed(metric: Metric) -> Metric:
-    """A share of weights rather than of units: its sums are no counts, and a design effect over them says nothing."""
-    own = metric.interval
-    assert own is not None
+def weighed(metric: Metric, top: Column, bottom: Column, units: Column) -> Metric:
+    """A share of weights rather than of units: its sums are no counts, and a design effect over them says nothing.
+
+    Weights are scaled so that they add up to the units they belong to: no interval is narrower than that of as many
+    independent units.
+    """
 
     def interval(scores: Scores, level: float) -> Interval:
-        found = own(scores, level)
+        scale = float(units(scores).sum()) / float(bottom(scores).sum())
+        found = clustered(top(scores) * scale, bottom(scores) * scale, scores, level)
         return replace(found, reason="") if found.status == "ok" else found
 
     return replace(metric, counts=None, interval=interval)
 
 
 def clustered(top: Floats, bottom: Floats, scores: Scores, level: float) -> Interval:
-    """Wilson's interval on the effective n, patients being the clusters."""
+    """Wilson's interval on the effective n, patients being the clusters; plain where each counts one unit at most."""
+    counted = bottom > 0
+    single = float(bottom.max(initial=0.0)) <= 1 and np.unique(scores.patient[counted]).size == int(counted.sum())
+    if scores.weight is None and single:
+        return share_interval(top, bottom, scores, level)
     return share_interval(top, bottom, replace(scores, weight=scores.base_weight), level)
 
 
@@ -133,8 +142,18 @@ def _f_measure(beta: int, parts: tuple[Column, Column, Column, Column], at: dict
         nothing = (precision <= 0) | (recall <= 0)
         return np.asarray(np.where(np.isnan(recall), np.nan, np.where(nothing, 0.0, value)))
 
+    def independent(totals: Floats) -> float:
+        """The variance if each gold and each prediction stood for itself: like a share, F is never surer than that."""
+        hit, gold, credit, judge = totals
+        recall, precision = min(1.0, hit / gold), min(1.0, credit / judge)
+        scale = (1 + beta**2) / (beta**2 * precision + recall) ** 2
+        by_recall, by_precision = scale * beta**2 * precision**2, scale * recall**2
+        return float(
+            by_recall**2 * recall * (1 - recall) / gold + by_precision**2 * precision * (1 - precision) / judge
+        )
+
     def interval(scores: Scores, level: float) -> Interval:
-        return _linearised(sums(scores), finish, scores, level)
+        return _linearised(sums(scores), finish, scores, level, floor=independent)
 
     return linear(
         f"f{beta}",
@@ -148,7 +167,14 @@ def _f_measure(beta: int, parts: tuple[Column, Column, Column, Column], at: dict
     )
 
 
-def _linearised(sums: Floats, finish: Callable[[Floats], Floats], scores: Scores, level: float) -> Interval:
+def _linearised(
+    sums: Floats,
+    finish: Callable[[Floats], Floats],
+    scores: Scores,
+    level: float,
+    *,
+    floor: Callable[[Floats], float],
+) -> Interval:
     """Wilson's interval on the n that a share of this linearised variance over patients would have.
 
     Derivatives are taken by differences of the totals; the variance is that of patients' influences.
@@ -172,7 +198,7 @@ def _linearised(sums: Floats, finish: Callable[[Floats], Floats], scores: Scores
         slope = np.array([float(finish(totals + d) - finish(totals - d)) / (2 * d.sum()) for d in np.diag(step)])
         influence = counted @ slope  # sums to the derivative along the totals, which is 0 for a ratio
         influence -= influence.mean()
-        variance = clusters / (clusters - 1) * float(influence @ influence)
+        variance = max(floor(totals), clusters / (clusters - 1) * float(influence @ influence))
         if variance > 0:
             effective, se, degrees = value * (1 - value) / variance, float(np.sqrt(variance)), _degrees(influence)
 
@@ -190,6 +216,8 @@ def _degrees(influence: Floats) -> float:
     simulated F2 at recall 0.95 of 20 patients that differ much covered 88 %.
     """
     squares = influence**2
+    if not squares.any():
+        return max(1.0, len(influence) - 1.0)  # all patients alike: the variance is that of independent units
     spread = len(influence) * float(squares @ squares) / float(squares.sum()) ** 2  # 3 for normal influences
     return max(1.0, min(len(influence) - 1.0, 2 * len(influence) / (spread - 1) if spread > 1 else np.inf))
 
@@ -202,7 +230,9 @@ def _cautious(metric: Metric, caution: str) -> Metric:
 # ---- what leaks, what is destroyed ---------------------------------------------------------------------------------
 
 
-def policy_metrics(policy: str, *, at: dict[str, str], patients_named: bool, caution: str = "") -> list[Metric]:
+def policy_metrics(
+    policy: str, *, at: dict[str, str], patients_named: bool, caution: str = "", answered: bool = True
+) -> list[Metric]:
     """Leaks, over-redaction and specificity under one policy."""
 
     def field(name: str) -> Column:
@@ -216,6 +246,10 @@ def policy_metrics(policy: str, *, at: dict[str, str], patients_named: bool, cau
 
     no_golds, no_others = "nothing in these documents must be masked", "every character is an identifier"
     leaking, holding = field("documents_leaking"), field("documents_with_must")
+    severe, severe_hit = (field(name) for name in columns.SEVERITY)
+    told, told_hit = (field(name) for name in columns.INFORMATION)
+    whole = Setting(FULL_MASK, PHI, policy)
+    golds, predictions = (_taken(columns.of_setting(whole, name)) for name in ("golds", "predictions"))
     found = [
         one(
             "leak_rate_char",
@@ -286,23 +320,35 @@ def policy_metrics(policy: str, *, at: dict[str, str], patients_named: bool, cau
         weighed(
             one(
                 "severity_recall",
-                field(columns.SEVERITY[1]),
-                field(columns.SEVERITY[0]),
+                severe_hit,
+                severe,
                 "recall of whole masks, each gold weighed by the harm it does when it leaks",
                 no_golds,
-            )
+            ),
+            severe_hit,
+            severe,
+            golds,
         ),
         weighed(
             one(
                 "information_precision",
-                field(columns.INFORMATION[1]),
-                field(columns.INFORMATION[0]),
+                told_hit,
+                told,
                 "share of what is masked that had to be, words weighed by how rare they are in the corpus",
                 "no word is masked, or the corpus is too large to weigh its words",
-            )
+            ),
+            told_hit,
+            told,
+            predictions,
         ),
     ]
+    if not answered:
+        found = [_cautious(m, "the system answered no document") if m.name in _OF_SILENCE else m for m in found]
     return [_cautious(metric, caution) for metric in found] if caution else found
+
+
+def _taken(column: str) -> Column:
+    return lambda scores: scores[column]
 
 
 def _entity_recall(policy: str, at: dict[str, str]) -> list[Metric]:
@@ -393,14 +439,18 @@ def _leak_rate_patient(leaking: Column, holding: Column, at: dict[str, str], pat
 # ---- all of them ---------------------------------------------------------------------------------------------------
 
 
-def span_metrics(stick: Yardstick, *, patients_named: bool, cautions: Callable[[Setting], str]) -> list[Metric]:
+def span_metrics(
+    stick: Yardstick, *, patients_named: bool, cautions: Callable[[Setting], str], answered: bool = True
+) -> list[Metric]:
     """Every metric of the spans task, in the order of the report."""
     found: list[Metric] = []
     for setting in stick.settings:
         found += accuracy_metrics(setting, at=stick.key(setting), caution=cautions(setting))
     for setting in stick.full_mask:
         key = stick.policy_key(setting.policy)
-        found += policy_metrics(setting.policy, at=key, patients_named=patients_named, caution=cautions(setting))
+        found += policy_metrics(
+            setting.policy, at=key, patients_named=patients_named, caution=cautions(setting), answered=answered
+        )
     return found
 
 

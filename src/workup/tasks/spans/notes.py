@@ -14,6 +14,7 @@ from workup.tasks.spans.labels import CODE, SCHEME, leaves_of
 from workup.tasks.spans.ledger import Ledger
 from workup.tasks.spans.matching.matchup import PHI, Setting
 from workup.tasks.spans.scoring import SpanScores
+from workup.tasks.spans.yardstick import FULL_MASK
 
 _MOST = 12  # labels listed before the rest are counted
 
@@ -146,6 +147,7 @@ def summary(scores: SpanScores) -> dict[str, int]:
         "readings": facts["readings"],
         "characters": facts["characters"],
         "golds": facts["golds"],
+        "identifiers": int(np.sum(scores[columns.of_setting(Setting(FULL_MASK, PHI, policy), "golds")])),
         "labels": len(ledger.gold_labels),
         "documents_without_golds": facts["documents_without_golds"],
         "negative_documents": int(np.sum(negative)),

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
 
 TOKEN = "[X]"  # its brackets part terms on both sides, and the letter is none
 # Categories of the lexicon under the names of reports; laboratory tests and vital signs are read as one.
@@ -130,14 +132,18 @@ class Reading:
     ) -> None:
         self._text, self._find, self._answered = text, find, answered
         self._predictions = predictions
+        self._order = sorted(range(len(predictions)), key=lambda i: predictions[i][0])
+        self._starts, self._ends = (np.array([predictions[i][k] for i in self._order], dtype=np.int64) for k in (0, 1))
+        self._furthest = np.maximum.accumulate(self._ends)  # end reached so far, so that few are looked at
+        self._hidden = united([(start, end) for start, end, _ in predictions], len(text))
         self.before = find(text)
-        self._kept, self._gained = self._compared([(start, end) for start, end, _ in predictions])
+        self._kept, self._gained = self._compared(self._hidden)
 
-    def _compared(self, ranges: Sequence[Range]) -> tuple[set[Place], list[Place]]:
+    def _compared(self, masks: Sequence[Range]) -> tuple[set[Place], list[Place]]:
         """Terms found again at their own place with their own meaning, and those that did not stand there before."""
-        if not ranges:
+        if not masks:
             return set(self.before), []
-        masked = Masked(self._text, ranges)
+        masked = Masked(self._text, masks)
         after = set(self._find(masked.text))
         kept = set()
         for term in self.before:
@@ -159,31 +165,50 @@ class Reading:
         So a term on an identifier does not count, nor one that was read as such from an identifier beside it ("T 98"
         when 98 is part of a number of the patient), and a detector that masks the golds alone keeps all that counts.
         """
-        at_stake, _ = self._compared(golds)
+        marked = united(golds, len(self._text))
+        at_stake, _ = self._compared(marked)
         if self._answered:
-            lost = [self._lost(term, golds) for term in self.before if term in at_stake and term not in self._kept]
+            lost = [self._lost(term, marked) for term in self.before if term in at_stake and term not in self._kept]
         else:  # no redacted text could hold them
             lost = [Lost(start, end, CATEGORIES[kind], NO_ANSWER) for start, end, kind, _ in sorted(at_stake)]
-        came = (term for term in self._gained if not any(_shared(term, gold) for gold in golds))
+        came = (term for term in self._gained if not covered(marked, term[0], term[1]))
         return Fate(_tally(at_stake), lost, _tally(came))
 
-    def _lost(self, term: Place, golds: Sequence[Range]) -> Lost:
+    def _lost(self, term: Place, marked: Sequence[Range]) -> Lost:
         """The prediction that covers most of the term did it, or the nearest one where none covers any."""
         start, end, category, _ = term
-        masks = self._predictions
-        chosen = min(
-            range(len(masks)), key=lambda i: (-_shared(term, masks[i]), max(masks[i][0] - end, start - masks[i][1]), i)
-        )
-        hidden = sum(_shared(term, one) for one in united([(s, e) for s, e, _ in masks], end))
+        chosen = self._order[self._nearest(start, end)]
+        first, last, label = self._predictions[chosen]
+        hidden = covered(self._hidden, start, end)
         how = BESIDE if not hidden else WHOLE if hidden == end - start else PART
-        meets = any(_shared(masks[chosen], gold) for gold in golds)
-        return Lost(start, end, CATEGORIES[category], how, chosen, masks[chosen][2], meets)
+        return Lost(start, end, CATEGORIES[category], how, chosen, label, covered(marked, first, last) > 0)
+
+    def _nearest(self, start: int, end: int) -> int:
+        """Among the predictions by their starts, the one that covers most of a stretch, else the nearest to it."""
+        low = int(np.searchsorted(self._furthest, start, side="right"))
+        high = int(np.searchsorted(self._starts, end))
+        shared = np.minimum(self._ends[low:high], end) - np.maximum(self._starts[low:high], start)
+        if shared.size and shared.max() > 0:
+            return low + int(np.argmax(shared))
+        before = int(np.searchsorted(self._furthest, self._furthest[high - 1])) if high else 0  # who reaches furthest
+        if high == len(self._order) or (high and start - self._furthest[high - 1] <= self._starts[high] - end):
+            return before
+        return high
 
 
-def _tally(terms: Any) -> Counter[str]:
+def _tally(terms: Iterable[Place]) -> Counter[str]:
     return Counter(CATEGORIES[category] for _, _, category, _ in terms)
 
 
-def _shared(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Characters that two ranges have in common."""
-    return max(0, int(min(one[1], other[1]) - max(one[0], other[0])))
+def covered(union: Sequence[Range], start: int, end: int) -> int:
+    """How many characters of a stretch some ranges cover that stand in order and apart.
+
+    >>> covered([(0, 3), (4, 12)], 2, 6)
+    3
+    """
+    found = 0
+    for i in range(max(0, bisect_right(union, (start, start)) - 1), len(union)):
+        if union[i][0] >= end:
+            break
+        found += max(0, min(end, union[i][1]) - max(start, union[i][0]))
+    return found

@@ -111,6 +111,8 @@ class SpansTask:
                 one if isinstance(one, Document) else record(one, where=f"document number {number}")
                 for number, one in enumerate(table, start=1)
             ]
+            if not documents:
+                raise InputError("at least one document was expected", where="table", got="none")
             if len({one.id for one in documents}) < len(documents):
                 raise InputError("each document must have an id of its own", where="table", got="one that occurs twice")
             return partial(batches_of, documents, **options), "documents", None
@@ -193,7 +195,8 @@ class SpansTask:
         stick = scores.ledger.stick
         self._straddled = straddled(scores)
         caution = cautions(scores.ledger)
-        found = span_metrics(stick, patients_named=scores.patients_named, cautions=caution)
+        answered = scores.ledger.facts["documents"] > scores.ledger.facts["documents_not_answered"]
+        found = span_metrics(stick, patients_named=scores.patients_named, cautions=caution, answered=answered)
         if scores.ledger.utility is not None:
             for setting in stick.full_mask:
                 key = stick.policy_key(setting.policy)

@@ -192,13 +192,15 @@ class Yardstick:
 
     def golds(self, batch: Batch, policies: Sequence[Policy], unmapped: Counter[str] | None = None) -> Golds:
         """The golds of a batch as these policies see them; labels without a canonical name are counted."""
-        labels, label, canonical, identifier = self._coded(batch, unmapped)
+        labels, ways, place = self._coded(batch, unmapped)
+        label, canonical, identifier = (column.take(place) for column in ways)
         start = batch.spans.start
         if policies and policies[0].titles == "without_name":
             start = np.array(_without_titles(batch, canonical), dtype=np.int32)
         spans = SpanArrays(batch.spans.document, start, batch.spans.end, label, labels)
-        decisions = decide(policies, canonical, identifier)
-        return Golds(spans, canonical, identifier, {p.name: d for p, d in zip(policies, decisions, strict=True)})
+        decided = decide(policies, ways[1], ways[2])  # once for each way of writing, not for each gold
+        decisions = {policy.name: one.take(place) for policy, one in zip(policies, decided, strict=True)}
+        return Golds(spans, canonical, identifier, decisions)
 
     def found(self, found: Found, unmapped: Counter[str] | None = None) -> SpanArrays:
         """Predictions under the names by which they are compared."""
@@ -254,25 +256,24 @@ class Yardstick:
         found = self.gold_labels.of(name) or self.found_labels.of(name)
         return None if found is None else found.name
 
-    def _coded(self, batch: Batch, unmapped: Counter[str] | None) -> tuple[tuple[str, ...], _Codes, _Codes, _Codes]:
-        """Names that golds are counted by; each gold's place there, its canonical and its identifier code.
-
-        Each distinct way of writing is looked up once.
+    def _coded(self, batch: Batch, unmapped: Counter[str] | None) -> tuple[tuple[str, ...], _Codes, _Codes]:
+        """Names that golds are counted by; of each way of writing, its place there, its canonical and its identifier
+        code; and the way of each gold. Each distinct way is looked up once.
         """
         ways, place = batch.ways
         times = np.bincount(place, minlength=len(ways)).tolist()
         names: list[str] = []
-        codes = np.empty((2, len(ways)), dtype=np.int32)
+        codes = np.empty((3, len(ways)), dtype=np.int32)
         for i, (label, subtype, kind) in enumerate(ways):
             found = self.gold_labels.of(label, subtype=subtype, identifier=kind)
             known = self.gold_labels.identifier(kind)
             names.append(self._name(label, self.gold_labels, subtype))
-            codes[0, i] = UNMAPPED if found is None else found.code
-            codes[1, i] = _NO_IDENTIFIER if known is None else IDENTIFIERS.index(known)
+            codes[1, i] = UNMAPPED if found is None else found.code
+            codes[2, i] = _NO_IDENTIFIER if known is None else IDENTIFIERS.index(known)
             if found is None and unmapped is not None:
                 unmapped[label] += times[i]
-        labels, code = coded(names)
-        return labels, code[place], codes[0][place], codes[1][place]
+        labels, codes[0] = coded(names)
+        return labels, codes, place
 
 
 def _without_titles(batch: Batch, canonical: npt.NDArray[np.int32]) -> list[int]:

@@ -42,6 +42,11 @@ def _phrases(name: str) -> dict[str, list[tuple[str, ...]]]:
     return opened
 
 
+def speaks_of_allergy(words: list[str]) -> bool:
+    """Whether a sentence has a word of allergy at all; most have none."""
+    return not (_list("nouns").isdisjoint(words) and _list("reactions").isdisjoint(words))
+
+
 def relation_of(analysed: Analysed, start: int, end: int) -> Relation:
     """How the words [start, end) stand as an allergy.
 
@@ -101,6 +106,8 @@ def _listed_drug(words: list[str], place: int) -> bool:
 def _allergy_before(analysed: Analysed, start: int) -> int:
     """As in "allergic to", "allergies:", "reaction to": the nearest, with no verb between it and the mention."""
     words = analysed.words
+    if not speaks_of_allergy(words):
+        return -1
     verbs = word_set("finite_verbs") - _list("copulas")
     for place in range(start - 1, -1, -1):
         word = words[place]
@@ -129,8 +136,10 @@ def _connects(gap: list[str], *, reaction: bool) -> bool:
 def _cue_before(analysed: Analysed, start: int, name: str) -> int:
     words = analysed.words
     opened = _phrases(name)
+    if opened.keys().isdisjoint(words):
+        return -1
     for place in range(start - 1, -1, -1):
-        length = starts_with(words, place, opened)
+        length = starts_with(words, place, opened) if words[place] in opened else 0
         if length and place + length <= start:
             return -1 if analysed.clause_between(place + length - 1, start) and place >= analysed.shift else place
     return -1

@@ -63,7 +63,7 @@ def number_of(word: str) -> float | None:
     >>> number_of("1,000"), number_of("2,5"), number_of("five")
     (1000.0, 2.5, None)
     """
-    if not word[:1].isdigit() and word[:1] != ".":
+    if word[:1].isalpha() or not word.replace(".", "").replace(",", "").isdecimal():
         return None
     whole, _, fraction = word.partition(",")
     if fraction and not all(len(part) == 3 for part in word.split(",")[1:]):

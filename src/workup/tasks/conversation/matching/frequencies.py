@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from workup.tasks.conversation.matching.doses import read_number
-from workup.tasks.conversation.matching.text import word_tokens
+from workup.tasks.conversation.matching.folding import word_tokens
 from workup.tasks.conversation.matching.vocabulary import table
 
 _RATES = {"week": 1 / 7, "fortnight": 1 / 14, "month": 1 / 30, "year": 1 / 365}
@@ -47,6 +47,11 @@ def _counts() -> dict[str, float]:
     return {word: float(count) for word, count in table("values")["counts"].items()}
 
 
+@cache
+def _not_taken() -> frozenset[str]:
+    return frozenset(table("values")["not_taken"])
+
+
 def find_frequencies(words: list[str], first: int, last: int) -> list[Frequency]:
     """Frequencies in words [first, last), the longest reading at each place.
 
@@ -55,7 +60,7 @@ def find_frequencies(words: list[str], first: int, last: int) -> list[Frequency]
     """
     found: list[Frequency] = []
     place = first
-    not_taken = frozenset(table("values")["not_taken"])
+    not_taken = _not_taken()
     while place < last:
         one = _pattern_at(words, place, last) or _phrase_at(words, place, last)
         if one is None:

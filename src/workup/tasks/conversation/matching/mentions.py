@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from workup.tasks.conversation.facts import Fact
@@ -67,6 +68,7 @@ class Index:
                     self._opened.setdefault(first, []).append(entry)
                 self._long |= {word: stem(word) for word in name.words if can_be_misspelled(word)}
         self._sides = frozenset(table("values")["sides"])
+        self.pairs = frozenset(pair for one in prepared for name in one.names for pair in pairwise(name.words))
 
     def misspelled(self, words: Iterable[str]) -> dict[str, str]:
         """Words that misspell a word of a name, with the stem of that word."""

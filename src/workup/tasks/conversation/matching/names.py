@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from workup.tasks.conversation.matching.cues import phrases, starts_with
 from workup.tasks.conversation.matching.doses import find_doses, number_of
+from workup.tasks.conversation.matching.folding import tokens
 from workup.tasks.conversation.matching.frequencies import find_frequencies
 from workup.tasks.conversation.matching.places import find_routes, side_at
-from workup.tasks.conversation.matching.text import tokens
 from workup.tasks.conversation.matching.vocabulary import table
 
 SIDE = "<side>"

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching.allergies import relation_of
+from workup.tasks.conversation.matching.allergies import relation_of, speaks_of_allergy
 from workup.tasks.conversation.matching.analysed import Analysed
 from workup.tasks.conversation.matching.attached import differing
 from workup.tasks.conversation.matching.context import said_of
+from workup.tasks.conversation.matching.folding import without_reasoning
 from workup.tasks.conversation.matching.kinds import HEADS, denial_of, denied_kinds
 from workup.tasks.conversation.matching.mentions import Index, Mention, Prepared, prepare_fact
-from workup.tasks.conversation.matching.text import Sentence, sentences, without_reasoning
+from workup.tasks.conversation.matching.text import Sentence, sentences
 from workup.tasks.conversation.matching.votes import AGREES, CONTRADICTS, NEITHER, OPPOSES, Vote, allergy_vote, vote
 
 Outcome = Literal["correct", "reversed", "wrong_value", "omitted", "retired_ok", "stale", "unscorable"]
@@ -66,7 +67,7 @@ class Matcher:
         reason = _unreadable(reply)
         if reason:
             return [Judged("unscorable", None, reason)] * len(self.facts)
-        cut = sentences(reply or "")
+        cut = sentences(reply or "", pairs=self._index.pairs)
         if not any(word[0].isalnum() for sentence in cut for word in sentence.words):  # stops at the first word
             return [Judged("unscorable", None, "no_words")] * len(self.facts)
         ballots = self._ballots(cut)
@@ -108,7 +109,7 @@ class Matcher:
                 said = said._replace(negated=not said.negated)
             cast = vote(said, kind, status)
             drug = kind == "medication" and cast.side != NEITHER and not said.ended
-            if drug and relation_of(analysed, start, end).kind == "allergy":
+            if drug and speaks_of_allergy(analysed.words) and relation_of(analysed, start, end).kind == "allergy":
                 cast = Vote(NEITHER, "as_allergy")
         if cast.side != AGREES or status == "absent" or not one.wanted.anything:
             return _Ballot(cast, place, mention.fuzzy)

@@ -93,11 +93,11 @@ def date_of(text: str) -> list[Date]:
     >>> date_of("2019-03"), date_of("March 2019"), date_of("3/4/2019")
     ([(2019, 3, 0)], [(2019, 3, 0)], [(2019, 3, 4), (2019, 4, 3)])
     """
-    from workup.tasks.conversation.matching.text import tokens
+    from workup.tasks.conversation.matching.folding import tokens
 
     words = tokens(text)
     found = find_dates(words, 0, len(words))
-    return found[0].readings if found else []
+    return found[0].readings if found and (found[0].start, found[0].end) == (0, len(words)) else []
 
 
 class Dated(NamedTuple):

@@ -50,13 +50,22 @@ class OutcomeError(NamedTuple):
     specificity: Rate
 
 
+class FirstSeen(NamedTuple):
+    """What was measured on replies that no rule had been fitted to, before any was mended: the honest numbers."""
+
+    sensitivity: Rate
+    specificity: Rate
+    agreement: Rate
+
+
 class MeasuredError(NamedTuple):
-    """What the matcher got right on labelled replies. The headline is `correct`, on which recall rests."""
+    """What the matcher gets right on labelled replies today. The headline is `correct`, on which recall rests."""
 
     n: int
     agreement: Rate
     outcomes: tuple[OutcomeError, ...]
     parts: dict[str, Rate]
+    first_seen: FirstSeen | None = None  # of the shipped replies; None for those of a user
 
     @property
     def sensitivity(self) -> Rate:
@@ -70,13 +79,19 @@ class MeasuredError(NamedTuple):
 
 
 @cache
+def _content() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.load(data_file("probes"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return loaded
+
+
+@cache
 def probes() -> tuple[Probe, ...]:
     """The shipped labelled replies.
 
     >>> len(probes()) >= 200 and {probe.part for probe in probes()} <= set(PARTS)
     True
     """
-    content = yaml.load(data_file("probes"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    content = _content()
     facts = {name: _fact(name, dict(record)) for name, record in content["facts"].items()}
     found: list[Probe] = []
     for group in ("first", "fresh", "second"):
@@ -109,7 +124,10 @@ def measured_error(labelled: Iterable[Probe] | None = None) -> MeasuredError:
 
 @cache
 def _shipped_error() -> MeasuredError:
-    return _error(probes())
+    rows = _content()["first_seen"].values()
+    counts = {name: [sum(row[name][place] for row in rows) for place in (0, 1)] for name in FirstSeen._fields}
+    first = FirstSeen(*(_share(right, n) for right, n in counts.values()))
+    return _error(probes())._replace(first_seen=first)
 
 
 def _error(labelled: tuple[Probe, ...]) -> MeasuredError:
@@ -129,8 +147,11 @@ def _error(labelled: tuple[Probe, ...]) -> MeasuredError:
 
 
 def _rate(right: list[bool]) -> Rate:
-    if not right:
+    return _share(sum(right), len(right))
+
+
+def _share(right: int, n: int) -> Rate:
+    if not n:
         return Rate(None, None, None, 0, 0)
-    share = sum(right) / len(right)
-    ends = wilson(share, len(right))
-    return Rate(share, ends.low, ends.high, sum(right), len(right))
+    ends = wilson(right / n, n)
+    return Rate(right / n, ends.low, ends.high, right, n)

@@ -1,77 +1,17 @@
-"""A reply read once: folded, cut into words and sentences, list items with their heading. It knows no medicine.
-
-Nothing here depends on upper or lower case, so that a reply in capitals is read as the same reply.
-"""
+"""A reply cut into sentences and list items, each with the heading that it stands under. It knows no medicine."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
+from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from workup.tasks.conversation.matching.vocabulary import words_of
+from workup.tasks.conversation.matching.folding import ITEM, LABEL, MARKS, PARAGRAPH, TITLE, tokens
+from workup.tasks.conversation.matching.vocabulary import strings_of, table, words_of
 
-# Marks of structure, from the private area of Unicode: a title, an empty line, a line that opens with a label; and
-# items of a list, whose code grows with how far they are set in.
-_TITLE, _PARAGRAPH, _LABEL, _ITEM = "\ue000", "\ue001", "\ue002", "\ue010"
-_DEEPEST, _INLINE, _LONGEST_HEADING = 15, 99, 12
-_MARKS = "".join(chr(code) for code in range(0xE000, 0xE020))
-_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
-
-# Typographic signs that mean the same as a plain one. Bullets become the one that opens an item.
-_PLAIN = str.maketrans(
-    {
-        **dict.fromkeys("\u2018\u2019\u201b\u02bc\u00b4`", "'"),
-        **dict.fromkeys("\u201c\u201d\u201e\u00ab\u00bb", '"'),
-        **dict.fromkeys("\u2010\u2011\u00ad", "-"),
-        **dict.fromkeys("\u2012\u2013\u2212", "-"),
-        **dict.fromkeys("\u2014\u2015", " \u2014 "),
-        **dict.fromkeys("\u2022\u2023\u25e6\u25aa\u25cf\u2219\u00b7\u25cb\u25a0", "*"),
-        **dict.fromkeys("\u00a0\u2007\u202f\u2009\u200a\t\x0b\x0c\x1c\x1d\x1e\x1f", " "),
-        **dict.fromkeys("\u200b\u200c\u200d\ufeff" + _MARKS, ""),
-        **dict.fromkeys("\u2028\u2029\x85", "\n"),
-        "\u2192": " \u2192 ",
-        "\u21d2": " \u2192 ",
-        "\u00bd": " 0.5",
-        "\u00bc": " 0.25",
-        "\u00be": " 0.75",
-        "\u2026": ". ",
-        "\u2705": " yes ",
-        "\u2714": " yes ",
-        "\u274c": " no ",
-        "\u2718": " no ",
-    }
-)
-# Every repetition is bounded or cannot overlap its neighbour, so that no text takes more than linear time.
-_TAGS = re.compile(r"<(/?)(br|p|li|div|tr|ul|ol|h[1-6])\b[^<>\n]{0,80}>|</?[a-z][^<>\n]{0,80}>")
-_LINKS = re.compile(r"\[([^\[\]\n]{0,200})\]\([^()\n]{0,400}\)")
-_STRUCK = re.compile(r"~~[^~\n]{0,400}~~")
-_BOLD_LINE = re.compile(
-    r"^[ ]{0,20}(?:[-*+][ ]{1,3})?(\*\*|__)([^*_\n]{1,80}?)[ ]?:?[ ]?\1[ ]?:?[ ]{0,3}$", re.MULTILINE
-)
-_UNDERSCORES = re.compile(r"_+(?<![^\W_]_)|_+(?![^\W_])")
-_ITEM_START = re.compile(
-    r"^[ ]*(?:(?:[-*+>|\u2014]+[ ]+)+(?:\[[x ]\][ ]*)?|\(?\d{1,2}[.)][ ]+|\(?[a-z]\)[ ]+|\|)", re.MULTILINE
-)
-_HASHES = re.compile(r"^[ ]{0,3}#{1,6}[ ]{0,3}([^\n]{0,160}?)[ #:]{0,12}$", re.MULTILINE)
-_LABEL_START = re.compile(r"^[ ]*(?=[^\W\d_][\w /&()',-]{0,40}:(?:\s|$))", re.MULTILINE)
-_GAP_LINES = re.compile(r"\n[ ]*\n\s*")
-_CONTRACTED = re.compile(r"n't\b")
-_CLITICS = re.compile(r"'(?:s|ve|re|ll|d|m)\b")
-_NOT_LIMITED = re.compile(r",? ?but (?:is |are )?not limited to,?")  # the one "but" that turns nothing
-_DOT_AND_LETTER = re.compile(r"\.[^\W\d_](?!\w)")
-_DOTTED = re.compile(r"(?<![\w.])[^\W\d_]\.[^\W\d_](?:\.[^\W\d_])*(?!\w)(\.?)")
-_NEXT_WORD = re.compile(r"\s*([^\W_]+)")
-_PREFIXED = re.compile(r"(?<![\w-])(non|ex|pre|anti|pseudo|hypo|hyper|peri|para)-(?=[^\W\d_])")
-_HYPHEN = re.compile(r"-(?<=\w-)(?=\w)(?!(?<=\d-)\d)")
-_DOUBT_MARK = re.compile(r"(?<![\w?)])\?(?=[^\W_])|\(\s*\?\s*\)")
-_WORDS = r"[^\W\d_][^\W_]*(?:'[^\W\d_][^\W_]*)*|\d+(?:[.,]\d+)*|(?<![\d.])\.\d+|->|[^\w\s]|\n"
-_TOKEN = re.compile(_WORDS)
-_TOKEN_WITH_STROKES = re.compile(r"(?:w/o|h/o|s/p|r/o|d/c|c/o|b/c|y/o)(?!\w)|w/(?=\s|\w)|" + _WORDS)
-_PREFIXES = ("non-", "ex-", "pre-", "anti-", "pseudo-", "hypo-", "hyper-", "peri-", "para-")
-_BREAKERS = frozenset({".", "!", "?", "\n", ")", *_MARKS})
-_SHORTEST_WRAP = 40
+_BREAKERS = frozenset({".", "!", "?", "\n", ")", *MARKS})
 _LONGEST_SENTENCE = 150  # words; what is longer is no sentence, and each mention looks over its whole sentence
+_INLINE, _LONGEST_HEADING = 99, 12
 
 
 class Sentence(NamedTuple):
@@ -82,130 +22,25 @@ class Sentence(NamedTuple):
     heading: tuple[str, ...]
 
 
-def without_reasoning(text: str) -> str:
-    """The text without what a model thought aloud; an unclosed block runs to the end.
-
-    >>> without_reasoning("<think>Is it gout?</think>You have gout.")
-    'You have gout.'
-    """
-    return _REASONING.sub(" ", text).strip() if "<" in text and _REASONING.search(text) else text
-
-
-def sentences(text: str) -> list[Sentence]:
-    """The sentences of a text, in order.
+def sentences(text: str, *, pairs: frozenset[tuple[str, str]] = frozenset()) -> list[Sentence]:
+    """The sentences of a text, in order. `pairs` are neighbours in a name: no line end parts them.
 
     >>> [sentence.words for sentence in sentences("Dr. Ito gave 2.5 mg b.i.d. for gout. **No** fever\\n- Can't eat")]
     [['dr', 'ito', 'gave', '2.5', 'mg', 'bid', 'for', 'gout'], ['no', 'fever'], ['ca', 'not', 'eat']]
     """
-    return _cut(tokens(text))
-
-
-def tokens(text: str) -> list[str]:
-    """Words, numbers and signs of a text in one form: folded, plain, markdown taken off, structure marked."""
-    same = words_of("same_word")
-    plain = _plain(text)
-    pattern = _TOKEN_WITH_STROKES if "/" in plain else _TOKEN
-    return [same.get(word, word) for word in pattern.findall(plain)]
-
-
-def word_tokens(text: str) -> tuple[str, ...]:
-    """Words and numbers alone, as for a name.
-
-    >>> word_tokens("Crohn's disease (non-stricturing)")
-    ('crohn', 'disease', 'non', 'stricturing')
-    """
-    return tuple(word for word in tokens(text) if word[0].isalnum())
-
-
-def _plain(text: str) -> str:
-    text = without_reasoning(text).replace("\r\n", "\n").replace("\r", "\n").casefold().translate(_PLAIN)
-    if not text.isascii():
-        spread = unicodedata.normalize("NFKD", text)
-        text = "".join(sign for sign in spread if not unicodedata.combining(sign)).casefold()
-    if "<" in text:
-        text = _TAGS.sub(lambda tag: "\n" if tag[2] else " ", text)
-    if "[" in text:
-        text = _LINKS.sub(r"\1", text)
-    if "~~" in text:
-        text = _STRUCK.sub(" ", text)
-    text = _structured(text)
-    if "'" in text:
-        text = _CLITICS.sub("", _CONTRACTED.sub(" not", text))
-    if "cannot" in text:
-        text = text.replace("cannot", "can not")
-    if "limited to" in text:
-        text = _NOT_LIMITED.sub(" ", text)
-    if _DOT_AND_LETTER.search(text):
-        text = _DOTTED.sub(_undotted, text)
-    if "-" in text:
-        if any(prefix in text for prefix in _PREFIXES):
-            text = _PREFIXED.sub(_prefix, text)
-        text = _HYPHEN.sub(" ", text)
-    if "?" in text:
-        text = _DOUBT_MARK.sub(" possible ", text)
-    return text
-
-
-def _structured(text: str) -> str:
-    """Marks for headings, items, labels and paragraphs in place of markdown and line ends."""
-    if "\n" in text:
-        text = _BOLD_LINE.sub(_TITLE + r" \2 :", text)
-        text = _HASHES.sub(_TITLE + r" \1 :", text) if "#" in text else text
-        text = _unwrapped(text)
-        text = _ITEM_START.sub(_item, text)
-        text = _LABEL_START.sub(_LABEL, text)
-        text = _GAP_LINES.sub(f"\n{_PARAGRAPH}", text)
-    else:
-        text = _ITEM_START.sub("", text)
-    text = text.replace("|", " : ").replace("*", "").replace("~", "").replace('"', "")
-    return _UNDERSCORES.sub("", text) if "_" in text else text
-
-
-def _item(match: re.Match[str]) -> str:
-    inset = len(match[0]) - len(match[0].lstrip(" "))
-    return chr(ord(_ITEM) + min(inset, _DEEPEST)) + " "
-
-
-def _unwrapped(text: str) -> str:
-    """Paragraphs of three or more lines that were wrapped at one width, joined again.
-
-    A wrapped line ends where the next word no longer fitted; lines of a list end where they please.
-    """
-    paragraphs = _GAP_LINES.split(text)
-    joined = []
-    for paragraph in paragraphs:
-        lines = paragraph.split("\n")
-        width = max(map(len, lines))
-        if len(lines) > 2 and width >= _SHORTEST_WRAP and not _ITEM_START.search(paragraph):
-            firsts = [line.split(" ", 1)[0] for line in lines[1:]]
-            if all(len(line) + 1 + len(word) > width for line, word in zip(lines, firsts, strict=False)):
-                paragraph = " ".join(lines)
-        joined.append(paragraph)
-    return "\n\n".join(joined)
-
-
-def _undotted(match: re.Match[str]) -> str:
-    letters = match[0].replace(".", "")
-    following = _NEXT_WORD.match(match.string, match.end())
-    ends = match[1] and (following is None or following[1] in words_of("sentence_starters"))
-    return letters + ". " if ends else letters + " "
-
-
-def _prefix(match: re.Match[str]) -> str:
-    # "non-smoker" denies a smoker and "ex-smoker" ends one; "pre-diabetes" and "anti-hypertensive" are other words.
-    return match[1] + " " if match[1] in ("non", "ex") else match[1]
+    return _cut(tokens(text), pairs)
 
 
 class _Cutter:
-    """Sentences as they are completed, with the heading that the next one stands under."""
+    """Sentences as they are completed, with the title and the lead-in that the next one stands under."""
 
     def __init__(self) -> None:
         self.done: list[Sentence] = []
         self.words: list[str] = []
-        self.heading: tuple[str, ...] = ()
-        self.section = False  # the heading is a title, which holds to the next one, and no lead-in to a list
-        self.in_title = False
-        self.level = self.heading_level = -1  # of the item: how far it is set in; -1 for plain lines
+        self.title: tuple[str, ...] = ()  # holds to the next title, or to the end of its list
+        self.lead: tuple[str, ...] = ()  # "Denies:", holds for the items below it
+        self.in_title = self.listed = False
+        self.level = self.lead_level = -1  # of the item: how far it is set in; -1 for plain lines
         self.parted = False  # an empty line stands between the lead-in and here
         self.number = 0  # the last number of an inline list: "1. asthma 2. gout"
 
@@ -214,42 +49,51 @@ class _Cutter:
         while len(words) > _LONGEST_SENTENCE:
             self.done.append(Sentence(words[:_LONGEST_SENTENCE], question, ()))
             words = words[_LONGEST_SENTENCE:]
-        named, self.in_title = self.in_title, False
-        title = named
+        titled, self.in_title = self.in_title, False
+        leads = False
         while words and words[-1] == ":":
             words.pop()
-            named = True
+            leads = True
         if not words:
             return
-        self.done.append(Sentence(words, question, () if title else self._under()))
-        if named:
-            cut = max((place + 1 for place, word in enumerate(words) if word in (",", ";")), default=0)
-            self.heading, self.section = (*words[cut:][-_LONGEST_HEADING:], ":"), title
-            self.heading_level, self.parted = self.level, False
+        if titled:
+            self.title, self.lead, self.parted, self.listed = _heading(words), (), False, False
+            self.done.append(Sentence(words, question, ()))
+            return
+        self.done.append(Sentence(words, question, self._under()))
+        if leads:
+            self.lead, self.lead_level, self.parted = _heading(words), self.level, False
 
     def _under(self) -> tuple[str, ...]:
-        if self.heading and not self.section:
-            beside = self.level >= 0 and self.level <= self.heading_level  # a sibling of the item that led in
-            if beside or (self.parted and self.level < 0):
-                self.heading = ()
-        return self.heading
+        beside = 0 <= self.level <= self.lead_level  # a sibling of the item that led in
+        if beside or (self.parted and self.level < 0):
+            self.lead = ()
+        if self.level >= 0:
+            self.listed = True
+        elif self.listed and self.parted:  # prose behind the list of a title
+            self.title = ()
+        return self.title + self.lead
 
     def structure(self, token: str) -> None:
         """A mark between lines: what came before it is complete."""
         self.end()
-        if token == _TITLE:
+        if token == TITLE:
             self.in_title, self.level = True, -1
-        elif token == _PARAGRAPH:
+        elif token == PARAGRAPH:
             self.parted, self.level = True, -1
-        elif token == _LABEL:
-            self.level = -1
-            if not self.section:
-                self.heading = ()
+        elif token == LABEL:
+            self.level, self.lead = -1, ()
         else:
-            self.level = ord(token) - ord(_ITEM)
+            self.level = ord(token) - ord(ITEM)
 
 
-def _cut(found: list[str]) -> list[Sentence]:
+def _heading(words: list[str]) -> tuple[str, ...]:
+    """The last clause of a heading; a longer one is a sentence that speaks of other things too."""
+    cut = max((place + 1 for place, word in enumerate(words) if word in (",", ";")), default=0)
+    return (*words[cut:][-_LONGEST_HEADING:], ":")
+
+
+def _cut(found: list[str], pairs: frozenset[tuple[str, str]]) -> list[Sentence]:
     cutter = _Cutter()
     done, size = 0, len(found)
     for place in [place for place, token in enumerate(found) if token in _BREAKERS]:
@@ -258,7 +102,7 @@ def _cut(found: list[str]) -> list[Sentence]:
         token = found[place]
         after = found[done] if done < size else ""
         if token == "\n":
-            if not _goes_on(cutter.words, after):
+            if not _goes_on(cutter.words, after, pairs):
                 cutter.end()
                 cutter.level = -1
         elif token in ("?", "!"):
@@ -295,8 +139,31 @@ def _stop(cutter: _Cutter, token: str, after: str) -> None:
         cutter.level, cutter.parted = -1, True
 
 
-def _goes_on(words: list[str], after: str) -> bool:
+@cache
+def _cue_pairs() -> frozenset[tuple[str, str]]:
+    """Neighbours in a cue or a way of taking ("drug allergies", "twice daily"), which no line end parts either."""
+    return frozenset(
+        pair
+        for name in ("cues", "values")
+        for text in strings_of(table(name))
+        if " " in text
+        for pair in pairwise(text.split())
+    )
+
+
+@cache
+def _taking() -> frozenset[str]:
+    """Units, routes and first words of frequencies: a line that opens with one goes on about a drug."""
+    values = table("values")
+    listed = (*values["units"], *values["routes"], *values["frequencies"])
+    return frozenset(text.split()[0] for text in listed) | {"every", "each"}
+
+
+def _goes_on(words: list[str], after: str, pairs: frozenset[tuple[str, str]]) -> bool:
     """Whether a sentence runs on over a line end: its last word asks for another, or the next cannot open one."""
     if not words or after in _BREAKERS or not after:
         return False
-    return words[-1] in words_of("never_last") or after in words_of("never_first") or after.isdigit()
+    last = words[-1]
+    if last in words_of("never_last") or after in words_of("never_first") or after[0].isdigit() or after in _taking():
+        return True
+    return (last, after) in pairs or (last, after) in _cue_pairs()

@@ -21,7 +21,8 @@ def ended_by(analysed: Analysed, found: dict[str, Cue]) -> bool:
     restarts = phrase_list("restarted")
     words = analysed.words
     negated_first = "negated" in found and found["negated"].end <= cues[0].start
-    return not any(starts_with(words, place, restarts) for place in range(last, len(words))) and not negated_first
+    again = any(words[place] in restarts and starts_with(words, place, restarts) for place in range(last, len(words)))
+    return not again and not negated_first
 
 
 _ANAPHORS = frozenset({"it", "this", "that", "these", "they", "which", "she", "he", "we", "i", "you", "them"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -23,6 +23,19 @@ def table(name: str) -> Mapping[str, Any]:
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     loaded: Mapping[str, Any] = yaml.load(data_file(name), Loader=loader)
     return loaded
+
+
+def strings_of(value: Any) -> Iterator[str]:
+    """All texts in lists and mappings of lists, keys that are phrases included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, held in value.items():
+            yield key
+            yield from strings_of(held)
+    else:
+        for part in value:
+            yield from strings_of(part)
 
 
 def data_file(name: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from workup.tasks.conversation.matching.doses import Unit, number_of, unit_of
+from workup.tasks.conversation.matching.folding import word_tokens
 from workup.tasks.conversation.matching.frequencies import Frequency, frequency_of
 from workup.tasks.conversation.matching.places import Date, date_of, route_of
-from workup.tasks.conversation.matching.text import word_tokens
 
 
 class Wanted(NamedTuple):
