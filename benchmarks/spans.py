@@ -36,7 +36,7 @@ MODES = {
     "partial": ("partial", "phi"),
     "ent_type": ("overlap", "leaf"),
 }
-TARGETS = {"files": 30.0, "memory": 80.0, "presidio": 500.0, "peak_mb": 1500.0, "growth_mb": 150.0}
+TARGETS = {"files": 30.0, "memory": 80.0, "presidio": 500.0, "peak_mb": 1500.0, "growth_mb": 100.0}
 REPEATS = 5
 _WORDS = """the patient was seen in clinic today and reports that her pain of left knee has been better since last visit
 with no fever or chills she is to return for follow up if it does not improve on current dose by next week"""

@@ -26,7 +26,7 @@ SEEDS = {"medium density": 9001, "high density": 9002, "injected": 9101, "names"
 NOISE = (("ocr", 0.01), ("ocr", 0.02), ("ocr", 0.05), ("typo", 0.01), ("typo", 0.02), ("typo", 0.05))
 # Notes at full size. The names are sets of ten (five origins, two sexes); the noisy notes come once for each of NOISE
 # and once as they are.
-SIZES = {"medium density": 3_600, "high density": 3_600, "names": 3_000, "noise": 1_000}
+SIZES = {"medium density": 3_600, "high density": 3_600, "names": 10_000, "noise": 1_000}
 
 
 def main() -> None:

@@ -194,6 +194,18 @@ def test_hard_negatives_count_as_context() -> None:
     assert noisy.text == "Parkinson and ROSE, not Wills here"
 
 
+def test_a_value_never_begins_or_ends_with_a_blank() -> None:
+    """The initial of a name may be mistyped, but if it went, a blank would be left at the border of the gold."""
+    text = "by J Smith B of A 4"
+    notes = [Document(f"n{i}", text, (Span(3, 12, "name_provider"), Span(16, 19, "misc"))) for i in range(300)]
+    changed = 0
+    for kind in KINDS:
+        for note in add_noise(notes, kind=kind, rate=0.3, on="phi", seed=2):
+            changed += surfaces(note) != ["J Smith B", "A 4"]
+            assert all(surface == surface.strip() for surface in surfaces(note)), kind
+    assert changed > 2000
+
+
 def test_line_ends_are_those_of_the_text() -> None:
     [noisy] = add_noise(
         [Document("1", "a\r\nRose Ann Miller", (Span(3, 18, "name_patient"),))], kind="line_breaks", rate=1.0, seed=1

@@ -162,7 +162,9 @@ def _possible(document: Document, kind: Kind, targeted: Sequence[Stretch], chanc
         roomy = not one.on_span or sum(map(str.isalnum, surface)) >= _DELETABLE
         for match in kind.strikes.finditer(surface):
             start, end = match.span(group)
-            places.append((one.start + start, one.start + end, roomy))
+            places.append(
+                (one.start + start, one.start + end, roomy and not (one.on_span and _bares(surface, start, end)))
+            )
     order, draws = chance.permutation(len(places)).tolist(), chance.random(len(places)).tolist()
     blocked = bytearray(len(text) + 2)
     found = []
@@ -181,6 +183,11 @@ def _possible(document: Document, kind: Kind, targeted: Sequence[Stretch], chanc
             low, high = max(0, low - kind.apart), high + kind.apart
             blocked[low:high] = b"\x01" * (high - low)
     return found
+
+
+def _bares(surface: str, start: int, end: int) -> bool:
+    """Whether a value would begin or end with a blank if these characters went, as the initial of "J Smith"."""
+    return (start == 0 and surface[end : end + 1].isspace()) or (end == len(surface) and surface[start - 1].isspace())
 
 
 def _taken(possible: Sequence[Edit], goal: int, text: str, kind: Kind) -> Iterator[Edit]:
