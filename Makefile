@@ -49,6 +49,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/drift.py
 	$(BIN)/python benchmarks/lexicon.py
 	$(BIN)/python benchmarks/spans_kernel.py
+	$(BIN)/python benchmarks/spans.py
+	$(BIN)/python benchmarks/corpora.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis runs
