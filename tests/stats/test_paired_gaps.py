@@ -79,7 +79,11 @@ def test_a_mean_difference_by_hand() -> None:
     )
 
 
-@given(st.lists(st.floats(-1, 1), min_size=3, max_size=40), st.floats(-1, 1))
+# An influence whose square is no number any more is none.
+_INFLUENCES = st.floats(-1, 1).map(lambda x: x if abs(x) > 1e-50 else 0.0)
+
+
+@given(st.lists(_INFLUENCES, min_size=3, max_size=40), st.floats(-1, 1))
 def test_p_and_interval_never_contradict_each_other(influence: list[float], value: float) -> None:
     gap = patient_gap(value, influence)
     if gap.se > 1e-9:

@@ -60,6 +60,8 @@ def weighed(metric: Metric, top: Column, bottom: Column, units: Column) -> Metri
     """
 
     def interval(scores: Scores, level: float) -> Interval:
+        if not units(scores).sum():
+            return Interval.refused(metric.undefined, status="undefined")
         scale = float(units(scores).sum()) / float(bottom(scores).sum())
         found = clustered(top(scores) * scale, bottom(scores) * scale, scores, level)
         return replace(found, reason="") if found.status == "ok" else found
