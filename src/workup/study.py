@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
@@ -77,6 +78,54 @@ class SystemPart(Part):
     tags: dict[str, str] = Field(default_factory=dict, description="Free labels, such as kind: baseline")
 
 
+class ConversationPart(Part):
+    """How conversations are held and what is asked of them."""
+
+    arms: tuple[str, ...] = Field(
+        ("live", "oracle", "naive"), description="Histories compared: live, oracle, naive, filler-k"
+    )
+    probe: str = Field("summary", description="What is asked off the history each turn: summary, question or none")
+    probe_tokens: int = Field(300, ge=16, le=8192, description="Most tokens of a summary that a probe asks for")
+    memory: str = Field(
+        "full", description="What is sent of the history: full, last:K turns, tokens:N, clean, compact:N; joined by +"
+    )
+    replicates: int = Field(1, ge=1, le=100, description="Times that every conversation is held")
+    matcher: Literal["context", "published"] = Field("context", description="What reads a reply; published is flawed")
+    judge: str | None = Field(None, description="Judge of contradictions, package.module:Object; rules without one")
+    encoder: str | None = Field(None, description="Sentence encoder for plans, package.module:Object; words without")
+    target_plans: str | None = Field(None, description="JSON file of plans by case, {case: plan}")
+    ratings: str | None = Field(None, description="CSV of PDSQI-9 ratings: case, turn, rater, attribute, rating")
+    labelled: str | None = Field(None, description="Labelled replies of the model under test, for corrected rates")
+    reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
+    horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
+    bar: float = Field(0.70, gt=0, lt=1, description="Recall that is asked for at the horizon")
+
+    @field_validator("arms")
+    @classmethod
+    def _known_arms(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
+        for arm in arms:
+            if not re.fullmatch(r"live|oracle|naive|filler-[1-9]\d{0,2}", arm):
+                raise ValueError("an arm is live, oracle, naive or filler-k with a number for k, such as filler-5")
+        if "live" not in arms or len(set(arms)) < len(arms):
+            raise ValueError("arms must name live, and each arm once")
+        return arms
+
+    @field_validator("probe")
+    @classmethod
+    def _known_probe(cls, probe: str) -> str:
+        if probe not in ("summary", "question", "none"):
+            raise ValueError("a probe is summary, question or none")
+        return probe
+
+    @field_validator("memory")
+    @classmethod
+    def _known_memory(cls, memory: str) -> str:
+        for part in memory.split("+"):
+            if not re.fullmatch(r"full|clean|(last|tokens|compact):[1-9]\d{0,6}", part.strip()):
+                raise ValueError("a memory is full, last:K, tokens:N, clean or compact:N, or several joined by +")
+        return memory
+
+
 class BootstrapPart(Part):
     """How resampling intervals are made."""
 
@@ -105,7 +154,7 @@ class Study(Part):
     """What to validate, with which lenses and gates. `Study.load("study.yaml")` reads one."""
 
     name: str = Field(description="Name of the study")
-    task: str = Field(description="Kind of system: risk or spans")
+    task: str = Field(description="Kind of system: risk, spans or conversation")
     seed: int = Field(0, ge=0, description="Seed of every random draw")
     corpus: CorpusPart = Field(default_factory=CorpusPart, description="Where the cases come from")
     columns: ColumnsPart | None = Field(None, description="Which column is what")
@@ -132,6 +181,9 @@ class Study(Part):
     equivalent: tuple[str, ...] = Field((), description="Types taken as equal in a second column, such as ORG=LOC")
     utility: Literal["none", "lexicon"] = Field(
         "none", description="What finds the clinical terms whose survival under masking is counted (retention)"
+    )
+    conversation: ConversationPart = Field(
+        default_factory=ConversationPart, description="How conversations are held and read"
     )
     sites: str | None = Field(None, description="CSV of site characteristics: site, name, type, region, volume, …")
     intended_settings: tuple[str, ...] = Field((), description="Kinds of place where the system will be used")

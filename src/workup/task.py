@@ -87,6 +87,39 @@ class SpanSystem(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Reply:
+    """What a chat model answered. Reasoning is kept apart and never scored; `usage` counts tokens as the provider does.
+
+    A call that failed for good has no content and says why as a code (`timeout`, `http_500`, `bad_json`); it scores
+    nothing and is never read as a model that forgot.
+    """
+
+    content: str | None
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    usage: Mapping[str, int] = field(default_factory=dict)
+    fingerprint: str | None = None
+    failure: str = ""
+
+
+@runtime_checkable
+class ChatSystem(Protocol):
+    """A chat model under test: the messages so far in, one reply out.
+
+    A message has `role` (system, user, assistant) and `content`. An answer may be a text or a Reply. Keywords
+    `max_tokens` and `seed` are passed where `reply` takes them; `concurrency` (how many calls at once it bears) and
+    `tags` (such as kind: reasoning) are optional attributes.
+    """
+
+    name: str
+    version: str
+
+    def reply(self, messages: Sequence[Mapping[str, str]]) -> str | Reply:
+        """The next message of the assistant."""
+        ...
+
+
 # Called as work goes on: what is being done, how much is done, how much there is.
 Watch = Callable[[str, int, int], None]
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from workup.errors import InputError, near
 from workup.tasks.conversation.cases import ConversationCase
 from workup.tasks.conversation.matching.folding import without_reasoning
-from workup.tasks.conversation.reading import kind, needed, records, refuse_slips, text_of, whole_of
+from workup.tasks.conversation.reading import kind, list_of, needed, records, refuse_slips, text_of, whole_of
 
 ARMS = ("live", "oracle", "naive", "filler-k")
 PROBES = ("summary", "question", "none")
-_KEYS = ("case", "replicate", "turn", "arm", "probe", "reply", "reasoning", "usage", "error")
+_KEYS = ("case", "replicate", "turn", "arm", "probe", "reply", "reasoning", "usage", "error", "available")
 _PROBE_KEYS = ("kind", "reply", "fact", "error", "reasoning")
 _ARM = re.compile(r"live|oracle|naive|filler-\d{1,3}")
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -46,6 +46,7 @@ class Said(NamedTuple):
     failure: str = ""
     reasoning: str | None = None
     usage: Mapping[str, Any] = MappingProxyType({})
+    available: tuple[str, ...] | None = None  # active facts that stood in what was sent; None where not recorded
 
 
 class Missing(NamedTuple):
@@ -159,8 +160,27 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
         thought = thought or reply
     probe = _probe(record.get("probe"), case, where)
     return Said(
-        id, replicate, _arm(record.get("arm", "live"), where), turn, spoken, probe, failure, thought, dict(usage)
+        id,
+        replicate,
+        _arm(record.get("arm", "live"), where),
+        turn,
+        spoken,
+        probe,
+        failure,
+        thought,
+        dict(usage),
+        _available(record.get("available"), case, where),
     )
+
+
+def _available(value: Any, case: ConversationCase, where: str) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    known = {fact.id for fact in case.facts}
+    ids = list_of(value, field="available", where=where)
+    if any(id not in known for id in ids):
+        raise InputError("'available' must list ids of facts of the case", where=where, got="another id")
+    return tuple(sorted(set(ids)))
 
 
 def _arm(value: Any, where: str) -> str:
