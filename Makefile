@@ -51,6 +51,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/spans_kernel.py
 	$(BIN)/python benchmarks/spans.py
 	$(BIN)/python benchmarks/corpora.py
+	$(BIN)/python benchmarks/deid.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis runs

@@ -445,7 +445,11 @@ def test_clean_removes_outputs_and_keeps_the_report(tmp_path: Path) -> None:
 def test_clean_reaches_the_runs_of_several_systems(tmp_path: Path) -> None:
     for system in ("one", "two"):
         record(tmp_path / "runs" / system, {"1": 0.5})
-    assert clean(tmp_path / "runs") == [f"{system}/outputs/model-0123456789ab.jsonl" for system in ("one", "two")]
+    (tmp_path / "runs" / "comparison-documents.jsonl").write_text("{}\n")
+    (tmp_path / "runs" / "comparison.json").write_text("{}\n")
+    outputs = [f"{system}/outputs/model-0123456789ab.jsonl" for system in ("one", "two")]
+    assert clean(tmp_path / "runs") == [*outputs, "comparison-documents.jsonl"]
+    assert (tmp_path / "runs" / "comparison.json").exists()
 
 
 def test_keys_follow_content_and_not_order() -> None:

@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "score_risk": "workup.validate",
     "score_spans": "workup.validate",
+    "score_conversation": "workup.validate",
     "Study": "workup.study",
     "Report": "workup.report",
     "Scores": "workup.scores",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from workup.study import Study as Study
     from workup.task import Case as Case
     from workup.task import Corpus as Corpus
+    from workup.validate import score_conversation as score_conversation
     from workup.validate import score_risk as score_risk
     from workup.validate import score_spans as score_spans
     from workup.validate import validate as validate

@@ -39,6 +39,8 @@ _PRIMARY: dict[str, dict[str, Any]] = {
     "spans": {"mode": "full_mask", "level": "phi"},
     "conversation": {"set": "critical", "arm": "live"},
 }
+# Two-sided levels of rules that name none: 0.90 is a one-sided 95 %.
+_LEVELS = {"conversation": 0.90}
 _FORM = "METRIC[{key=value,…}].(value|low|high|n) OP NUMBER[@LEVEL], or … OP baseline [± NUMBER]"
 
 
@@ -56,8 +58,8 @@ class Gate:
     level: float
 
     @classmethod
-    def parse(cls, rule: str, *, known: Iterable[str] = ()) -> Gate:
-        """Read a rule; with `known` metrics, refuse one that names another.
+    def parse(cls, rule: str, *, known: Iterable[str] = (), task: str = "") -> Gate:
+        """Read a rule; with `known` metrics, refuse one that names another. `task` decides the level left unsaid.
 
         >>> gate = Gate.parse("auroc{sex=F}.low >= 0.75@0.90")
         >>> gate.metric, dict(gate.slice), gate.number, gate.level
@@ -83,7 +85,7 @@ class Gate:
             number = None if match["baseline"] else float(match["number"])
         except ValueError:
             raise GateError(f"cannot read the number in the gate '{rule}'. Expected {_FORM}.") from None
-        level = float(match["level"] or 0.95)
+        level = float(match["level"] or _LEVELS.get(task, 0.95))
         if not 0 < level < 1:
             raise GateError(f"gate '{rule}': a level lies between 0 and 1, such as @0.90; got @{level:g}.")
         return cls(rule.strip(), match["metric"], keys, match["part"], match["op"], number, shift, level)

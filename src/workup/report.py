@@ -18,6 +18,9 @@ __all__ = ["Estimate", "LensResult", "Report", "Verdict", "canonical", "digest"]
 
 SCHEMA_VERSION = 1
 _OLDEST_READ = 1
+_SHOWN_LEVEL = 0.95
+_FINER = {"label", "turn", "attribute", "loss"}  # keys of slices that a short form leaves out
+_FIRST = {"set": "critical", "arm": "live"}  # of these keys a short form shows one value
 _OF_ONE_LENS = ("pooled", "alerts", "charts_state")  # rows that a single lens adds; absent from the others' results
 
 
@@ -185,9 +188,18 @@ class Report:
         return found[0]
 
     def _headline(self) -> list[Estimate]:
-        """What is said of the whole; the same by label is for the report to show."""
+        """What is said of the whole; the same by label, turn or another arm is for the report to show."""
         internal = self.results.get("internal")
-        return [e for e in internal.estimates if "label" not in e.slice] if internal else []
+        if internal is None:
+            return []
+        primary = {**_FIRST, **(self.study.get("primary") or {})}
+        return [
+            e
+            for e in internal.estimates
+            if e.level == _SHOWN_LEVEL
+            and not _FINER & set(e.slice)
+            and all(e.slice.get(key, primary[key]) == primary[key] for key in _FIRST)
+        ]
 
     def __str__(self) -> str:
         lines = [f"Workup report: {self.system.get('name')} on {self.corpus.get('name')}"]

@@ -94,7 +94,10 @@ class ConversationPart(Part):
     judge: str | None = Field(None, description="Judge of contradictions, package.module:Object; rules without one")
     encoder: str | None = Field(None, description="Sentence encoder for plans, package.module:Object; words without")
     target_plans: str | None = Field(None, description="JSON file of plans by case, {case: plan}")
-    ratings: str | None = Field(None, description="CSV of PDSQI-9 ratings: case, turn, rater, attribute, rating")
+    ratings: str | None = Field(
+        None,
+        description="CSV of PDSQI-9 ratings: case, rater, kind (human or judge), attribute, rating; turn, replicate",
+    )
     labelled: str | None = Field(None, description="Labelled replies of the model under test, for corrected rates")
     reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
     horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")

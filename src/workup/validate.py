@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -46,7 +47,7 @@ def validate(
     which then holds PHI and says so; `details` of single units are kept of the primary setting, or of every one.
     """
     task: Task = plugins.find("tasks", study.task)()
-    gates = [Gate.parse(rule, known=task.metric_names) for rule in study.gates]
+    gates = [Gate.parse(rule, known=task.metric_names, task=study.task) for rule in study.gates]
     baseline = Report.read(study.base / study.baseline) if study.baseline else None
     engine = plugins.make("engines", study.engine, {}, where="engine", context={"workers": study.workers})
     opener = Opener(study, system)
@@ -77,7 +78,7 @@ def validate(
         )
     notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
     tables = {"holdings": holdings(scores), **_split(study), **task.tables(scores, study, show_text=show_text)}
-    results = _introduce(results, notes, tables)
+    results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
 
     verdicts = judge(
         gates,
@@ -87,7 +88,8 @@ def validate(
     )
     if run is not None:
         run.details(task.details(scores, study, every=details == "all"))
-        counted = dict(getattr(opener(), "timings", {}))  # calls and retries, where a system counts them
+        # Calls, retries and tokens, where the system or the task counts them.
+        counted = {**getattr(opener(), "timings", {}), **getattr(task, "timings", {})}
         if any(counted.values()):
             run.timings({"system": counted})
         if latency := _latency(engine, int(getattr(opener(), "batch", 0) or task.batch)):
@@ -152,6 +154,7 @@ def score_spans(
     gold: Any,
     pred: Any,
     *,
+    format: str = "",
     modes: Sequence[str] = (),
     policies: Sequence[str] = (),
     labels: str = "",
@@ -186,6 +189,7 @@ def score_spans(
         "seed": seed,
         "corpus": {
             "path": None if path is None else path.name,
+            "format": format,
             "annotators": annotators,
             "trim": trim,
             "offsets": offsets,
@@ -212,6 +216,74 @@ def score_spans(
         make = plugins.find("systems", "recorded")
         system = make(name="recorded", base=recorded.parent, path=recorded.name, offsets=offsets)
     return validate(study, system=system, table=None if path else gold, show_text=show_text, watch=watch)
+
+
+def score_conversation(
+    cases: Any,
+    transcripts: Any,
+    *,
+    format: str = "",
+    matcher: str = "context",
+    target_plans: str | None = None,
+    ratings: str | None = None,
+    by: Sequence[str] = (),
+    gates: Sequence[str] = (),
+    primary: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    replicates: int = 2000,
+    name: str = "conversation",
+    watch: Watch = lambda what, done, total: None,
+) -> Report:
+    """Score recorded transcripts against the ledgers of their cases: paths, or records as the files hold them.
+
+    `format` names recorded dialogues (aci_bench, mts_dialog), whose notes take the place of transcripts.
+
+    >>> case = {"id": "a", "patient_summary": "", "critical_entities": ["penicillin allergy"],
+    ...         "turns": [{"turn": 1, "message": "I am allergic to penicillin."}]}
+    >>> said = [{"case": "a", "turn": 1, "reply": "Noted: you are allergic to penicillin."}]
+    >>> report = score_conversation([case], said)
+    >>> report.estimate("recall", set="critical", arm="live").value
+    1.0
+    """
+    from workup.tasks.conversation.task import GivenTranscripts, RecordedDialogues
+
+    path = Path(cases) if isinstance(cases, (str, Path)) else None
+    recorded = Path(transcripts).resolve() if isinstance(transcripts, (str, Path)) else None
+    content = {
+        "name": name,
+        "task": "conversation",
+        "seed": seed,
+        "corpus": {"path": None if path is None else path.name, "format": format},
+        "systems": []
+        if recorded is None
+        else [{"name": "recorded", "use": "recorded", "with": {"path": recorded.name}}],
+        "lenses": {"internal": {}, **({"subgroups": {"by": list(by)}} if by else {})},
+        "conversation": {"matcher": matcher, "target_plans": target_plans, "ratings": ratings},
+        "primary": dict(primary or {}),
+        "gates": list(gates),
+        "bootstrap": {"replicates": replicates},
+    }
+    study = Study.of(content, base=Path() if path is None else path.parent, where="score_conversation")
+    system: Any
+    if recorded is not None:
+        make = plugins.find("systems", "recorded")
+        system = make(name="recorded", base=recorded.parent, path=recorded.name)
+    else:
+        system = RecordedDialogues() if transcripts is None else GivenTranscripts(list(transcripts))
+    return validate(study, system=system, table=None if path else cases, watch=watch)
+
+
+def _without_withheld(result: LensResult) -> LensResult:
+    """A number that is withheld is not in the record: only why."""
+    if all(e.status != "withheld" for e in result.estimates):
+        return result
+    kept = (
+        replace(e, value=None, low=None, high=None, se=None, numerator=None, denominator=None)
+        if e.status == "withheld"
+        else e
+        for e in result.estimates
+    )
+    return replace(result, estimates=tuple(kept))
 
 
 def _latency(engine: Any, batch: int) -> dict[str, float]:

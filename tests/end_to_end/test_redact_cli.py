@@ -373,3 +373,12 @@ def test_public_corpora_are_redacted_with_consistent_surrogates_and_true_interva
     assert record["counts"].get("dates not read", 0) < 0.03 * record["counts"]["replaced by shift"]
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert all(line["text"][s["start"] : s["end"]] == s["text"] for line in lines for s in line.get("spans", []))
+
+
+def test_a_dash_is_standard_output_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    note = tmp_path / "note.txt"
+    note.write_text("Seen by Dr. Jane Smith on 03/14/2021.")
+    done = call("redact", str(note), "-o", "-")
+    assert done.code == 0 and "[" in done.out and "Smith" not in done.out
+    assert [file.name for file in tmp_path.iterdir()] == ["note.txt"]

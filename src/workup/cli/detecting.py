@@ -37,13 +37,13 @@ def detect(
     from workup.runs import RunDirectory, content_key
     from workup.study import Study
     from workup.task import Budget
+    from workup.tasks.sampling import sampled_ids
     from workup.tasks.spans.documents import Span
-    from workup.tasks.spans.sampling import sampled_ids
     from workup.validate import Opener
 
     documents = list(_documents(source))
     if sample is not None:
-        chosen = sampled_ids(documents, sample, seed=seed)
+        chosen = sampled_ids(((d.id, d.type or "") for d in documents), sample, seed=seed)
         documents = [document for document in documents if document.id in chosen]
         say(f"A sample of {len(documents):,} documents")
     study = Study.of(

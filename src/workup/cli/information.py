@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib import metadata, util
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -38,11 +38,14 @@ def plugins(
                 typer.echo(f"  {name:<12} {where}")
 
 
-def schema() -> None:
-    """Print the JSON Schema of study files, for editors."""
+def schema(
+    of: Annotated[Literal["study", "report"], typer.Argument(help="What the schema is of: study or report")] = "study",
+) -> None:
+    """Print the JSON Schema of study files, for editors, or of report.json."""
+    from workup.report_schema import report_schema
     from workup.study import Study
 
-    typer.echo(json.dumps(Study.model_json_schema(), indent=1))
+    typer.echo(json.dumps(Study.model_json_schema() if of == "study" else report_schema(), indent=1))
 
 
 def doctor() -> None:

@@ -72,7 +72,7 @@ def judged(report: Report, rules: Sequence[str], baseline: Report | None) -> tup
             remedy='give one, such as --rule "auroc.low >= 0.75", or write them under gates: in the study',
         )
     known = plugins.find("tasks", task).metric_names
-    gates = [Gate.parse(rule, known=known) for rule in chosen]
+    gates = [Gate.parse(rule, known=known, task=task) for rule in chosen]
     return judge(gates, list(report.estimates()), primary=primary_values(report.study), baseline=baseline)
 
 

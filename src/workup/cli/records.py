@@ -19,10 +19,10 @@ def add_to(app: typer.Typer) -> None:
     command(app, name="clean", example="workup clean runs/demo")(clean)
 
 
-def render(record: Any, form: str) -> str | bytes:
-    """A report in one of the known forms."""
+def render(record: Any, form: str, *, page: bool = False) -> str | bytes:
+    """A report in one of the known forms; with `page` a form that comes as a page or as Markdown is a page."""
     from workup.errors import InputError, near
-    from workup.reports import flat, html, markdown, pdf, text
+    from workup.reports import flat, html, markdown, pdf, safety_card, text
 
     forms: dict[str, Callable[[Any], str | bytes]] = {
         "text": text.render,
@@ -31,6 +31,7 @@ def render(record: Any, form: str) -> str | bytes:
         "pdf": pdf.render,
         "json": lambda found: str(found.to_json()),
         "json-flat": flat.render,
+        "safety-card": safety_card.page if page else safety_card.markdown,
     }
     if form not in forms:
         raise InputError("the form of a report must be a known one", got=f"'{form}'", remedy=near(form, forms))
@@ -39,14 +40,16 @@ def render(record: Any, form: str) -> str | bytes:
 
 def report(
     record: Annotated[Path, typer.Argument(help="report.json, or a run directory")],
-    form: Annotated[str, typer.Option("-f", "--format", help="text, md, html, pdf, json or json-flat")] = "text",
+    form: Annotated[
+        str, typer.Option("-f", "--format", help="text, md, html, pdf, json, json-flat or safety-card")
+    ] = "text",
     out: Annotated[str | None, typer.Option("-o", "--out", help="File to write; standard output when absent")] = None,
 ) -> None:
-    """Redraw a report from its record."""
+    """Redraw a report from its record; a safety card is a page where the file is .html, else Markdown."""
     from workup.report import Report
 
     held = Report.read(record)
-    found = render(held, form)
+    found = render(held, form, page=out is not None and out.lower().endswith((".html", ".htm")))
     emit(found, "-" if out is None and isinstance(found, bytes) else out, private=held.contains_phi)
 
 

@@ -49,7 +49,7 @@ def redact(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="File or folder to write; standard output for one text when absent"),
+        typer.Option("-o", "--out", help="File or folder to write; standard output for one text when absent or -"),
     ] = None,
     how: Annotated[str, typer.Option("--as", help="label, mask, surrogate or hash (which needs a key)")] = "label",
     shift_dates: Annotated[
@@ -93,6 +93,7 @@ def redact(
     """Replace what a detector finds: label tokens, masks, keyed hashes or surrogates, dates shifted, with a map."""
     from workup.deid.redaction import Settings, audits, redact_all
 
+    out = _place(out)
     key = chosen_key(key_file, new_key)
     if not source:
         if new_key is None:
@@ -140,12 +141,13 @@ def restore(
     key_file: Annotated[Path | None, typer.Option(help="The key file of that redaction")] = None,
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="File or folder to write; standard output for one text when absent"),
+        typer.Option("-o", "--out", help="File or folder to write; standard output for one text when absent or -"),
     ] = None,
 ) -> None:
     """Give the original back, byte for byte; a changed text, another map or another key is refused."""
     from workup.deid.redaction.maps import opened
 
+    out = _place(out)
     if key_file is None:
         raise InputError(
             "a map is opened with the key it was written with", got="no key", remedy="give it with --key-file"
@@ -163,3 +165,8 @@ def restore(
         return
     write_files(files, out, several=several)
     say(f"{out}: {len(files):,} files given back")
+
+
+def _place(out: Path | None) -> Path | None:
+    """Where to write; - is standard output, as everywhere, and no file of that name."""
+    return None if out == Path("-") else out

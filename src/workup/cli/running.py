@@ -177,6 +177,8 @@ def again(directory: Path, held: Report, study: Path | None) -> Report:
 class Unasked:
     """The engine of `verify`, which has recorded outputs to score and asks no system."""
 
+    asks = False
+
     def map(self, setup: Any, items: Any) -> Any:
         """Nothing, or an error where outputs are missing."""
         if items:
@@ -192,10 +194,11 @@ def _describe(study: Study, directory: Path) -> None:
     from workup import plugins
     from workup.gates import Gate
     from workup.report import Report
+    from workup.validate import Opener
 
     task = plugins.find("tasks", study.task)()
     for rule in study.gates:
-        Gate.parse(rule, known=task.metric_names)
+        Gate.parse(rule, known=task.metric_names, task=study.task)
     for lens in study.lenses:
         plugins.find("lenses", lens)
     for part in study.systems:
@@ -213,5 +216,10 @@ def _describe(study: Study, directory: Path) -> None:
     typer.echo(f"resamples {study.bootstrap.replicates:,}")
     typer.echo(f"gates     {len(study.gates)}")
     typer.echo(f"into      {directory}")
+    for part in study.systems:
+        if estimate := getattr(task, "estimate", None):
+            system = Opener(study, part.name or part.use)()
+            if not getattr(system, "recorded", False):
+                typer.echo(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")
     for note in corpus.notes:
         typer.echo(f"note      {note}")

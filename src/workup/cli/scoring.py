@@ -26,6 +26,11 @@ def add_to(app: typer.Typer) -> None:
         name="spans",
         example="workup score spans --gold corpus.jsonl --pred found.jsonl --mode full_mask --policy hipaa_safe_harbor",
     )(spans)
+    command(
+        group,
+        name="conversation",
+        example="workup score conversation cases.jsonl --transcripts replies.jsonl --gate 'recall_at_10.low >= 0.7'",
+    )(conversation)
     app.add_typer(group, name="score")
 
 
@@ -73,6 +78,7 @@ def risk(
 def spans(
     gold: Annotated[Path, typer.Option(help="Documents with golds: JSONL, BRAT, i2b2, CoNLL, DocBin, TAB …")],
     pred: Annotated[Path, typer.Option(help="Predictions, one JSON object a line: id and spans")],
+    format: Annotated[str, typer.Option(help="Format of the golds, such as conll; by their ending when absent")] = "",
     mode: Annotated[list[str] | None, typer.Option(help="Matching mode such as iou:0.5; repeat for several")] = None,
     policy: Annotated[list[str] | None, typer.Option(help="What must be masked; repeat for several")] = None,
     labels: Annotated[str, typer.Option(help="Mapping of the labels: a name, a file, or several joined by +")] = "",
@@ -101,6 +107,7 @@ def spans(
         report = score_spans(
             gold,
             pred,
+            format=format,
             modes=mode or (),
             policies=policy or (),
             labels=labels,
@@ -116,6 +123,48 @@ def spans(
             replicates=replicates,
             show_text=show_text,
             name=gold.stem,
+            watch=progress,
+        )
+    _show(report, json=json, allow_unsure=allow_unsure)
+
+
+def conversation(
+    cases: Annotated[Path, typer.Argument(help="Cases with their ledgers: a JSON list, or one case a line")],
+    transcripts: Annotated[Path | None, typer.Option(help="What the model said, one turn a line")] = None,
+    format: Annotated[str, typer.Option(help="Recorded dialogues with notes instead: aci_bench or mts_dialog")] = "",
+    matcher: Annotated[str, typer.Option(help="What reads a reply: context, or published for comparison")] = "context",
+    target_plans: Annotated[str | None, typer.Option(help="JSON file of plans by case, beside the cases")] = None,
+    ratings: Annotated[str | None, typer.Option(help="CSV of PDSQI-9 ratings, beside the cases")] = None,
+    by: Annotated[list[str] | None, typer.Option(help="Group of cases to compare; repeat for several")] = None,
+    gate: Annotated[list[str] | None, typer.Option(help='Rule such as "recall_at_10.low >= 0.7"')] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
+    replicates: Annotated[int, typer.Option(help="Resamples of whole cases")] = 2000,
+    json: Annotated[str | None, typer.Option(help="Write report.json here; - for standard output")] = None,
+    allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
+) -> None:
+    """Score recorded transcripts of a chat model against the facts that it had to keep."""
+    from workup.errors import InputError
+    from workup.validate import score_conversation
+
+    if (transcripts is None) == (not format):
+        raise InputError(
+            "either --transcripts, or --format of recorded dialogues was expected",
+            got="neither" if transcripts is None else "both",
+            remedy="give --transcripts replies.jsonl",
+        )
+    with Progress() as progress:
+        report = score_conversation(
+            cases,
+            transcripts,
+            format=format,
+            matcher=matcher,
+            target_plans=target_plans,
+            ratings=ratings,
+            by=by or (),
+            gates=gate or (),
+            seed=seed,
+            replicates=replicates,
+            name=cases.stem,
             watch=progress,
         )
     _show(report, json=json, allow_unsure=allow_unsure)

@@ -15,9 +15,13 @@ from workup.errors import InputError
 if TYPE_CHECKING:
     from workup.report import Report
 
-_TASKS = ("risk", "spans")
-_SIZES = {"risk": 2000, "spans": 200}
-_MADE = {"risk": ("cohort", "cohort.csv"), "spans": ("notes", "notes.jsonl")}
+_TASKS = ("risk", "spans", "conversation")
+_SIZES = {"risk": 2000, "spans": 200, "conversation": 30}
+_MADE = {
+    "risk": ("cohort", "cohort.csv"),
+    "spans": ("notes", "notes.jsonl"),
+    "conversation": ("conversation", "cases.jsonl"),
+}
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -38,7 +42,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def new(
-    task: Annotated[str, typer.Argument(help="Kind of system: risk or spans")],
+    task: Annotated[str, typer.Argument(help="Kind of system: risk, spans or conversation")],
     directory: Annotated[Path, typer.Argument(help="Folder to make")] = Path("my-study"),
 ) -> None:
     """Make a commented study.yaml with small generated data, ready to run."""

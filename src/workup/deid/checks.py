@@ -140,12 +140,38 @@ def lone_groups(surface: str) -> bool:
     return len(digits(surface)) >= 7 and prefixed(surface) and (len(groups) > 2 or max(map(len, groups)) > 4)
 
 
+def hexadecimal(surface: str) -> bool:
+    """Groups of hexadecimal digits but for a slip or two; hours and minutes are too few."""
+    solid = [c for c in surface if c.isalnum()]
+    figures, other = sum(map(str.isdigit, solid)), sum(c not in "0123456789abcdefABCDEF" for c in solid)
+    return len(solid) >= 9 and figures >= 4 and other <= 2 and not (surface.isdigit() and len(solid) < 11)
+
+
+def nine_to_eleven(surface: str) -> bool:
+    """As many digits as a telephone number with one too few or too many."""
+    return 9 <= len(digits(re.split(r"[xeE]", surface, maxsplit=1)[0])) <= 11
+
+
+def long_code(surface: str) -> bool:
+    """A long run of letters and digits that is no word."""
+    return sum(map(str.isdigit, surface)) >= 4 and sum(map(str.isalpha, surface)) >= 2
+
+
+def mostly_digits(surface: str) -> bool:
+    """Six digits or more with a few letters among them: a number of a record, not the code of a test or a disease."""
+    figures, letters = sum(map(str.isdigit, surface)), sum(map(str.isalpha, surface))
+    return figures >= 6 and 1 <= letters <= 4 and figures > letters and prefixed(surface)
+
+
 def login(surface: str) -> bool:
-    """Letters before digits that are neither a word nor a clinical term by themselves."""
+    """Letters before digits that are neither a word nor a clinical term by themselves, or an initial and a surname."""
     from workup.deid.nameness import weigh
 
     letters = surface.rstrip("0123456789").lower()
-    return weigh(letters).why not in ("word", "clinical", "ambiguous")
+    if weigh(letters).why in ("word", "clinical", "ambiguous"):
+        return False
+    parts = [weigh(part) for part in (letters, letters[1:], letters[:-1])]
+    return not parts[0].known or any(part.family for part in parts)
 
 
 CHECKS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
@@ -153,6 +179,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
         check.__name__: check
         for check in (
             luhn, card, npi, ssn, dea, vin, iban, ipv4, ipv6, phone, mixed, prefixed, lone_digits, lone_groups, login,
+            hexadecimal, nine_to_eleven, long_code, mostly_digits,
         )
     }
 )  # fmt: skip

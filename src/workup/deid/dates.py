@@ -13,6 +13,7 @@ from workup.deid.finding import Finding
 from workup.deid.linear import Finder
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
+from workup.deid.slips import apart
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
@@ -66,6 +67,18 @@ def _day_month(match: re.Match[str], _: Page) -> str | None:
     return "order"
 
 
+def _nearly_a_day(match: re.Match[str], _: Page) -> str | None:
+    """Three figures that would be a day but for one digit; dashes and points need a year to be told from others."""
+    year, mark = match["y"], match["s"]
+    if mark == "-" and len(match["a"]) == 3:
+        return None  # a social security number, a telephone number
+    if len(year) >= 4:
+        return "slip" if year[0] in "12" or mark == "/" else None
+    if mark != "/" or (len(year) < 3 and len(match["a"]) + len(match["b"]) < 3):
+        return None
+    return "slip" if int(match["a"]) <= 31 or int(match["b"]) <= 31 else None
+
+
 def _year_first(match: re.Match[str], _: Page) -> str | None:
     return "order" if 1 <= int(match["m"]) <= 12 and 1 <= int(match["d"]) <= 31 else None
 
@@ -85,15 +98,16 @@ def _within_year(match: re.Match[str], _: Page) -> str | None:
 
 
 _SCORES = re.compile(
-    r"(?:pain|scale|score|strength|scored|rated|rates|rating|power|grade|motor|murmur|apgars?|phq-?9?|gcs|a1c|bp|"
+    r"(?<![a-z])(?:pain|scale|score|strength|scored|rated|rates|rating|power|grade|motor|murmur|apgars?|phq-?9?|gcs|a1c|bp|"
     r"pressure|vision|va|od|os|ou|reflexes|dtrs?|severity|intensity|level|worst|discomfort|o2|sat|rass|nihss|"
     r"edema|pulses?|mood|energy|sleep|now|stage|schedule|odds|ratio|fraction|about|only|up to|than|count|"
     r"nodes?|cores?|quadrants?|samples?|specimens?|slides?|cycles?|sets?|takes|taking|give|gave|dose|doses)"
     r"[ :=~,]{0,3}(?:was|is|of|at|a|an|to|in|from|now|about|positive|improved|currently)?[ ]{0,2}$",
     re.IGNORECASE,
 )
+_RATED = re.compile(r"pain|score|scale|severity|rated|strength|discomfort|murmur|power|headache")
 _UNITS_BEHIND = re.compile(
-    r"[ -]{0,2}(?:on exposure|to light|pain|headache|discomfort|severity|intensity|strength|tab|tablet|tablets|cap|mg|ml|cc|cup|inch|inches|in\b|pack|systolic|murmur|positive|negative|"
+    r"[ -]{0,2}(?:on exposure|to light|pain|headache|discomfort|severity|intensity|strength|tab|tablet|tablets|cap|mg|ml|cc|cup|inch|inches|pack|systolic|murmur|positive|negative|"
     r"nodes|power|scale|score|motor|of\b|hours|days|weeks|months|teaspoon|tsp|oz|ns\b|normal|saline|dose|strengths|"
     r"bilaterally|throughout|in (?:all|both|the|upper|lower|right|left)|on (?:the )?(?:right|left)|blood|sib|cores|lobes|"
     r"reps|yes|correct|words|objects|recall|wpw|chance|full|max|at worst|at rest|with (?:activity|movement|rest|cough|"
@@ -110,6 +124,8 @@ def _short_day(match: re.Match[str], page: Page) -> str | None:
     ):
         return None
     start, end = match.span()
+    if second in (4, 5, 6, 10) and _RATED.search(page.low, max(0, start - 40), start):
+        return None
     if _SCORES.search(page.plain, max(0, start - 40), start) or _UNITS_BEHIND.match(page.plain, end, end + 20):
         return None
     return "words"
@@ -128,25 +144,9 @@ def _near_month(match: re.Match[str], _: Page) -> str | None:
     most = 1 if len(word) < 6 else 2
     return (
         "slip"
-        if any(_apart(word, month, most) <= most for month in _MONTHS if abs(len(month) - len(word)) <= most)
+        if any(apart(word, month, most) <= most for month in _MONTHS if abs(len(month) - len(word)) <= most)
         else None
     )
-
-
-def _apart(one: str, other: str, most: int) -> int:
-    """Edits between two short words, neighbours swapped counting once."""
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, start=1):
-        older, before, row = before, row, [i]
-        for j, against in enumerate(other, start=1):
-            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != against))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == against:
-                best = min(best, older[j - 2] + 1)
-            row.append(best)
-        if min(row) > most:
-            return most + 1
-    return row[-1]
 
 
 _RULES: tuple[_Rule, ...] = (
@@ -165,13 +165,20 @@ _RULES: tuple[_Rule, ...] = (
     _Rule("date.part_of_year", "date", _i(rf"(?<![\w])(?:the )?(?:first|second|third|fourth) quarter of {_YEAR}(?!\w)"), 0.85),
     _Rule("date.iso", "date", _i(rf"(?<![\w/.-])(?P<y>{_YEAR})(?P<s>[-/.])(?P<m>\d{{1,2}})(?P=s)(?P<d>\d{{1,2}})(?![\d/-])"), 0.97, _year_first),
     _Rule("date.figures", "date", _i(rf"(?<![\w/.-])(?:{_WEEKDAY}[.,]{{0,2}} ?)?(?<!\d)(?P<a>\d{{1,2}})(?P<s1> ?[-/.] ?)(?P<b>\d{{1,2}})(?P<s2> ?[-/.] ?)(?P<q>'?)(?P<y>\d{{4}}|\d\d)(?![\w/]|[.-]\d)"), 0.95, _day_month),
+    _Rule("date.figures_slip", "date", _i(r"(?<![\w/.-])(?P<a>\d{1,3})(?P<s>[-/.])(?P<b>\d{1,3})(?P=s)(?P<y>\d{2,5})(?![\w/-]|\.\d)"), 0.75, _nearly_a_day),
+    _Rule("date.iso_slip", "date", _i(r"(?<![\w/.-])(?:19|20)\d{3}(?P<s>[-/])\d{1,2}(?P=s)\d{1,2}(?![\w/-]|\.\d)"), 0.75),
+    _Rule("date.month_slip", "date", _i(r"(?<![\w])(?<=in )(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{4,5}(?!\w)"), 0.8),
+    _Rule("date.day_slip", "date", _i(r"(?<![\w])(?:january|february|april|june|july|august|september|october|november|december) \d{1,2}(?:[a-z]{2})?(?![\w.])(?:,? \d{3,5}(?!\w))?"), 0.75),
+    _Rule("date.words_slip", "date", _i(rf"{_OPEN}(?:{_WEEKDAY}[.,]{{0,2}} ?)?{_MONTH}\.? \d{{1,3}}{_ORDINAL}?, ?\d{{3,5}}(?!\w)"), 0.85),
+    _Rule("date.joined_slip", "date", _i(rf"(?<![\w/.-])\d{{1,3}}[ -]?{_MONTH}[ -]?\d{{3,5}}(?![\w/-])"), 0.85),
+    _Rule("date.three_figures", "date", _i(rf"{_OPEN}{_MONTH}\.? \d{{3}}(?![\w/-]|\.\d)"), 0.0),
     _Rule("date.weekday_figures", "date", _i(rf"(?<![\w]){_WEEKDAY}[.,]{{0,2}} ?\d{{1,2}}/\d{{1,2}}(?![\w/]|[.-]\d)"), 0.95),
     _Rule("date.roman", "date", _i(rf"(?<![\w/.-]){_DAYS}(?P<s>[-./]){_ROMAN}(?P=s)(?:\d{{4}}|\d\d)(?![\w/-])"), 0.93),
     _Rule("date.month_figures", "date", _i(rf"(?<![\w/.-])(?:0?[1-9]|1[0-2])[/]{_YEAR}(?![\w/-]|\.\d)"), 0.93),
     _Rule("date.iso_month", "date", _i(rf"(?<![\w/.-]){_YEAR}-(?:0[1-9]|1[0-2])(?![\w/-]|\.\d)"), 0.85),
     _Rule("date.day_of_year", "date", _i(r"(?<![\w/.-])(?:19|20)\d\d-(?P<d>\d{3})(?![\w/-]|\.\d)"), 0.85, _within_year),
     _Rule("date.compact", "date", _i(r"(?<![\w/.#-])\d{8}(?![\w/-]|\.\d)"), 0.8, _compact),
-    _Rule("date.ordinal", "date", _i(rf"(?<![\w])(?:(?<=on )the {_DAYS}{_ORDINAL}(?! (?:day|week|month|year|percentile|floor|digit|rib|toe|finger|ray|metatarsal|visit|time|hospital|and)|\w)|(?<![\w]){_WEEKDAY}[,.]? the {_DAYS}{_ORDINAL}(?!\w)|(?<=until )the {_DAYS}{_ORDINAL}(?!\w)|(?<=since )the {_DAYS}{_ORDINAL}(?!\w)|(?<=by )the {_DAYS}{_ORDINAL}(?!\w))"), 0.8),
+    _Rule("date.ordinal", "date", _i(rf"(?<![\w])(?:(?:(?<=on )|(?<=: ))the {_DAYS}{_ORDINAL}(?! (?:day|week|month|year|percentile|floor|digit|rib|toe|finger|ray|metatarsal|visit|time|hospital|and)|\w)|(?<![\w]){_WEEKDAY}[,.]? the {_DAYS}{_ORDINAL}(?!\w)|(?<=until )the {_DAYS}{_ORDINAL}(?!\w)|(?<=since )the {_DAYS}{_ORDINAL}(?!\w)|(?<=by )the {_DAYS}{_ORDINAL}(?!\w))"), 0.8),
     _Rule("date.short", "date", _i(r"(?<![\w/.,-])(?P<a>\d{1,2})/(?P<b>\d{1,2})(?![\w/%]|[.-]\d)"), 0.0, _short_day),
     _Rule("year.range", "year_only", _i(rf"(?<![\w/.-]){_YEAR}[-/](?:{_YEAR}|\d\d)(?![\w/-])"), 0.6),
     _Rule("year.plain", "year_only", _i(r"(?<![\w])(?:(?<=in )|(?<=since )|(?<=from )|(?<=until )|(?<=around )|(?<=circa )|(?<=before )|(?<=after )|(?<=early )|(?<=late )|(?<=of )|(?<=\())(?:1[89][3-9]\d|20[0-4]\d)s?(?![\w/-]|[.,]\d| ?(?:m[lLgG]|cc|mcg|units?|k?cal|calories|feet|grams?|steps|hours|hrs|mL)\b)"), 0.7),
@@ -209,6 +216,8 @@ def _read(rule: _Rule, match: re.Match[str], page: Page, days: set[int]) -> Find
         return None
     start, end = match.span("v") if "v" in rule.finds.pattern.groupindex else match.span()
     score, evidence = rule.score, [said]
+    if rule.id == "date.three_figures":
+        score = 0.75 if start in days else 0.0
     if rule.id == "date.short":
         score, cue = _short_score(page, start, end, days)
         evidence += cue
@@ -227,6 +236,7 @@ def _is_word(page: Page, match: re.Match[str], start: int) -> bool:
     return head[:3] == "may" and page.low[max(0, start - 3) : start].strip() not in ("on", "of")
 
 
+_SCALES = frozenset((15, 20, 21, 24, 27, 28, 30))  # scores are written over these
 _TIMES_BEHIND = re.compile(
     r"[,;]?[ \t]{1,2}(?:at[ ])?(?:[01]?\d|2[0-3]):?[0-5]\d(?!\d)|[ ]{0,2}[):,;]|[ ]{0,2}(?:\n|$)|\.(?:\s|$)"
 )
@@ -242,7 +252,9 @@ def _short_score(page: Page, start: int, end: int, days: set[int]) -> tuple[floa
     padded = len(a) == 2 and len(b) == 2
     if start in days:
         return 0.85, ["cue"]
-    score, why = 0.2, ["order"]
+    score, why = (0.55, ["order", "no_scale"]) if int(a) <= 12 and int(b) > 12 and int(b) not in _SCALES else (0.2, ["order"])
+    if score < 0.5 and int(b) in (7, 8, 9, 11, 12) and before[-1:] in ("(", " ") and before[-2:-1] in (",", " ", "(", "") and behind:
+        score, why = 0.5, ["order", "mark_before"]
     if opens:
         score, why = 0.75, ["opens_line"]
     if behind and behind[0].strip(" ,;").startswith(tuple("0123456789a")) and len(behind[0]) > 3:
@@ -256,7 +268,7 @@ def _short_score(page: Page, start: int, end: int, days: set[int]) -> tuple[floa
     if padded:
         score += 0.15
         why.append("padded")
-    if behind is None and not opens:
+    if behind is None and not opens and "no_scale" not in why:
         score -= 0.05
     return score, why
 
@@ -284,7 +296,8 @@ def _with_weekday(found: Finding, page: Page) -> Finding:
     if at < 0 or found.label != "date" or page.before(at + 1) not in (", ", " ", ". ") or page.cases[at] == "l":
         return found
     word = page.words[at]
-    if len(word) > 4 and word not in _WEEKDAYS and any(_apart(word, day, 2) <= 2 for day in _WEEKDAYS):
+    short = len(word) == 3 and page.cases[at] == "t" and word not in _WEEKDAYS and any(apart(word, day[:3], 1) <= 1 for day in _WEEKDAYS)
+    if short or (len(word) > 4 and word not in _WEEKDAYS and any(apart(word, day, 2) <= 2 for day in _WEEKDAYS)):
         return found._replace(start=page.starts[at])
     return found
 

@@ -11,6 +11,7 @@ from workup.deid.finding import Finding
 from workup.deid.page import Page
 from workup.deid.propagate import all_mentions
 from workup.deid.protect import unprotected
+from workup.deid.repair import Repair
 from workup.deid.resolve import resolved
 from workup.errors import InputError, near
 from workup.tasks.spans.labels import BRANCHES, SCHEME, branch_of
@@ -51,6 +52,7 @@ class Deidentifier:
     def __init__(self, settings: rules.Settings, layers: Sequence[Layer], *, language: str = "en") -> None:
         self.settings, self.layers, self.language = settings, tuple(layers), language
         self.version = "; ".join(layer.version for layer in self.layers)
+        self._repair = Repair(settings)
 
     @classmethod
     def load(
@@ -87,13 +89,14 @@ class Deidentifier:
     def _find(self, text: str) -> list[Finding]:
         if not text:
             return []
-        page = Page(text)
+        read = self._repair.read(text)
+        page = Page(read.text)
         proposed = [one for layer in self.layers for one in layer.propose(page)]
-        kept = resolved(self._passing(page, proposed), text)
+        kept = resolved(self._passing(page, proposed), page.text)
         more = all_mentions(page, kept, self.settings)
         if more:
-            kept = resolved([*kept, *self._passing(page, more)], text)
-        return kept
+            kept = resolved([*kept, *self._passing(page, more)], page.text)
+        return read.back(kept)
 
     def _passing(self, page: Page, findings: Sequence[Finding]) -> list[Finding]:
         sure = [one for one in findings if one.score >= self.settings.threshold(one.label)]

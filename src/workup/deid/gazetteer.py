@@ -34,7 +34,7 @@ def provenance() -> tuple[Source, ...]:
     """The shipped gazetteers with their licences.
 
     >>> [source.file for source in provenance()]
-    ['people.tsv.gz', 'places.tsv.gz']
+    ['everyday.txt.gz', 'people.tsv.gz', 'places.tsv.gz']
     """
     records = json.loads((_DATA / "provenance.json").read_text(encoding="utf-8"))["files"]
     return tuple(
@@ -104,6 +104,16 @@ def people() -> dict[str, Commonness]:
             one = codes[code] = _commonness(code)
         found[word] = one
     return found
+
+
+@cache
+def everyday() -> frozenset[str]:
+    """Words that a dictionary writes small; names that are nothing else are not among them.
+
+    >>> "bill" in everyday(), "howard" in everyday()
+    (True, False)
+    """
+    return frozenset(_lines("everyday.txt.gz"))
 
 
 class Place(NamedTuple):

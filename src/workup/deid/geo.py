@@ -10,9 +10,11 @@ from workup.deid import gazetteer
 from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.linear import Finder
-from workup.deid.nameness import clinical_words, weigh
+from workup.deid.name_words import KIN
+from workup.deid.nameness import weigh
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
+from workup.deid.vocabulary import clinical_words
 
 
 def _finder(pattern: str) -> Finder:
@@ -110,6 +112,9 @@ def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) ->
         )
         code = following is not None and bool(set("sn") & set(following.kinds)) and page.cases[last + 1] in "tu"
     kinds = place.kinds
+    met = at > 0 and (page.words[at - 1] in ("with", "by") or page.words[at - 1] in KIN) and weigh(page.words[at]).given
+    if met and not code:
+        return None  # somebody of that name
     if "s" in kinds and not code and "u" not in kinds.replace("u", "", 0 if page.words[at] != "washington" else 1):
         return Finding(start, end, "state", 0.8, "state", ("list",))
     if "n" in kinds and not code and weigh(page.words[at]).odds < 0.4:
@@ -145,6 +150,7 @@ def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) ->
     if (
         page.cases[at] == "t"
         and page.gap(last)[:1] != "-"
+        and not (page.gap(last) == " " and page.cases[last + 1 : last + 2] == "t")  # a part of a longer name
         and place.people >= 5.5
         and not weight.given
         and not ordinary
@@ -176,8 +182,9 @@ def _labelled_towns(page: Page, before: dict[int, str]) -> Iterator[Finding]:
 _TOWN_STATE_ZIP = _finder(
     r"(?<![\w'])(?P<c>[A-Z][A-Za-z'.-]{1,24}(?: [A-Za-z][A-Za-z'.-]{1,24}){0,3}),[ ]?(?P<s>[A-Z]{2})\.?,?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)"
 )
+_OLD_ZIP = _finder(rf"(?<![\w.])(?P<s>{_OLD})\.,?[ ]{{1,3}}(?P<z>\d{{5}}(?:[- ]?\d{{4}})?|\d{{3}})(?![\w/%]|[.-]\d)")
 _STATE_ZIP = _finder(
-    r"(?<![\w])(?P<s>[A-Z]{2}|[A-Za-z]{4,13}(?: [A-Za-z]{4,10})?),?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3}(?=[ ]{0,2}(?:\n|$)))(?![\w/%]|[.-]\d)"
+    r"(?<![\w])(?P<s>[A-Z]{2}|District of Columbia|[A-Za-z]{3,13}(?: [A-Za-z]{4,10})?),?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)"
 )
 
 
@@ -191,10 +198,18 @@ def _states_before_zip(page: Page) -> Iterator[Finding]:
     for match in _STATE_ZIP.find(page):
         name = match["s"]
         place = known.get(name.lower())
-        if name in STATE_CODES or (place is not None and "s" in place.kinds):
+        if name in STATE_CODES or name == "District of Columbia" or (place is not None and "s" in place.kinds):
+            towns = list(_town_before(page, match.start("s")))
+            ends = re.match(r"[ ]{0,2}(?:\n|$)", page.plain[match.end() : match.end() + 3]) is not None
+            if len(match["z"]) == 3 and not (towns or ends):
+                continue  # "Florida 203 patients"
             yield Finding(*match.span("s"), "state", 0.9, "state.code", ("zip_behind",))
             yield Finding(*match.span("z"), "zip", 0.95, "zip.state", ("state",))
-            yield from _town_before(page, match.start("s"))
+            yield from towns
+    for match in _OLD_ZIP.find(page):
+        yield Finding(*match.span("s"), "state", 0.9, "state.code", ("zip_behind",))
+        yield Finding(*match.span("z"), "zip", 0.95, "zip.state", ("state",))
+        yield from _town_before(page, match.start("s"))
 
 
 def _town_before(page: Page, state: int) -> Iterator[Finding]:
@@ -211,7 +226,7 @@ def _town_before(page: Page, state: int) -> Iterator[Finding]:
 
 
 _BEHIND_STREET = re.compile(
-    r"(?:,[ ]?|\n)(?P<v>(?:St\. )?[A-Z][A-Za-z'-]{2,24}(?:[ -][A-Za-z][A-Za-z'.-]{1,24}){0,3}?)(?=,|\)|\.(?:\s|$)|;|\n|[ ]{2}|$| or | and | \()"
+    r"(?:,[ ]?|\n)(?P<v>(?:St\. )?[A-Z](?:[A-Za-z'-]{2,24}|[a-z](?= [A-Z]))(?:[ -][A-Za-z][A-Za-z'.-]{1,24}){0,3}?)(?=,|\)|\.(?:\s|$)|;|\n|[ ]{2}|$| or | and | \()"
 )
 
 
@@ -249,10 +264,15 @@ def towns_behind(
             continue
         if (
             match is not None
-            and page.low[match.start("v") : match.end("v")].split()[0] not in stop
+            and not _stopped(page.low[match.start("v") : match.end("v")], stop)
             and ("\n" not in match[0] or _state_behind(page, match.end("v")))
         ):
             yield Finding(*match.span("v"), "city", 0.8, "city.street", ("street_before",))
+
+
+def _stopped(phrase: str, stop: frozenset[str]) -> bool:
+    """Whether a phrase opens with a word that opens no town, unless it is one by the gazetteer."""
+    return phrase.split()[0] in stop and phrase.replace("-", " ") not in gazetteer.places() and phrase[:4] != "the "
 
 
 def _state_behind(page: Page, end: int) -> re.Match[str] | None:

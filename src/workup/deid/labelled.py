@@ -12,7 +12,7 @@ from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
 
 _BETWEEN = re.compile(
-    r"(?:[ \t]{0,40}(?:[:#=.()\[\]-]|(?:is|was|are|of|ending in|ending|no|num|number|id|code|ID|No|NO|card)(?![A-Za-z])\.?|\n(?=[ \t]{0,8}[#A-Za-z]{0,6}-?\d))){0,4}[ \t]{0,40}"
+    r"(?:[ \t]{0,40}(?:[:#=.()\[\]-]|(?:is|was|are|as|of|ending in|ending|no|num|number|id|code|ID|No|NO|card)(?![A-Za-z])\.?|\n(?=[ \t]{0,8}[#A-Za-z]{0,6}-?\d))){0,4}[ \t]{0,40}"
 )
 _STRONG = re.compile(r"[:#=]|(?:no|num|number|id)\b", re.IGNORECASE)
 _CODE = re.compile(r"#?[A-Za-z0-9*]{1,40}(?:[-_.][A-Za-z0-9*]{1,20}){0,6}(?![\w*])")

@@ -11,7 +11,7 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as reader  # type: ignore[attr-defined]
 from typing import Any
 
-from workup.deid.openings import heads
+from workup.deid.openings import REGISTER, heads
 from workup.deid.page import Page
 from workup.errors import InputError
 
@@ -187,20 +187,21 @@ def _opens(items: Any) -> frozenset[int]:
 class Finder:
     """A pattern that is tried only where it can begin. Finds what `finditer` finds, in the same order."""
 
-    __slots__ = ("heads", "pattern")
+    __slots__ = ("number", "pattern")
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self.pattern = pattern
         parsed = reader.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
-        self.heads = heads(parsed) if len(parsed) and _parts_words(parsed[0]) else None
+        opens = heads(parsed) if len(parsed) and _parts_words(parsed[0]) else None
+        self.number = None if opens is None else REGISTER.number(opens)
 
     def find(self, page: Page) -> Iterator[re.Match[str]]:
         """Matches in the plain text of a page, from the left."""
-        if self.heads is None:
+        if self.number is None:
             yield from self.pattern.finditer(page.plain)
             return
         match, plain, free = self.pattern.match, page.plain, 0
-        for start in page.places(self.heads):
+        for start in page.places(self.number):
             if start >= free and (found := match(plain, start)) is not None:
                 free = found.end()
                 yield found

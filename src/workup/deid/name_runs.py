@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
-from workup.deid.name_cues import Expected
+from workup.deid.name_behind import BEHIND
+from workup.deid.name_cues import LABEL, Expected
 from workup.deid.nameness import PARTICLES, SUFFIXES, Weight
 from workup.deid.page import Page
 from workup.tasks.spans.language import function_words
 
 _MOST = 6
 _JOINS = frozenset((" ", "-", ". ", ".", '" ', ' "', "- ", " -"))
-# What stands behind a name in headers: an age, a sex, a number of a record, a bed.
-BEHIND = re.compile(
-    r",?[ \t]{1,4}(?:[-|/][ ]{1,2})?(?:[A-Z]{0,3}ICU|PACU|Room|Rm|Bed|Suite|Tower|Ward|Bay|Unit|MRN|MR ?#|MR\b|"
-    r"Med(?:ical)?\.? Rec|Chart|Acct|Account|DOB|D\.O\.B|Date of Birth|Born|Birth)|"
-    r",?[ \t]{0,2}(?:\(|,)?[ \t]{0,2}(?:aged? )?\d{1,3}[ -]{0,2}(?:y|yo|yr|year|[mfMF]\b)|,? ?[MF],? ?\d{1,3}\b|"
-    r",? \(?(?:dob|mrn|d\.o\.b)\b"
-)
 
 
 class Runs:
@@ -55,7 +47,11 @@ class Runs:
         if case == "d":
             return weight.why == "slip"
         if case == "l":
-            return (page.cases[first] == "l" or gap == "-") and weight.odds > 0.2 and word not in self.stop
+            due = cue is not None and cue.points >= 1.5 and weight.family and weight.why not in ("word", "clinical")
+            least = -2.0 if due and page.cases[first] == "l" and at == first else 0.2
+            if weight.why == "slip" and cue is not None and cue.points >= LABEL and page.cases[first] in "tu":
+                return True  # the first letter was lost
+            return (page.cases[first] == "l" or gap == "-") and weight.odds > least and word not in self.stop
         if word in self.stop or weight.odds <= -2.4:
             return self._may_be_a_name(first, at + 1, cue)
         return True
@@ -63,15 +59,17 @@ class Runs:
     def _may_be_a_name(self, first: int, at: int, cue: Expected | None) -> bool:
         """A word that mostly is none, inside a name that cues announce: 'Dr. May Head', 'Cynthia M. Blood'."""
         weight, page = self.weights[at], self.page
+        called = cue is not None and cue.why == "title" and page.cases[at - 1] == "i" and page.cases[at] == "t"
         if page.words[at] in function_words() and at not in self.credentials:
-            return False
+            return called and page.words[at] in ("may", "will", "few", "own", "down", "more", "just", "much")
         if not (weight.known and (weight.given or weight.family)):
             signed = not self.credentials.isdisjoint((at, at + 1))
             return signed and weight.why != "clinical" and page.words[at] not in self.stop
-        announced = cue is not None and cue.points >= 2.4
+        announced = cue is not None and cue.points >= 2.0
         initial = page.cases[at - 1] == "i" and at - 1 > first
         suffix = at + 1 < len(page) and page.words[at + 1] in SUFFIXES and page.gap(at) in (" ", ", ")
-        opened = self.weights[first].common and self.weights[first].odds > 0.8 and page.words[at] not in self.stop
+        opened = self.weights[first].given and self.weights[first].odds > 0.4
+        opened = opened and (page.words[at] not in self.stop or (weight.surname and page.cases[at] == page.cases[first]))
         return announced or initial or suffix or opened or not self.credentials.isdisjoint((at, at + 1))
 
     def tails(self, last: int, cue: Expected | None) -> list[int]:
@@ -95,9 +93,17 @@ class Runs:
             if at + 1 < len(page) and page.cases[at + 1] == "i" and page.gap(at) == " "
             else page.ends[at]
         )
-        header = BEHIND.match(page.plain, end, end + 30) is not None
+        header = BEHIND.match(page.plain, end, end + 50) is not None
         if page.cases[at] == "i":
             return True
+        gap = page.gap(at)
+        ends = gap[:1] in ("\n", "") or gap[:2] in (", ", " (", "  ", " -", " |", " /", '" ')
+        whole = gap[:1] in ("\n", "") or gap[:2] in ("  ", " |", " /")
+        if announced and (whole or header) and page.cases[at] in "tu" and weight.why not in ("clinical", "short"):
+            return True
+        if (announced or header) and ends and page.cases[at] in "tu" and (weight.given or not weight.everyday):
+            if page.words[at] not in function_words() and weight.why not in ("word", "clinical", "short"):
+                return True
         if page.words[at] in self.stop:  # "Prakash, An" is a name where nothing of a sentence follows
             gap = page.gap(at)
             alone = gap[:1] in (",", "(", "\n", "") or gap[:2] in ("  ", " (", " -", " |")
@@ -109,7 +115,7 @@ class Runs:
             )
         if page.cases[at] == "l" and weight.odds < 0.4:
             return False
-        return weight.given and weight.odds > (-2.2 if announced or header else -0.4)
+        return weight.given and (weight.known or ends) and weight.odds > (-2.2 if announced or header else -0.4)
 
     def _more_given(self, at: int, *, hl7: bool) -> bool:
         page = self.page

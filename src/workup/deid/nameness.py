@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from workup.deid import gazetteer
 from workup.deid.page import words_of
-from workup.lexicon import sources
-from workup.lexicon.extractor import Extractor
+from workup.deid.vocabulary import clinical_words
 
 PARTICLES = words_of(
     "de la del los las da das do dos di du des van von der den ter ten bin ibn binti al el abu y e le st san santa mac mc o d af av zu"
@@ -20,6 +19,7 @@ SUFFIXES = words_of("jr sr ii iii iv")
 _UNKNOWN = 0.25
 _SLIP = 0.7  # a common name but for one letter
 _LEAST_BEARERS = 3.75  # log10: names common enough to be recognised through a slip
+_SHORTENED = words_of("m ve ll re d t s")  # I'm, we've, they'll, isn't
 _LOOKS = str.maketrans("013456789", "olbasbtbg")
 
 
@@ -32,13 +32,8 @@ class Weight(NamedTuple):
     known: bool
     why: str
     common: bool = False
-
-
-@cache
-def clinical_words() -> frozenset[str]:
-    """Single words of the clinical vocabulary that are no names and no everyday words besides."""
-    extractor = Extractor.load()
-    return frozenset(extractor._vocabulary.alone) - sources.ambiguous()
+    everyday: bool = False
+    surname: bool = False  # borne by ten thousand or more
 
 
 @cache
@@ -48,20 +43,28 @@ def weigh(word: str) -> Weight:
     >>> weigh("trevino").odds > 0.5 > weigh("patient").odds, weigh("metformin").odds < -2
     (True, True)
     """
+    if "'" in word and word.rpartition("'")[2] in _SHORTENED:
+        return Weight(-3.0, False, False, True, "word", everyday=True)
     bare = word.replace("'", "")
     known = gazetteer.people().get(bare)
     clinical = bare in clinical_words()
     if known is None:
         if clinical:
             return Weight(-3.0, False, False, True, "clinical")
+        if bare in gazetteer.everyday():
+            return Weight(-3.0, False, False, True, "word", everyday=True)
         return _unknown(bare)
-    odds = known.balance if known.balance <= -3 else max(-3.0, min(1.4, (known.balance + 0.35) * 1.8))
+    everyday = bare in gazetteer.everyday() or not max(known.given, known.surname)
+    if everyday:
+        odds = known.balance if known.balance <= -3 else max(-3.0, min(1.4, (known.balance + 0.35) * 1.8))
+    else:  # books write it with a capital only: it is a name, if not of a place
+        odds = max(-3.0, min(1.4, 1.25 + 1.15 * known.balance))
     if clinical:
         odds = min(odds, 0.2) - 1.2
     given, family = known.given >= 2.0, known.surname >= 2.0
     if not given and not family:
-        return Weight(min(odds, -2.5), False, False, True, "word")
-    return Weight(odds, given, family, True, "name" if odds > 0 else "ambiguous", known.given >= 4.25)
+        return Weight(min(odds, -2.5), False, False, True, "word", everyday=everyday)
+    return Weight(odds, given, family, True, "name" if odds > 0 else "ambiguous", known.given >= 4.25, everyday, known.surname >= 4)
 
 
 def _unknown(word: str) -> Weight:

@@ -1,6 +1,7 @@
 """Where a pattern can begin: the first characters that its matches may have, so that it is tried at few places.
 
-Characters are folded: letters in lower case, every digit as 0, blanks as one, what is not ASCII as one sign."""
+Characters are folded: every digit as 0, blanks as one, what is not ASCII as one sign. Letters keep their case, which
+tells most shapes (a code in capitals, a name) from the plain words around them."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from typing import Any
 
 OTHER = "\u00a4"
-_SYMBOLS = frozenset(string.ascii_lowercase + "0_ " + string.punctuation + OTHER + "\x00")
-_WORD = frozenset(string.ascii_lowercase + "0_" + OTHER)
+_SYMBOLS = frozenset(string.ascii_letters + "0_ " + string.punctuation + OTHER + "\x00")
+_WORD = frozenset(string.ascii_letters + "0_" + OTHER)
 _MOST = 4_000
 _DEPTH = 3
 _TABLE = {ord(c): "0" for c in string.digits} | {ord(c): " " for c in string.whitespace + "\x1c\x1d\x1e\x1f"}
+_TABLE |= {0x17F: "s", 0x131: "i", 0x130: "i", 0x212A: "k"}  # that a pattern blind to case takes for ASCII letters
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 
@@ -23,16 +25,49 @@ class TooManyError(Exception):
     """The pattern opens in more ways than are worth listing."""
 
 
-def fold(low: str) -> str:
-    """A text in lower case with every character folded; as many characters as before.
+def fold(plain: str) -> str:
+    """A text with every character folded; as many characters as before.
 
-    >>> fold("dob\\t1/2 é")
-    'dob 0/0 ¤'
+    >>> fold("DOB\\t1/2 é")
+    'DOB 0/0 ¤'
     """
-    text = low.translate(_TABLE)
+    text = plain.translate(_TABLE)
     if not text.isascii():
         text = _NOT_ASCII.sub(lambda match: "0" if match[0].isdigit() else " " if match[0].isspace() else OTHER, text)
     return _CONTROL.sub("\x00", text) if not text.isprintable() else text
+
+
+class Register:
+    """Every set of beginnings that some pattern asks for, turned around: from a beginning to the sets that hold it.
+
+    One look at each place of a text then tells all patterns where they can begin, in the place of one search a pattern.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[frozenset[str], int] = {}
+        self._tables: dict[int, dict[str, list[int]]] = {}
+
+    def number(self, heads: frozenset[str]) -> int:
+        """The number of a set, given to it at first sight."""
+        found = self._numbers.get(heads)
+        if found is None:
+            found = self._numbers[heads] = len(self._numbers)
+            table = self._tables.setdefault(len(next(iter(heads), "")), {})
+            for head in heads:
+                table.setdefault(head, []).append(found)
+        return found
+
+    def places(self, folded: str, begin: list[int]) -> list[list[int]]:
+        """For each set, those places where one of its beginnings stands, from the left."""
+        found: list[list[int]] = [[] for _ in self._numbers]
+        for length, table in self._tables.items():
+            for place in begin:
+                for number in table.get(folded[place : place + length], ()):
+                    found[number].append(place)
+        return found
+
+
+REGISTER = Register()
 
 
 def heads(parsed: Any) -> frozenset[str] | None:
@@ -40,60 +75,72 @@ def heads(parsed: Any) -> frozenset[str] | None:
 
     >>> from re import _parser
     >>> sorted(heads(_parser.parse("[Jj]an|feb(?:ruary)?")))
-    ['feb', 'jan']
+    ['Jan', 'feb', 'jan']
     """
+    blind = bool(parsed.state.flags & re.IGNORECASE)
     for depth in range(min(_DEPTH, int(parsed.getwidth()[0])), 0, -1):
         try:
-            found = _grown({""}, parsed, depth)
+            found = _Growth(depth).grown({""}, parsed, blind=blind)
         except TooManyError:
             continue
         return frozenset(head[:depth] for head in found)
     return None
 
 
-def _grown(begun: set[str], items: Any, depth: int) -> set[str]:
-    """What the beginnings may become with these items behind them, cut at a depth."""
-    for kind, about in items:
-        if all(len(head) >= depth for head in begun):
-            return begun
-        begun = _with(begun, kind, about, depth)
-        if len(begun) > _MOST:
-            raise TooManyError
-    return begun
+class _Growth:
+    """Beginnings that grow item by item up to a depth; `blind` patterns do not see the case of letters."""
 
+    def __init__(self, depth: int) -> None:
+        self._depth = depth
 
-def _with(begun: set[str], kind: Any, about: Any, depth: int) -> set[str]:
-    if kind in (codes.ASSERT, codes.ASSERT_NOT, codes.AT):
+    def grown(self, begun: set[str], items: Any, *, blind: bool) -> set[str]:
+        """What the beginnings may become with these items behind them."""
+        for kind, about in items:
+            if all(len(head) >= self._depth for head in begun):
+                return begun
+            begun = self._with(begun, kind, about, blind=blind)
+            if len(begun) > _MOST:
+                raise TooManyError
         return begun
-    if kind in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
-        low, high, body = about
+
+    def _with(self, begun: set[str], kind: Any, about: Any, *, blind: bool) -> set[str]:
+        if kind in (codes.ASSERT, codes.ASSERT_NOT, codes.AT):
+            return begun
+        if kind in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            return self._repeated(begun, *about, blind=blind)
+        if kind is codes.SUBPATTERN:
+            _, added, removed, body = about
+            inside = (blind or bool(added & re.IGNORECASE)) and not removed & re.IGNORECASE
+            return self.grown(begun, body, blind=inside)
+        if kind is codes.ATOMIC_GROUP:
+            return self.grown(begun, about, blind=blind)
+        if kind is codes.BRANCH:
+            return set().union(*(self.grown(begun, part, blind=blind) for part in about[1]))
+        symbols = _symbols(kind, about)
+        if blind:
+            symbols = frozenset(case for one in symbols for case in (one.lower(), one.upper()))
+        return {head if len(head) >= self._depth else head + symbol for head in begun for symbol in symbols}
+
+    def _repeated(self, begun: set[str], low: Any, high: Any, body: Any, *, blind: bool) -> set[str]:
         found, now = (set(begun) if int(low) == 0 else set()), begun
-        for count in range(1, min(int(high), int(low) + depth) + 1):
-            now = _grown(now, body, depth)
+        for count in range(1, min(int(high), int(low) + self._depth) + 1):
+            now = self.grown(now, body, blind=blind)
             if count >= int(low):
                 found |= now
         return found
-    if kind is codes.SUBPATTERN:
-        return _grown(begun, about[-1], depth)
-    if kind is codes.ATOMIC_GROUP:
-        return _grown(begun, about, depth)
-    if kind is codes.BRANCH:
-        return set().union(*(_grown(begun, part, depth) for part in about[1]))
-    symbols = _symbols(kind, about)
-    return {head if len(head) >= depth else head + symbol for head in begun for symbol in symbols}
 
 
 def _symbols(kind: Any, about: Any) -> frozenset[str]:
     if kind is codes.LITERAL:
-        return frozenset(fold(chr(about).lower()[:1]))
+        return frozenset(fold(chr(about)))
     if kind is not codes.IN:
         return _SYMBOLS
     found: set[str] = set()
     for one, what in about:
         if one is codes.LITERAL:
-            found |= set(fold(chr(what).lower()[:1]))
+            found |= set(fold(chr(what)))
         elif one is codes.RANGE:
-            found |= {fold(chr(code).lower()[:1]) for code in range(what[0], min(what[1], 0x2FF) + 1)}
+            found |= {fold(chr(code)) for code in range(what[0], min(what[1], 0x2FF) + 1)}
         elif one is codes.CATEGORY:
             found |= _category(what)
     if about[0][0] is codes.NEGATE:

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
+from workup.deid import gazetteer
 from workup.deid.cues import Cue, CueBook
 from workup.deid.finding import Finding
-from workup.deid.nameness import clinical_words, weigh
+from workup.deid.nameness import weigh
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
+from workup.deid.vocabulary import clinical_words, is_clinical_part
+from workup.tasks.spans.language import function_words
 
 _KINDS = {
     "facility_words": "facility",
@@ -20,6 +24,12 @@ _KINDS = {
 }
 _INSIDE = words_of("of and the for at de la del los & san santa st le")
 _JOINS = frozenset((" ", "-", "'s ", " & ", ". ", "'", "' ", "s' "))
+_JOINING = words_of("of for at")
+_HEADS_OF = words_of(
+    "bank university college church city town department school hospital institute house board office ministry council "
+    "court center centre clinic society academy bureau division district authority foundation association church temple "
+    "ministries sisters daughters friends saint county state museum federation union league order company"
+)
 _NOT_FIRST = words_of(
     "the a an this that our my your his her their its at in from to of for by with on and or as is was no any each per all other another "
     "local outside general community outpatient inpatient emergency dear former new same"
@@ -58,8 +68,43 @@ class Organisations:
                     yield from _cued(page, cue, kind, stop)
 
 
+def _in_small(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
+    """A hospital in small letters: 'at mercy medical center', 'stonegate university hospital'."""
+    first = cue.first
+    while first and cue.first - first < 4 and page.before(first) in (" ", "'s ", ". ", "-"):
+        word = page.words[first - 1]
+        if page.before(first) == ". " and word not in ("st", "mt"):
+            break
+        if page.cases[first - 1] != "l" or word in function_words() or word in _NOT_FIRST or word in clinical_words():
+            break
+        if word in stop and word not in _PARTS_OF_HOSPITALS:
+            break
+        first -= 1
+    own = [w for w in range(first, cue.first) if page.words[w] not in _PARTS_OF_HOSPITALS]
+    proper = [w for w in own if page.words[w] not in gazetteer.everyday() or page.words[w] in ("st", "mt")]
+    due = page.opens_line(first) or page.before(first)[-1:] in ("(", ",") or (first and page.words[first - 1] in _AT)
+    if not own or not (proper or due) or (page.before(first) == " " and not due and not proper):
+        return None
+    score = 0.75 if proper else 0.6
+    return Finding(page.starts[first], page.ends[cue.last], "facility", score, "facility.lower", ("kind", "lower"))
+
+
+_AT = words_of("at from to of in near by via")
+_PARTS_OF_HOSPITALS = words_of(
+    "community regional memorial university county city general women's children's womens childrens veterans medical "
+    "surgical eye heart cancer health hospice nursing rehabilitation state national"
+)
+_SMALL_HEADS = frozenset(
+    ("hospital", "medical center", "health system", "cancer institute", "cancer center", "eye institute", "hospice house",
+     "nursing home", "university hospital", "heart institute", "surgery center", "imaging center", "children s hospital",
+     "rehabilitation hospital", "veterans hospital", "public library", "school district", "trucking", "inc")
+)  # fmt: skip
+
+
 def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
     """The run of capitals that ends in such a word."""
+    if page.cases[cue.first] == "l" and " ".join(page.words[cue.first : cue.last + 1]) in _SMALL_HEADS:
+        return _in_small(page, cue, stop)
     if page.cases[cue.first] not in "tum" or (
         page.cases[cue.first] == "u" and page.capitals[cue.first] and page.opens_line(cue.first)
     ):
@@ -72,9 +117,13 @@ def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
         return None
     if page.cases[cue.first] == "u" and last + 1 < len(page) and page.cases[last + 1] == "u" and page.gap(last) == " ":
         return None  # a heading in capitals that goes on
+    if page.cases[cue.first] == "u" and page.gap(last)[:1] == ":":
+        return None  # a heading inside a line
     following = page.words[last + 1] if page.gap(last) == " " and last + 1 < len(page) else ""
     if following in _NO_BODY and page.cases[last + 1] == "t":
         return None
+    if page.words[cue.last] == "general" and following and page.cases[last + 1] == "l" and following in clinical_words():
+        return None  # "General surgery"
     leaf = "facility" if "facility" in cue.kinds else min(cue.kinds)
     score = 0.85
     if page.words[cue.last] in _ORDINARY_ENDS:
@@ -95,6 +144,8 @@ def _first_of(page: Page, cue: Cue) -> int:
             first = before - 1
             continue
         small = page.words[before] in _INSIDE and before > 0 and page.cases[before - 1] in "tum"
+        if page.words[before] in _JOINING and (before == 0 or page.words[before - 1] not in _HEADS_OF):
+            break
         if page.cases[before] not in "tumi" and not small:
             break
         if page.before(first) == ". " and page.words[before] not in ("st", "mt", "ft") and page.cases[before] != "i":
@@ -124,33 +175,82 @@ def _last_of(page: Page, last: int, stop: frozenset[str]) -> int:
 
 
 _ACRONYM = re.compile(r"[A-Z]{1,4}(?:MC|H|HS|HC|CI|CC)")
-_BEFORE_ACRONYM = words_of("at from to per of md do rn")
-_BEHIND_ACRONYM = words_of("records record fax emergency")
+_BEFORE_ACRONYM = words_of("at from to per of md do rn in via client near by site lab hospital")
+_BEHIND_ACRONYM = words_of("records record fax emergency from on in was where since until with")
 
 
 def _acronyms(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
-    """Short forms of hospitals (SMC, LCH): heading the text, or where a place is due and the phrase ends."""
+    """Short forms of hospitals (SMC, LCH): heading a text, on a line of their own, in brackets, or where one is due."""
     for at, word in enumerate(page.words):
-        if page.cases[at] != "u" or not 3 <= len(word) <= 5 or word in stop or word in clinical_words():
+        if page.cases[at] != "u" or not 3 <= len(word) <= 5 or word in stop:
             continue
-        if page.capitals[at] or not _ACRONYM.fullmatch(page.plain, page.starts[at], page.ends[at]):
+        headed = at < 12 and page.opens_line(at) and page.gap(at)[:1] == "\n"
+        if (is_clinical_part(word) or word in _COMMON_SHORT) and not headed:
             continue
-        gap = page.gap(at)
-        heads = at == 0 and (gap[:1] == "\n" or gap in (" | ", " - "))
-        due = at and page.words[at - 1] in _BEFORE_ACRONYM and page.before(at) in (" ", ", ")
-        ends = gap[:1] in (".", ",", ";", ")", "\n", "") or (
-            at + 1 < len(page) and page.words[at + 1] in _BEHIND_ACRONYM
-        )
-        if heads or (due and ends):
+        if not _ACRONYM.fullmatch(page.plain, page.starts[at], page.ends[at]):
+            continue
+        if _alone(page, at) or (not page.capitals[at] and _due(page, at)):
             yield Finding(page.starts[at], page.ends[at], "facility", 0.6, "facility.acronym", ("capitals", "place"))
 
 
+def _alone(page: Page, at: int) -> bool:
+    gap = page.gap(at)
+    if page.opens_line(at) and gap[:2] == " (" and page.cases[at + 1 : at + 2] == "t" and len(page.words[at]) > 3:
+        return True
+    if at == 0 and (gap[:2] in (": ", " |", " -") or gap[:1] == "\n"):
+        return True
+    return page.opens_line(at) and gap[:1] in ("\n", "")
+
+
+def _due(page: Page, at: int) -> bool:
+    before, gap = page.before(at), page.gap(at)
+    ends = gap[:1] in (".", ",", ";", ")", "\n", "") or gap[:2] == " ("
+    if not at:
+        return False
+    word = page.words[at - 1]
+    if before == " (" and gap[:1] in (")", ","):
+        return page.cases[at - 1] == "d" or word in _BEFORE_ACRONYM or word in _OPEN_ENDED
+    if before == ", " and gap[:1] == ")":
+        return True
+    if before == ", " and gap[:1] in ("\n", ".", ""):
+        return word in stop_specialties() or page.cases[at - 1] == "d" or word in _BEFORE_ACRONYM
+    follows = at + 1 < len(page) and gap == " " and page.words[at + 1] in _BEHIND_ACRONYM
+    return before in (" ", ": ") and word in _BEFORE_ACRONYM and (ends or follows)
+
+
+@cache
+def stop_specialties() -> frozenset[str]:
+    """Words that end the name of a specialty, behind which the hospital of a signature stands."""
+    return words_of(
+        "medicine surgery cardiology neurology oncology urology ophthalmology psychiatry pediatrics dermatology radiology "
+        "pathology nephrology endocrinology gastroenterology hematology rheumatology pulmonology gynecology obstetrics "
+        "orthopedics otolaryngology anesthesiology geriatrics neurosurgery podiatry immunology allergy genetics nursing "
+        "rehabilitation care therapy"
+    )
+
+
+# Capitals that end like a hospital's and are none; clinical terms are known from the vocabulary.
+_COMMON_SHORT = words_of(
+    "pmh psh fmh nkh pth fsh tsh adh ldh acth crh gh lh mch ich sah sdh edh bph dvh abc wbc rbc cbc cc ac pc hc ci "
+    "eth nach nah bach math with both each such much high inch mmc pcc ncc scc hcc rcc icc tcc"
+)
+
+
 _OPEN_ENDED = words_of("hospital university college clinic institute")
-_SPECIALTIES = words_of("past sports child adolescent family internal emergency")
-_NO_BODY = words_of("record records history necessity decision assistant director")
+_SPECIALTIES = words_of(
+    "past sports child adolescent family internal emergency geriatrics occupational medicine addiction physical oral "
+    "maxillofacial plastic vascular thoracic trauma bacteriology pathology radiology operative diagnostic healthcare system"
+)
+_NO_BODY = words_of("note notes visit summary report course evaluation consultation form record records history necessity decision assistant director")
 _SMALL_FIRST = _INSIDE - words_of("san santa st la los del")
 _CUT = words_of("dr mr mrs ms admitted seen discharged transferred patient attending monday tuesday wednesday thursday friday saturday sunday date location "
                  "facility name employer hospital clinic pharmacy phone fax address re cc")  # fmt: skip
+
+
+_NO_EMPLOYER = words_of(
+    "job company attends retired unemployed self none student works occupation not disabled homemaker stays employer "
+    "full part n na unknown currently never in on"
+)
 
 
 def _cued(page: Page, cue: Cue, kind: str, stop: frozenset[str]) -> Iterator[Finding]:
@@ -158,6 +258,8 @@ def _cued(page: Page, cue: Cue, kind: str, stop: frozenset[str]) -> Iterator[Fin
     label = ":" in gap and len(gap) < 40 and "\n" not in gap
     strong = label or (cue.last > cue.first and gap in (" ", " the "))
     at = cue.last + 1
+    if page.words[cue.last] == "group" and (not label or page.cases[at : at + 1] not in ("u", "t")):
+        return
     if not strong or at >= len(page) or page.cases[at] not in ("tuml" if label and kind == "employer" else "tum"):
         return
     if (
@@ -165,7 +267,7 @@ def _cued(page: Page, cue: Cue, kind: str, stop: frozenset[str]) -> Iterator[Fin
         and page.cases[at] == "u"
         and (
             len(page.words[at]) > 5
-            or page.words[cue.last] == "to"
+            or (page.words[cue.last] == "to" and not _ACRONYM.fullmatch(page.plain, page.starts[at], page.ends[at]))
             or weigh(page.words[at]).why == "clinical"
             or page.capitals[at]
         )
@@ -191,6 +293,13 @@ def _cued(page: Page, cue: Cue, kind: str, stop: frozenset[str]) -> Iterator[Fin
         else:
             break
     words = [page.words[w] for w in range(at, last + 1)]
+    if kind == "facility" and last == at and page.gap(last) == " " and page.cases[last + 1 : last + 2] == "l" and label:
+        return  # "Location: Mid parietal scalp"
+    if kind == "employer" and (words[0] in _NO_EMPLOYER or words[-1] in ("title", "preschool")):
+        return
+    if label and kind == "employer" and page.cases[at] == "u" and last == at:
+        yield Finding(page.starts[at], page.ends[at], kind, 0.75, "employer.cue", ("label", "capitals"))
+        return
     if words[0] in stop or all(word in stop or word in clinical_words() for word in words):
         return
     if page.plain[page.ends[last] : page.ends[last] + 4] in (" inc", " Inc", " LLC"):

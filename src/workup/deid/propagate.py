@@ -6,16 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from workup.deid.finding import Finding
-from workup.deid.name_words import VERBS
+from workup.deid.name_words import ABBREVIATIONS, MEETING, MONTHS, VERBS, KIN
 from workup.deid.nameness import PARTICLES, SUFFIXES, sound, weigh
-from workup.deid.page import Page, words_of
+from workup.deid.page import Page
 from workup.deid.settings import Settings
 
 _SURE = 0.7
 _INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.? ?){2,3}(?![\w])")
-_ABBREVIATIONS = words_of(
-    "dob mrn pcp hpi pmh psh ros bid tid qid prn poc am pm ed er or icu us usa uk iv im po pt ot gi gu ent eye hr rr bp"
-)
 _NUMBER = re.compile(r"\d")
 
 
@@ -53,8 +50,6 @@ def _parts(page: Page, people: Sequence[Finding], stop: frozenset[str]) -> dict[
             text = page.words[word]
             if len(text) < 2 or text in SUFFIXES or text in PARTICLES or page.cases[word] in "di":
                 continue
-            if text in stop and (len(text) < 4 or weigh(text).odds < -2):
-                continue
             known = parts.get(text)
             if known is None or known.score < one.score:
                 parts[text] = Mention(one.label, one.score)
@@ -66,15 +61,15 @@ def _names_again(page: Page, people: Sequence[Finding], taken: bytearray, stop: 
     sounds = {sound(part): mention for part, mention in parts.items() if len(part) >= 5}
     at, count = 0, len(page)
     while at < count:
-        if taken[page.starts[at]] or not (mention := _again(page, at, parts, sounds)):
+        if taken[page.starts[at]] or not (mention := _again(page, at, parts, sounds, stop)):
             at += 1
             continue
         first = last = at
         while last + 1 < count and page.gap(last) in (" ", "-", ". ", ", ", ".") and not taken[page.starts[last + 1]]:
-            if _again(page, last + 1, parts, {}) or (
+            if _again(page, last + 1, parts, {}, stop) or (
                 page.cases[last + 1] == "i"
                 and last + 2 < count
-                and _again(page, last + 2, parts, {})
+                and _again(page, last + 2, parts, {}, stop)
                 and page.gap(last + 1) in (" ", ". ")
             ):
                 last += 1
@@ -88,6 +83,7 @@ def _names_again(page: Page, people: Sequence[Finding], taken: bytearray, stop: 
             and page.words[first - 1] not in ("a", "i")
         ):
             first -= 1
+        first, last = _widened(page, first, last, taken, stop)
         yield Finding(
             page.starts[first], page.ends[last], mention.leaf, min(0.9, mention.score), "again.name", ("mention",)
         )
@@ -96,7 +92,23 @@ def _names_again(page: Page, people: Sequence[Finding], taken: bytearray, stop: 
     yield from _handles(page, parts, taken)
 
 
-def _again(page: Page, at: int, parts: dict[str, Mention], sounds: dict[str, Mention]) -> Mention | None:
+def _widened(page: Page, first: int, last: int, taken: bytearray, stop: frozenset[str]) -> tuple[int, int]:
+    """A mention with the given name before it, or the surname behind, where these stand as such."""
+    if first and page.gap(first - 1) == " " and page.cases[first - 1] in "tu" and not taken[page.starts[first - 1]]:
+        before = weigh(page.words[first - 1])
+        if before.given and before.why != "clinical" and (page.words[first - 1] not in stop or page.words[first - 1] in MONTHS):
+            first -= 1
+    after = last + 1
+    if after < len(page) and page.gap(last) == " " and page.cases[after] == "t" and not taken[page.starts[after]]:
+        given, family = weigh(page.words[last]), weigh(page.words[after])
+        if given.given and given.odds > 0 and family.family and family.why != "clinical" and page.words[after] not in stop:
+            last = after
+    return first, last
+
+
+def _again(
+    page: Page, at: int, parts: dict[str, Mention], sounds: dict[str, Mention], stop: frozenset[str]
+) -> Mention | None:
     word, case = page.words[at], page.cases[at]
     mention = parts.get(word)
     if len(word) < 3 and case in "lm":
@@ -108,6 +120,10 @@ def _again(page: Page, at: int, parts: dict[str, Mention], sounds: dict[str, Men
                 return near
         return None
     odds = weigh(word).odds
+    if odds < -2 and word in stop:  # "May", "Will": only where people are spoken with, or owned by a relation
+        before = page.words[at - 1] if at else ""
+        met = before in ("with", "by", "for", "to", "from") and (at < 2 or page.words[at - 2] in MEETING)
+        return mention if case == "t" and page.gap(at)[1:2].isdigit() is False and (met or _related(page, at)) else None
     if case == "l":
         return mention if odds > 0.5 else None
     if (
@@ -118,6 +134,11 @@ def _again(page: Page, at: int, parts: dict[str, Mention], sounds: dict[str, Men
         return mention
     following = page.words[at + 1] if at + 1 < len(page) else ""
     return mention if following in VERBS or page.gap(at).startswith("'s") else None
+
+
+def _related(page: Page, at: int) -> bool:
+    """Whether a relation stands right behind, in brackets or behind a comma."""
+    return at + 1 < len(page) and page.gap(at) in (", ", " (") and page.words[at + 1] in KIN
 
 
 def _initials(page: Page, people: Sequence[Finding], taken: bytearray) -> Iterator[Finding]:
@@ -134,7 +155,7 @@ def _initials(page: Page, people: Sequence[Finding], taken: bytearray) -> Iterat
     for match in _INITIALS.finditer(page.plain):
         letters = re.sub(r"[^a-z]", "", match[0].lower())
         dotted = "." in match[0]
-        if letters in _ABBREVIATIONS:
+        if letters in ABBREVIATIONS:
             continue
         meant = known.get(letters)
         line = page.plain[max(0, match.start() - 1) : match.start()] in ("", "\n") and page.plain[

@@ -9,16 +9,25 @@ from collections.abc import Sequence
 from functools import cache
 
 from workup.deid.finding import Finding
+from workup.deid.name_words import VERBS
 from workup.deid.page import Page
 from workup.deid.settings import Settings
+from workup.deid.vocabulary import clinical_words
 from workup.lexicon import Extractor
 
 _SOFT = frozenset(("NAME", "GEO", "ORG", "QUASI"))
 # Evidence that outweighs a clinical term: somebody of that name is meant.
-_PERSON = frozenset(("title", "credential", "label", "cue", "pair", "kin", "initial", "comma", "list"))
+_PERSON = frozenset(
+    ("title", "credential", "label", "cue", "pair", "kin", "initial", "comma", "list", "kin_before", "naming", "vocative",
+     "bed", "header", "speaker")
+)  # fmt: skip
 
 
-_CALLED = frozenset(("title", "credential", "label", "kin", "comma", "list"))
+_CALLED = frozenset(
+    ("title", "credential", "label", "kin", "comma", "list", "kin_before", "naming", "vocative", "bed", "speaker")
+)
+_BARE = frozenset(("single", "words", "preposition", "met", "pair", "capitals", "verb"))
+_OPERATIONS = ("ectomy", "plasty", "oscopy", "otomy", "ostomy", "itis", "oma", "osis", "pathy", "graphy", "rrhaphy", "uria", "emia", "scope", "sinuses", "clips", "staples", "stapler")
 _ALWAYS = frozenset(("disease", "syndrome", "sign", "catheter", "test", "score", "scale", "criteria", "classification"))
 
 
@@ -43,7 +52,7 @@ def _clinical(
     nouns, instruments = lists
     if _CALLED.intersection(one.evidence) and one.label.startswith("name"):
         return False
-    if one.label.startswith("name") and "mention" not in one.evidence and _instrument(page, one, instruments):
+    if one.label.startswith("name") and _BARE.issuperset(one.evidence) and _instrument(page, one, instruments):
         return True
     if one.label.startswith("name") and _eponym(page, one, nouns):
         return True
@@ -86,11 +95,12 @@ def _eponym(page: Page, one: Finding, nouns: frozenset[str]) -> bool:
     gap = page.plain[one.end : page.starts[last]]
     if page.words[last] == "s" and gap == "'" and last + 1 < len(page) and page.gap(last) == " ":
         last, gap = last + 1, " "
-    return (
-        gap in (" ", "-", "s' ")
-        and page.words[last] in nouns
-        and (page.cases[last] != "t" or (page.cases[last - 1] == "t" and page.words[last] in _ALWAYS))
-    )
+    if gap not in (" ", "-", "s' "):
+        return False
+    word = page.words[last]
+    if word in nouns:
+        return page.cases[last] != "t" or (page.cases[last - 1] == "t" and word in _ALWAYS)
+    return page.cases[last] == "l" and (word.endswith(_OPERATIONS) or word in clinical_words()) and word not in VERBS
 
 
 def _allowed(page: Page, findings: Sequence[Finding], phrases: Sequence[str]) -> list[Finding]:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.linear import Finder
-from workup.deid.nameness import clinical_words
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
+from workup.deid.vocabulary import clinical_words
 
 _DIRECTION = r"(?:[NSEWnsew]|NE|NW|SE|SW|ne|nw|se|sw|[Nn]orth(?:east|west)?|[Ss]outh(?:east|west)?|[Ee]ast|[Ww]est|NORTH|SOUTH|EAST|WEST)\.?"
 _NUMBER = r"(?:\d{1,6}(?:-\d{1,4})?[A-Za-z]?(?: 1/2)?|[NSEW]\d{2,5},? [NSEW]\d{2,5})"
@@ -77,9 +77,11 @@ class Streets:
                 ("street.route", 0.95, r"(?i)(?<![\w])(?:rr|rural route|hc|psc|unit|cmr) ?#?\d{1,5},? box \d{1,6}(?!\w)"),
                 ("street.road_number", 0.93, rf"(?i)(?<![\w./-]){_NUMBER} (?:{_DIRECTION} )?(?:county road|county rd|co rd|cr|state route|state road|state highway|sr|us highway|us hwy|us route|highway|hwy|route|rte|interstate|farm to market road|fm|ranch road) \d{{1,4}}[a-z]?(?: {_DIRECTION}(?!\w))?{_UNIT}"),
                 ("street.block", 0.85, rf"(?<![\w])\d{{1,5}} (?i:block of) (?:{_NAME} ){{1,3}}{capital}(?!\w)"),
-                ("street.corner", 0.7, rf"(?<![\w])(?:\d{{1,3}}(?:st|nd|rd|th)|{_NAME}) (?:{capital}\.? )?(?:and|&|at) (?:\d{{1,3}}(?:st|nd|rd|th)|{_NAME}) {capital}(?!\w)"),
-                ("street.corner_bare", 0.7, r"(?<![\w])\d{1,3}(?:st|nd|rd|th) (?:and|&) [A-Z][a-z]{2,20}(?=, [A-Z]| in [A-Z]|[.;]|\n)"),
-                ("street.listed", 0.65, rf"(?<![\w./-])(?<!in )(?!19\d\d |20\d\d )(?:(?<=, )|(?<=at )|(?<=of )|(?<=from )|(?<=to )|(?<=near ))\d{{2,6}} {_NAME}(?: {_NAME}){{0,2}}(?=, (?:St\. )?[A-Z][a-z]{{2,20}}(?: [A-Z][a-z]{{2,20}}){{0,2}}(?:,|\.\s))"),
+                ("street.corner", 0.7, rf"(?<![\w])(?:\d{{1,3}}(?:st|nd|rd|th)|{_NAME}) (?:{capital}\.? )?(?:and|&) (?:\d{{1,3}}(?:st|nd|rd|th)|{_NAME}) {capital}(?!\w)"),
+                ("street.corner_bare", 0.7, r"(?<![\w])\d{1,3}(?:st|nd|rd|th) (?:and|&) [A-Z][a-z]{2,20}(?: [A-Z][a-z]{2,20}){0,2}(?=, [A-Z]| in [A-Z]|[.;]|\n)"),
+                ("street.listed", 0.65, rf"(?<![\w./-])(?<!in )(?!19\d\d |20\d\d )(?:(?<=, )|(?<=\()|(?<=at )|(?<=of )|(?<=from )|(?<=to )|(?<=near ))\d{{2,6}} {_NAME}(?: {_NAME}){{0,2}}(?=, (?:St\. )?[A-Z][a-z]{{2,20}}(?: [A-Z][a-z]{{2,20}}){{0,2}}(?:,|\)|\.\s))"),
+                ("street.the", 0.8, r"(?<![\w./-])\d{1,5} The [A-Z][a-z]{3,20}(?=,|\n)"),
+                ("street.from", 0.6, rf"(?<![\w./-])(?:(?<=from )|(?<=to )|(?<=at )|(?<=near ))(?!19\d\d |20\d\d )\d{{2,5}} {_NAME}(?: {_NAME})?(?=[.;]\s| in [A-Z]| \(|, [A-Z])"),
                 ("street.line", 0.8, rf"(?<![\w./-])\d{{1,6}} {_NAME}(?: {_NAME}){{0,2}}(?=\n[A-Z][A-Za-z .'-]{{2,40}}, (?:[A-Z]{{2}}|[A-Z][a-z]{{3,12}}(?: [A-Z][a-z]{{3,12}})?),? \d{{3}})"),
                 ("street.bare", 0.8, rf"(?<![\w./-])\d{{2,6}} {_NAME}(?: {_NAME}){{0,2}}(?=, (?:St\. )?[A-Z][a-z]{{2,20}}(?: [A-Z][a-z]{{2,20}}){{0,2}}, (?:[A-Z]{{2}}|[A-Z][a-z]{{3,12}})(?!\w))"),
                 ("street.spanish", 0.9, r"(?<![\w])(?:Calle|Avenida|Paseo|Camino|Carrera|Calz\.?|Av\.|Via|Rue|Rua|Strada) (?:[A-Z][A-Za-z'.]{0,24} ){1,4}(?:#|No\.? ?)?\d{1,6}(?!\w)"),
@@ -110,9 +112,9 @@ class Streets:
             middle = page.words[page.word_at(match.start()) + 1 : page.word_at(match.end())]
             clear = not any(word in _SENTENCE or word in self._stop for word in middle[:-1])
             return clear and len(middle) >= 2 and page.low[match.end() - 3 : match.end()] != "dr."
-        if rule in ("street.listed", "street.bare"):
+        if rule in ("street.listed", "street.bare", "street.from"):
             word = page.words[page.word_at(match.start()) + 1]
-            return word not in self._stop and word not in clinical_words()
+            return word not in self._stop and word not in clinical_words() and word not in _SENTENCE
         return True
 
     def _labelled(self, page: Page, cue: Cue) -> Iterator[Finding]:

@@ -67,4 +67,6 @@ def joined(text: Words, word: int, *, stroke: bool) -> bool:
         return True
     if len(gap) > _WIDEST:
         return False
-    return bool(_JOINS.fullmatch(gap)) or (len(text.words[word]) == 1 and bool(_JOINS_A_LETTER.fullmatch(gap)))
+    before = text.words[word]
+    letter = len(before) == 1 and before.isalpha()  # a digit before a stop ends a sentence: "stage 3. Chronic …"
+    return bool(_JOINS.fullmatch(gap)) or (letter and bool(_JOINS_A_LETTER.fullmatch(gap)))

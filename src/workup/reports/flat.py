@@ -7,7 +7,8 @@ from typing import Any
 
 from workup.errors import ReportError
 from workup.report import Estimate, Report
-from workup.reports import spans_flat
+from workup.reports import conversation_flat, spans_flat
+from workup.reports.conversation_setting import narrowed as at_primary
 from workup.reports.spans_setting import narrowed
 
 # Familiar name → metric of the record; those of the second kind are taken at the primary threshold.
@@ -35,13 +36,15 @@ _JOINT = (
 
 
 def render(report: Report) -> str:
-    """Headline numbers with `_lower` and `_upper` ends, null where undefined. No nesting, one key each."""
+    """Headline numbers with `_lower` and `_upper` ends, null where undefined. One key each; a curve is a list."""
     task = report.study.get("task")
-    if task not in ("risk", "spans"):
-        known = "the flat form is known for the tasks risk and spans"
+    if task not in ("risk", "spans", "conversation"):
+        known = "the flat form is known for the tasks risk, spans and conversation"
         raise ReportError(f"{known}; got a report of '{task}'. To fix: use -f json.")
     if task == "spans":
         return _text({**_identity(report), **spans_flat.numbers(report), **_pooled(narrowed(report))})
+    if task == "conversation":
+        return _text({**_identity(report), **conversation_flat.numbers(report), **_pooled(at_primary(report))})
     overall = [e for e in report.estimates(lens="internal") if e.level == _LEVEL]
     threshold = _threshold(report, overall)
     found: dict[str, Any] = {
@@ -73,8 +76,14 @@ def _identity(report: Report) -> dict[str, Any]:
 
 def _text(found: dict[str, Any]) -> str:
     # Twelve digits, as everywhere in the record, so that a number here is the number there.
-    plain = {key: float(f"{value:.12g}") if isinstance(value, float) else value for key, value in found.items()}
+    plain = {key: _plain(value) for key, value in found.items()}
     return json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):  # a curve
+        return [_plain(one) for one in value]
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def _pooled(report: Report) -> dict[str, Any]:

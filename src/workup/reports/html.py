@@ -19,8 +19,9 @@ from markupsafe import Markup
 
 from workup.errors import visible
 from workup.report import Estimate, Report
-from workup.reports import drawing
+from workup.reports import conversation_cards, drawing
 from workup.reports.charts import Figure, find, panels, thresholds
+from workup.reports.conversation_setting import is_conversation, noun
 from workup.reports.figures import figures
 from workup.reports.layout import Section, Table
 from workup.reports.sections import HOLDS_TEXT, kind, sections
@@ -34,7 +35,8 @@ NO_CHARTS = (
     "the figures behind them stand in tables instead."
 )
 _IN_CHARTS = ("calibration", "decision-curve", "power-curve")  # sections whose table stands behind a chart
-_BEHIND = ("curve", "confusion")  # sections that stay, with their table behind the chart
+# Sections that stay, with their table behind the chart.
+_BEHIND = ("curve", "confusion", "recall-turns", "gap-turns", "outcome-turns", "losses")
 _NARROW = ("corpus", "misses", "alarms")  # sections of narrow tables
 ON_PAPER = 6  # documents of the viewer that are printed
 _LONG_WORD = re.compile(r"\S{26}")  # wider than a column should be: the only cells in which a word may be cut
@@ -129,18 +131,19 @@ class _Names:
 def render(report: Report, *, interactive: bool = True) -> str:
     """The whole report as one HTML file; without `interactive` there is no script at all, as for printing."""
     shown = documents(report)
-    style = _asset("static/report.css") + (_asset("static/spans.css") if is_spans(report) else "")
-    style += _asset("static/patient_text.css") if report.contains_phi else ""
-    script = _asset("static/sort.js") + (_asset("static/viewer.js") if shown else "") if interactive else ""
+    style = asset("static/report.css") + (asset("static/spans.css") if is_spans(report) else "")
+    style += asset("static/conversation.css") if is_conversation(report) else ""
+    style += asset("static/patient_text.css") if report.contains_phi else ""
+    script = asset("static/sort.js") + (asset("static/viewer.js") if shown else "") if interactive else ""
     header, *rest = sections(report)
     environment = Environment(
         loader=PackageLoader("workup.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     tally = Counter(verdict.outcome.replace("_", " ") for verdict in report.verdicts)
-    study = _shown(str(report.study.get("name", "")))
-    system, corpus = (_shown(str(part.get("name", ""))) for part in (report.system, report.corpus))
+    study = legible(str(report.study.get("name", "")))
+    system, corpus = (legible(str(part.get("name", ""))) for part in (report.system, report.corpus))
     return environment.get_template("report.html").render(
-        policy=_policy(style, script),
+        policy=policy(style, script),
         style=Markup(style),
         script=Markup(script),
         title=f"{study}: {kind(report).lower()}",
@@ -149,9 +152,9 @@ def render(report: Report, *, interactive: bool = True) -> str:
         corpus=corpus,
         kind=kind(report),
         planned=report.study.get("task") == "plan",
-        facts=" · ".join(filter(None, (_size(report), f"as of {_shown(report.as_of)}" if report.as_of else ""))),
-        more_facts=_shown(facts(report)),
-        alarms=[_shown(sentence) for sentence in header.sentences],
+        facts=" · ".join(filter(None, (_size(report), f"as of {legible(report.as_of)}" if report.as_of else ""))),
+        more_facts=legible(facts(report) or conversation_cards.facts(report)),
+        alarms=[legible(sentence) for sentence in header.sentences],
         phi=HOLDS_TEXT if report.contains_phi else "",
         marks=list(KINDS.values()),
         on_paper=ON_PAPER,
@@ -171,6 +174,9 @@ def _size(report: Report) -> str:
     if is_spans(report):
         golds = f", {number(about.get('identifiers', about['golds']))} identifiers" if about else ""
         return f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} documents{golds}"
+    if is_conversation(report):
+        clusters = f" in {number(report.corpus['n_patients'])} clusters" if noun(report) != "cases" else ""
+        return f"{number(report.corpus['n_cases'])} cases{clusters}"
     events = f", {number(about['events'])} events" if about else ""
     return f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} rows{events}"
 
@@ -188,7 +194,7 @@ def _parts(
         yield replace(part, documents=tuple(shown), all_documents=documents) if viewed else part
         if section.key == "gates":
             yield from _panels(report, names, drawable)
-    record = tuple((name, _shown(value)) for name, value in header.tables[0].rows)
+    record = tuple((name, legible(value)) for name, value in header.tables[0].rows)
     yield Part("part-record", "record", "The record", record=record)
 
 
@@ -206,9 +212,9 @@ def _part(id: str, section: Section, charts: Sequence[Figure], names: _Names, dr
     return Part(
         id,
         section.key,
-        _shown(section.title),
-        sentences=tuple(map(_shown, section.sentences)),
-        points=tuple(map(_shown, section.points)),
+        legible(section.title),
+        sentences=tuple(map(legible, section.sentences)),
+        points=tuple(map(legible, section.points)),
         grids=tuple(_grid(_in_words(table), names) for table in tables),
         figures=tuple(_figure(f"{id}-{j}", chart, names, drawable) for j, chart in enumerate(charts)),
         folded=folded.get(section.key.partition(":")[0], ""),
@@ -230,19 +236,19 @@ def _figure(id: str, chart: Figure, names: _Names, drawable: bool) -> Drawn:
     # The drawing holds shapes and escaped words only (see drawing.py), so it may stand in the page as it is.
     svg = Markup(drawing.svg(chart.spec, name=id)) if drawable else Markup("")
     grid = _grid(chart.table, names)
-    return Drawn(id, _shown(chart.title), svg, tuple(map(_shown, chart.says)), grid, chart.wide)
+    return Drawn(id, legible(chart.title), svg, tuple(map(legible, chart.says)), grid, chart.wide)
 
 
 def _grid(table: Table, names: _Names) -> Grid:
-    rows = tuple(tuple(_shown(cell.replace("not_assessed", "not assessed")) for cell in row) for row in table.rows)
-    heads = tuple(_shown(head) for head in table.heads)
+    rows = tuple(tuple(legible(cell.replace("not_assessed", "not assessed")) for cell in row) for row in table.rows)
+    heads = tuple(legible(head) for head in table.heads)
     kinds = tuple(_kind(head, [row[i] for row in rows]) for i, head in enumerate(heads))
-    caption = _shown(table.caption)
+    caption = legible(table.caption)
     return Grid(names.fresh(f"Table: {caption[:80]}"), caption, heads, kinds, rows)
 
 
 def _kind(head: str, cells: Sequence[str]) -> str:
-    if head in ("outcome", "verdict", "coverage") and all(cell in VERDICTS for cell in cells):
+    if head in ("outcome", "verdict", "coverage") and all(cell in VERDICTS or cell == "–" for cell in cells):
         return "verdict"
     if all(_FIGURE.match(cell) for cell in cells) or all(_PAIR.match(cell) for cell in cells):
         return "num"
@@ -256,6 +262,9 @@ def _cards(report: Report) -> list[Card]:
     internal = report.results.get("internal")
     if is_spans(report) and internal is not None:
         return cards(report)
+    if is_conversation(report) and internal is not None:
+        own = conversation_cards.cards(report)
+        return [Card(legible(one.title), legible(one.value), legible(one.ends)) for one in own]
     if internal is None and "drift" in report.results:
         now = (
             find(report.results["drift"], m, {"window": "latest"}) for m in ("auroc", "oe_ratio", "calibration_slope")
@@ -269,22 +278,23 @@ def _cards(report: Report) -> list[Card]:
 
 
 def _card(e: Estimate) -> Card:
-    ends = f"{e.level:.0%} interval {interval(e)}" if e.low is not None else f"{e.status}: {_shown(e.reason or '')}"
+    ends = f"{e.level:.0%} interval {interval(e)}" if e.low is not None else f"{e.status}: {legible(e.reason or '')}"
     title = at_threshold(e.metric, e.slice)
     return Card(title[:1].upper() + title[1:], number(e.value), ends)
 
 
-def _shown(text: str) -> str:
+def legible(text: str) -> str:
     """Control and bidirectional characters made visible, and a name that never ends cut."""
     shown = visible(text)
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}… ({len(shown):,} letters)"
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of this package, as text."""
     return (resources.files("workup.reports") / name).read_text(encoding="utf-8")
 
 
-def _policy(style: str, script: str) -> str:
+def policy(style: str, script: str) -> str:
     """Nothing may be fetched, framed, sent or run but the style sheet and the script that stand in the page."""
 
     def digest(text: str) -> str:

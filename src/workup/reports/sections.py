@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import drift, power, sites, spans, split
+from workup.reports import conversation, drift, power, sites, spans, split
+from workup.reports.conversation_setting import is_conversation, noun
+from workup.reports.conversation_setting import narrowed as at_primary
+from workup.reports.conversation_words import in_units, said_in
 from workup.reports.groups import BY_GROUP, by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section, Table
 from workup.reports.spans_setting import is_spans, narrowed
@@ -43,6 +46,8 @@ def sections(report: Report) -> list[Section]:
     internal = report.results.get("internal")
     if is_spans(report):
         return _kept([*found, *_of_detector(report)])
+    if is_conversation(report):
+        return _kept([*found, *_of_chat_model(report)])
     if internal is not None:
         found += split.sections(internal.tables["split"]) if internal.tables.get("split") else []
         found += [
@@ -75,6 +80,17 @@ def _of_detector(report: Report) -> Iterator[Section]:
     yield spans.limits(report)
 
 
+def _of_chat_model(report: Report) -> Iterator[Section]:
+    """The body of a chat model's report; what lenses found is shown at the set and arm of the headline."""
+    seen, unit = at_primary(report), noun(report)
+    yield from conversation.sections(report)
+    yield from conversation.groups(report)
+    for section in (*sites.sections(seen), *power.sections(seen), *drift.sections(seen), _smallest(report)):
+        yield in_units(section, unit)
+    yield from conversation.smallest_groups(report)
+    yield conversation.limits(report)
+
+
 def _kept(found: Iterable[Section]) -> list[Section]:
     return [section for section in found if section.sentences or section.tables or section.points]
 
@@ -86,7 +102,7 @@ def kind(report: Report) -> str:
         return "Sample-size report"
     if "internal" not in asked and len(asked) == 1:
         return {"sites": "External validation report", "drift": "Monitoring report"}.get(asked.pop(), TITLE)
-    return spans.TITLE if is_spans(report) else TITLE
+    return spans.TITLE if is_spans(report) else conversation.TITLE if is_conversation(report) else TITLE
 
 
 def _header(report: Report) -> Section:
@@ -96,11 +112,12 @@ def _header(report: Report) -> Section:
         ("Study", str(report.study.get("name", ""))),
         ("System", " ".join(filter(None, dict.fromkeys((str(system["name"]), str(system["version"])))))),
         ("Corpus", " ".join(filter(None, (str(corpus["name"]), str(corpus["version"]))))),
-        ("Documents, patients" if is_spans(report) else "Cases, patients", cases),
+        (_counted(report), cases),
         ("Corpus sha256", str(corpus["sha256"])),
         ("Seed", str(report.seed)),
         ("As of", report.as_of or "not given"),
         *(spans.header_rows(report) if is_spans(report) else ()),
+        *(conversation.header_rows(report) if is_conversation(report) else ()),
         (
             "Made with",
             f"Workup {report.workup}, " + ", ".join(f"{k} {v}" for k, v in sorted(report.environment.items())),
@@ -112,13 +129,21 @@ def _header(report: Report) -> Section:
     return Section(kind(report), marked, (Table(("", ""), tuple(rows)),), key="record")
 
 
+def _counted(report: Report) -> str:
+    if is_conversation(report):
+        return "Cases, clusters that intervals count"
+    return "Documents, patients" if is_spans(report) else "Cases, patients"
+
+
 def _summary(report: Report) -> Section:
     notes = [note for result in report.results.values() for note in result.notes]
     # How rows map to patients decides every interval, so it is said before anything else.
     first = [note for note in notes if note.startswith(("No patient column", "No document names a patient"))]
     rest = [note for note in notes if note not in first]
-    seen = narrowed(report)
+    seen = at_primary(narrowed(report))
     own = spans.headline(report) if is_spans(report) else ()
+    if is_conversation(report):
+        own, rest = conversation.headline(report), [said_in(note, noun(report)) for note in rest]
     said = (*first, *own, *headline(seen), *drift.headline(seen))
     return Section("In plain words", said, points=tuple(rest), key="summary")
 
@@ -128,7 +153,10 @@ def _verdicts(report: Report) -> Section:
         return Section("Gates", ("No gate was set, so this report decides nothing by itself.",), key="gates")
     rows = tuple((v.outcome.replace("_", " "), v.rule, v.reason) for v in report.verdicts)
     return Section(
-        "Gates", tables=(Table(("outcome", "rule", "reason"), rows, "Gates and their verdicts"),), key="gates"
+        "Gates",
+        (conversation.GATES,) if is_conversation(report) else (),
+        (Table(("outcome", "rule", "reason"), rows, "Gates and their verdicts"),),
+        key="gates",
     )
 
 
@@ -229,6 +257,8 @@ def _smallest(report: Report) -> Section:
             ("everyone", at_threshold(e.metric, {}), number(e.n_patients), _smallest_of(e))
             for e in spans.smallest(report)
         ]
+    if is_conversation(report):
+        rows = [("all cases", name, number(e.n_patients), _smallest_of(e)) for name, e in conversation.smallest(report)]
     for name, result in report.results.items():
         if result.tables.get("smallest_difference") or name == "drift":  # compared with each other, or with a baseline
             continue

@@ -21,6 +21,7 @@ from workup.runs.outputs import Outputs
 _MARKER = ".workup"  # says that a folder is a run directory, and lists the files that write() made in it
 _IGNORE = ".gitignore"
 _OUTPUTS = "outputs"
+_COMPARED = "comparison-documents.jsonl"
 _DETAILS = "details.jsonl"
 _LOGGED = (_DETAILS, "timings.json", "run.log")
 
@@ -144,7 +145,9 @@ def clean(path: Path) -> list[str]:
     inner = [marker.parent for marker in sorted(path.glob(f"*/{_MARKER}")) if not marker.parent.is_symlink()]
     if not own and not inner:
         raise RunError(f"{path}: not a run directory, so nothing was removed. To fix: give the folder of a run.")
-    return [(run / name).relative_to(path).as_posix() for run in own + inner for name in _clean(run)]
+    removed = [(run / name).relative_to(path).as_posix() for run in own + inner for name in _clean(run)]
+    # Beside several runs stands who found what in each document, which belongs to their details.
+    return removed + (_remove(path, [_COMPARED]) if inner else [])
 
 
 def _clean(path: Path) -> list[str]:

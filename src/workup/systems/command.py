@@ -1,19 +1,22 @@
-"""A risk model or a detector behind any program: rows or texts as JSON lines in, risks or spans as JSON lines out."""
+"""A model behind any program: rows, texts or messages as JSON lines in, risks, spans or a reply as JSON lines out."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from workup.errors import InputError
+from workup.systems.chat_reply import Messages, TimedReply, asked, check_number, reply_in
 from workup.systems.json_rows import risk_in, rows_out
 from workup.systems.json_spans import LINE, Spans, SpanSettings, longest_answer, spans_in, texts_out
-from workup.systems.programs import Exchange, Program
-from workup.task import Table
+from workup.systems.programs import Exchange, Program, Unanswered
+from workup.task import Reply, Table
 
 _LONGEST_LINE = 1_000_000  # bytes; an answer is an id and a number, so a longer line is a program gone wrong
+_LONGEST_REPLY = 8_000_000
 
 
 class Command:
@@ -24,6 +27,10 @@ class Command:
     [{"start": 0, "end": 4, "label": "date"}]}`. A null risk, or null spans, is a row or a text that the program
     refuses. What the program writes to stderr is shown as it comes. The version is a hash of the command and of the
     files it names; what those files load in turn is not seen.
+
+    A conversation goes out as `{"messages": [{"role": "user", "content": "…"}]}`, with `max_tokens` and `seed` where
+    they matter, and comes back as `{"content": "…"}`; null content is a call that failed. A chat program that hangs,
+    and again in `retries` more tries, has failed that call alone; one that crashes or answers out of form ends the run.
 
     For detectors, `offsets` says how the program counts them, `mapping` names the label mapping of its labels, and
     `emits` lists those that it can give.
@@ -43,11 +50,16 @@ class Command:
         offsets: str = "codepoint",
         mapping: str = "",
         emits: list[str] | None = None,
+        retries: int = 1,
+        concurrency: int = 1,
     ) -> None:
         where = f"system '{name}'"
         self._program = Program(name=name, base=base, run=run, timeout=timeout)
         if batch < 1:
             raise InputError("'batch' must be at least 1", where=where, got=str(batch))
+        check_number(retries, field="retries", least=0, most=100, where=where, whole=True)
+        check_number(concurrency, field="concurrency", least=1, most=256, where=where, whole=True)
+        self.concurrency, self._retries = concurrency, retries
         self._spans = SpanSettings.of(offsets=offsets, mapping=mapping, emits=emits, base=base, where=where)
         self.name, self.batch, self.send = name, batch, send
         self.mapping, self.emits = self._spans.mapping, self._spans.emits
@@ -79,6 +91,29 @@ class Command:
                 example=LINE,
             )
         )
+
+    def reply(self, messages: Messages, *, max_tokens: int | None = None, seed: int | None = None) -> Reply:
+        """The next message of the assistant, or the code of a call that failed for good."""
+        line = _line(asked(messages, max_tokens=max_tokens, seed=seed))
+        begun = time.monotonic()
+        for attempt in range(self._retries + 1):
+            try:
+                [answer] = self._program.ask(
+                    Exchange(
+                        lines=[line],
+                        read=lambda answer, due: reply_in(answer),
+                        longest=lambda due: _LONGEST_REPLY,
+                        noun="conversation",
+                        example='{"content": "…"}',
+                    )
+                )
+            except Unanswered as error:
+                if error.code == "bad_answer" or (error.code != "timeout" and attempt == self._retries):
+                    raise  # a program that does not keep to the protocol, or cannot run, is to be mended
+                continue
+            assert answer is not None
+            return TimedReply(**vars(answer), seconds=time.monotonic() - begun, tries=attempt + 1)
+        return TimedReply(None, failure="timeout", seconds=time.monotonic() - begun, tries=self._retries + 1)
 
 
 def _line(record: Mapping[str, object]) -> bytes:

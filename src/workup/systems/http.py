@@ -1,4 +1,4 @@
-"""A risk model or a detector behind a web address: rows or texts as JSON in a POST, risks or spans as JSON back.
+"""A model behind a web address: rows, texts or messages as JSON in a POST, risks, spans or a reply as JSON back.
 
 Knows no vendor's protocol. How requests travel, and where secrets come from, is the affair of http_transport."""
 
@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from workup.errors import InputError, SystemFailure
+from workup.systems.chat_connection import Unread
+from workup.systems.chat_line import ChatLine
+from workup.systems.chat_reply import Messages, TimedReply, asked, reply_in
 from workup.systems.http_transport import Channel
 from workup.systems.json_rows import kind, parse, risk_in, rows_out
 from workup.systems.json_spans import Spans, SpanSettings, longest_answer, spans_in, texts_out
-from workup.task import Table
+from workup.task import Reply, Table
 
 _BODY, _BODY_PER_ROW = 65_536, 1_024  # bytes; an answer is an id and a number for each row
 
@@ -48,6 +51,9 @@ class Http:
     [{"start": 0, "end": 4, "label": "date"}]}, …]}`. Ids count the rows or texts of one request from 1; a null risk, or
     null spans, is one that the service refuses. `batch` is how many go into a request and `concurrency` how many
     requests are under way at a time; `http_transport.Channel` says how they travel. Anything out of form ends the run.
+
+    A chat model gets `{"messages": [{"role": "user", "content": "…"}]}`, with `max_tokens` and `seed` where needed, and
+    answers `{"content": "…"}`; a call of it that fails for good has a code, and the run goes on (`chat_line`).
 
     For detectors, `offsets` says how the service counts them, `mapping` names the label mapping of its labels, and
     `emits` lists those that it can give.
@@ -89,16 +95,20 @@ class Http:
         )
         self._spans = SpanSettings.of(offsets=offsets, mapping=mapping, emits=emits, base=base, where=where)
         self.name, self.send, self.mapping, self.emits = name, send, self._spans.mapping, self._spans.emits
-        self._request = batch
+        self._request, self.concurrency = batch, concurrency
+        self._line = ChatLine(self._channel)
         self.batch = batch * concurrency  # what a task hands over at once, so that all requests have something to do
         self.version = f"http sha256:{hashlib.sha256(json.dumps([url, send]).encode()).hexdigest()[:12]}"
         open_line = "rows or texts went to the system unencrypted (http)"
         self.notes: tuple[str, ...] = (open_line,) if self._channel.is_open_line else ()
-        self.timings = self._channel.timings
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.timings = self._channel.timings  # one count, also in a copy
+    @property
+    def timings(self) -> dict[str, float]:
+        """Calls, retries and waits, of both ways to ask."""
+        line = self._line.timings
+        if not line["calls"]:
+            return self._channel.timings
+        return line | {key: value + line.get(key, 0.0) for key, value in self._channel.timings.items()}
 
     def predict(self, table: Table) -> list[float | None]:
         """One risk per row, None where the system refuses it."""
@@ -126,6 +136,13 @@ class Http:
             )
 
         return self._ask_all(len(texts), ask)
+
+    def reply(self, messages: Messages, *, max_tokens: int | None = None, seed: int | None = None) -> Reply:
+        """The next message of the assistant, or the code of a call that failed for good."""
+        body = json.dumps(asked(messages, max_tokens=max_tokens, seed=seed)).encode()
+        called = self._line.ask(body, label=hashlib.sha256(body).hexdigest()[:16], read=_reply)
+        answer = called.answer or Reply(None, failure=called.failure)
+        return TimedReply(**vars(answer), seconds=called.seconds, tries=called.tries)
 
     def _ask_all(self, count: int, ask: Callable[[Callable[..., bytes], int], list[Answer]]) -> list[Answer]:
         with self._channel.open() as session:
@@ -156,3 +173,13 @@ class Http:
                 f"{where} must hold one {form.one} for each of the {sent} {form.noun}s sent; got {len(listed)}."
             )
         return answers
+
+
+def _reply(body: bytes) -> Reply:
+    try:
+        answer, problem = reply_in(parse(body))
+    except (ValueError, RecursionError):
+        raise Unread("bad_json") from None
+    if answer is None or problem:
+        raise Unread("bad_answer")
+    return answer

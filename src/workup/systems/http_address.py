@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 from workup.errors import InputError
 
 _FROM_ENVIRONMENT = re.compile(r"(?:(?P<scheme>[A-Za-z][\w-]*) )?env:(?P<variable>[A-Za-z_]\w*)")
-_SECRET_NAME = re.compile(r"auth|cookie|credential|key|passw|secret|session|signature|token", re.IGNORECASE)
+SECRET_NAME = re.compile(r"auth|cookie|credential|key|passw|secret|session|signature|token", re.IGNORECASE)
 _SECRET_VALUE = re.compile(r"(basic|bearer|digest|token|apikey|aws4-hmac-sha256)\s", re.IGNORECASE)
 
 
@@ -59,7 +59,7 @@ def checked_url(url: str, *, where: str) -> SplitResult:
             remedy="send them as a header whose value is env:VARIABLE",
         )
     for key, _ in parse_qsl(address.query, keep_blank_values=True):
-        if _SECRET_NAME.search(key):
+        if SECRET_NAME.search(key):
             raise InputError(
                 "'url' must not hold a secret",
                 where=where,
@@ -76,7 +76,7 @@ def checked_headers(headers: dict[str, str], *, where: str) -> dict[str, str]:
             raise InputError("'headers' must be names and texts, as in Accept-Language: en", where=where)
         if _FROM_ENVIRONMENT.fullmatch(value):
             continue
-        if _SECRET_NAME.search(name) or _SECRET_VALUE.match(value):
+        if SECRET_NAME.search(name) or _SECRET_VALUE.match(value):
             raise InputError(
                 f"the header '{name}' carries a secret, which must not stand in a study",
                 where=where,

@@ -84,7 +84,7 @@ class Channel:
         self._remedies, self._cause = {**_REMEDIES, **(remedies or {})}, cause
         self._free_at = 0.0
         httpx_library()
-        self._tls()  # a file that is no certificate is better found now than at the first request
+        self.tls()  # a file that is no certificate is better found now than at the first request
 
     @contextmanager
     def open(self) -> Iterator[Session]:
@@ -92,7 +92,7 @@ class Channel:
         httpx = httpx_library()
         with (
             quiet("httpx", "httpcore"),  # the latter logs headers
-            httpx.Client(verify=self._tls(), timeout=self.timeout, follow_redirects=False, trust_env=False) as client,
+            httpx.Client(verify=self.tls(), timeout=self.timeout, follow_redirects=False, trust_env=False) as client,
         ):
             yield Session(self, httpx, client)
 
@@ -118,9 +118,15 @@ class Channel:
         remedy = self._remedies.get(status, "see the log of the service")
         return Fault(f"it answered with status {status}{named}. To fix: {remedy}", False)
 
-    def _tls(self) -> ssl.SSLContext | bool:
+    def headers(self) -> dict[str, str]:
+        """What is said with every request, secrets and all; made for one request and to be kept nowhere."""
+        said = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+        return said | with_secrets(self._headers, where=self.where)
+
+    def tls(self) -> ssl.SSLContext | bool:
+        """How certificates are checked; True is by the authorities that httpx brings along."""
         if self._ca_file is None:
-            return True  # the authorities that httpx brings along
+            return True
         try:
             return ssl.create_default_context(cafile=str(self._ca_file))
         except (OSError, ssl.SSLError) as error:
@@ -187,8 +193,7 @@ class Session:
         `longest` is how many bytes the answer may have, and `label` names the request for the draws of its waits.
         """
         channel = self._channel
-        said = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-        said |= with_secrets(channel._headers, where=channel.where) | dict(headers or {})
+        said = channel.headers() | dict(headers or {})
         draws = generator(0, "http", channel.name, label)
         what = ""
         for attempt in range(channel.retries + 1):
@@ -252,7 +257,7 @@ class Session:
         except (httpx.DecodingError, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
             return Fault(f"the exchange broke the rules of HTTP ({type(error).__name__})", False)
         except httpx.TransportError as error:
-            if _is_certificate(error):
+            if is_certificate(error):
                 what = "its certificate is not from an authority that is trusted, or is for another host. To fix: give "
                 return Fault(what + "the authority's certificate as 'ca_file', or correct the address", False)
             return Fault(f"the connection failed ({type(error).__name__})", True)
@@ -275,7 +280,7 @@ def _seconds(retry_after: str) -> float | None:
         return None
 
 
-def _is_certificate(error: BaseException | None) -> bool:
+def is_certificate(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return True

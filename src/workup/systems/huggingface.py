@@ -1,4 +1,5 @@
-"""A token classifier of Hugging Face's transformers as a detector, from a folder, or from the hub where allowed.
+"""A model of Hugging Face's transformers, from a folder, or from the hub where allowed: a token classifier as a
+detector, or a text generator as a chat model (`chat_huggingface`), by what the model itself says it is.
 
 Texts longer than the model's window are read in windows that overlap. Knows nothing of training."""
 
@@ -14,6 +15,9 @@ from typing import Any, ClassVar
 
 from workup.errors import InputError, SystemFailure
 from workup.scores import Floats
+from workup.systems.chat_huggingface import LOGGERS as _LOGGERS
+from workup.systems.chat_huggingface import HuggingFaceChat, writes_text
+from workup.systems.chat_reply import Messages
 from workup.systems.detectors import (
     Answers,
     OnError,
@@ -27,9 +31,9 @@ from workup.systems.json_spans import checked_mapping
 from workup.systems.predictors import library
 from workup.systems.predictors import place as kind_and_line
 from workup.systems.token_labels import AGGREGATIONS, Aggregation, TagScheme, Tokens, spans_of
+from workup.task import Reply
 from workup.tasks.spans.documents import Span
 
-_LOGGERS = ("transformers", "huggingface_hub", "torch", "filelock", "httpx", "urllib3")
 _DEFAULT_WINDOW = 512
 _NO_LIMIT = 1_000_000  # tokenizers without a limit of their own say 1e30
 _WINDOWS_AT_ONCE = 8
@@ -45,6 +49,9 @@ class HuggingFaceTagger:
     the model's repository is never run. `aggregation` says how the pieces of a word agree: `first` (its first piece, as
     most models are trained), `average`, `max`, or `simple` (each piece by itself). In windows of `window` tokens that
     share `overlap`, each token is judged in the window where it stands farthest from an edge.
+
+    A model made to write text answers conversations instead, by its chat template; for it `max_tokens`, `temperature`
+    and `system` (a prompt before all messages) count, and what is said above of tokens does not.
     """
 
     recorded: ClassVar[bool] = False
@@ -67,6 +74,9 @@ class HuggingFaceTagger:
         mapping: str = "",
         on_error: OnError = "fail",
         batch: int = 16,
+        max_tokens: int = 512,
+        temperature: float = 0.0,
+        system: str = "",
     ) -> None:
         where = f"system '{name}'"
         check_detector_settings(on_error=on_error, batch=batch, where=where)
@@ -74,23 +84,6 @@ class HuggingFaceTagger:
         self.name, self.on_error, self.batch = name, on_error, batch
         self.aggregation, self.threshold, self.threads, self.device = aggregation, threshold, threads, device
         self._torch = library("torch", package="torch", extra="huggingface", purpose="running a token classifier")
-        source, mark = _source(model, base, allow_download=allow_download, where=where)
-        with silent(*_LOGGERS):
-            self._tokenizer, self._model = _load(
-                source, device=device, local=not allow_download, revision=revision or None, trust=trust, where=where
-            )
-        labels = {int(place): str(label) for place, label in self._model.config.id2label.items()}
-        self._scheme = TagScheme.of([labels[place] for place in sorted(labels)], where=where)
-        self.emits = self._scheme.types
-        self.mapping = checked_mapping(mapping, base=base)
-        self._special = self._tokenizer.num_special_tokens_to_add()
-        self.window, self.overlap = _windows(self._tokenizer, self._model, window, overlap, where=where)
-        self.version = (
-            _version(self._model, mark, revision)
-            + " "
-            + settings_text(aggregation=aggregation, window=self.window, overlap=self.overlap, threshold=threshold)
-        )
-        self.notes: tuple[str, ...] = ()
         self._settings: dict[str, Any] = {
             "name": name,
             "base": base,
@@ -107,7 +100,45 @@ class HuggingFaceTagger:
             "mapping": mapping,
             "on_error": on_error,
             "batch": batch,
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+            "system": system,
         }
+        self.notes: tuple[str, ...] = ()
+        source, mark = _source(model, base, allow_download=allow_download, where=where)
+        self._chat: HuggingFaceChat | None = None
+        if writes_text(source, local=not allow_download, revision=revision or None):
+            self._chat = chat = HuggingFaceChat(
+                source,
+                mark=mark,
+                local=not allow_download,
+                revision=revision or None,
+                trust=trust,
+                device=device,
+                threads=threads,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                system=system,
+                where=where,
+            )
+            self.version, self.max_tokens, self.parameters = chat.version, chat.max_tokens, chat.parameters
+            self.count_tokens, self.tokenizer = chat.count_tokens, chat.tokenizer
+            return
+        with silent(*_LOGGERS):
+            self._tokenizer, self._model = _load(
+                source, device=device, local=not allow_download, revision=revision or None, trust=trust, where=where
+            )
+        labels = {int(place): str(label) for place, label in self._model.config.id2label.items()}
+        self._scheme = TagScheme.of([labels[place] for place in sorted(labels)], where=where)
+        self.emits = self._scheme.types
+        self.mapping = checked_mapping(mapping, base=base)
+        self._special = self._tokenizer.num_special_tokens_to_add()
+        self.window, self.overlap = _windows(self._tokenizer, self._model, window, overlap, where=where)
+        self.version = (
+            _version(self._model, mark, revision)
+            + " "
+            + settings_text(aggregation=aggregation, window=self.window, overlap=self.overlap, threshold=threshold)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return self._settings  # weights are read anew in another process, and not sent there
@@ -115,8 +146,22 @@ class HuggingFaceTagger:
     def __setstate__(self, settings: dict[str, Any]) -> None:
         self.__init__(**settings)  # type: ignore[misc]
 
+    def reply(self, messages: Messages, *, max_tokens: int | None = None, seed: int | None = None) -> Reply:
+        """The next message of the assistant, of a model that writes text."""
+        if self._chat is None:
+            raise SystemFailure(
+                f"system '{self.name}': a chat model was expected; the model is a token classifier. To fix: name a "
+                "folder that holds a model for text generation with a chat template."
+            )
+        return self._chat.reply(messages, max_tokens=max_tokens, seed=seed)
+
     def detect(self, texts: Sequence[str]) -> Answers:
         """The spans of each text, by start."""
+        if self._chat is not None:
+            raise SystemFailure(
+                f"system '{self.name}': a token classifier was expected; the model writes text. To fix: name a folder "
+                "that holds a model for token classification."
+            )
         before = self._torch.get_num_threads()
         self._torch.set_num_threads(self.threads)  # sums of floats depend on it
         try:

@@ -23,6 +23,14 @@ _SEE_ABOVE = "see its messages above"
 Answer = TypeVar("Answer")
 
 
+class Unanswered(SystemFailure):
+    """A program that was started and gave no good answer; `code` says how, for those that can go on without."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 @dataclass(frozen=True)
 class Exchange(Generic[Answer]):
     """What goes out, one line each, and how what comes back is read.
@@ -82,7 +90,9 @@ class Program:
             if reader.is_alive():
                 raise self._too_slow(answers)
             if answers.problem:
-                raise SystemFailure(f"system '{self.name}', answer line {answers.line}: {answers.problem}.")
+                raise Unanswered(
+                    f"system '{self.name}', answer line {answers.line}: {answers.problem}.", code="bad_answer"
+                )
             try:
                 code = process.wait(max(0.05, self.timeout - (time.monotonic() - started)))
             except subprocess.TimeoutExpired:
@@ -123,25 +133,28 @@ class Program:
                 "with a #! line, or name its interpreter first, as in run: [python, score.py]."
             ) from None
 
-    def _too_slow(self, answers: _Answers[Any]) -> SystemFailure:
-        return SystemFailure(
+    def _too_slow(self, answers: _Answers[Any]) -> Unanswered:
+        return Unanswered(
             f"system '{self.name}': not finished after {self.timeout:g} s, with {len(answers.kept)} of "
             f"{answers.expected} {answers.noun}s answered; it was stopped. To fix: raise 'timeout', lower 'batch', or "
-            "check that the program ends when its input ends."
+            "check that the program ends when its input ends.",
+            code="timeout",
         )
 
     def _judge(self, code: int, answers: _Answers[Any]) -> None:
         """A program that ended must have answered every line and have said that all is well."""
         if len(answers.kept) < answers.expected:
             torn = f" (line {answers.line} is cut off)" if answers.torn else ""
-            raise SystemFailure(
+            raise Unanswered(
                 f"system '{self.name}': the program ended with {_said(code)} after {len(answers.kept)} of "
-                f"{answers.expected} answers{torn}, so line {len(answers.kept) + 1} is missing; {_SEE_ABOVE}."
+                f"{answers.expected} answers{torn}, so line {len(answers.kept) + 1} is missing; {_SEE_ABOVE}.",
+                code="crashed",
             )
         if code != 0:
-            raise SystemFailure(
+            raise Unanswered(
                 f"system '{self.name}': the program answered every {answers.noun} but ended with {_said(code)}, so its "
-                f"answers are not trusted; {_SEE_ABOVE}."
+                f"answers are not trusted; {_SEE_ABOVE}.",
+                code="crashed",
             )
 
 

@@ -1,9 +1,9 @@
-"""Answers made elsewhere: risks in a column of the table, or spans in a file of predictions. Runs no model."""
+"""Answers made elsewhere: risks in a column of the table, spans or transcripts in a file. Runs no model."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from workup.errors import InputError, StudyError, SystemFailure, near
 from workup.systems.json_spans import Spans, SpanSettings
-from workup.task import Table
+from workup.task import Reply, Table
 
 
 class Recorded:
@@ -19,6 +19,7 @@ class Recorded:
 
     An empty cell is a row that the model refused. The file has a line per document, `{"id", "spans": […]}`, with
     offsets counted as `offsets` says; `predictions()` gives its path to whoever reads it by the ids of the documents.
+    A file of transcripts has a line per case, replicate, arm and turn, and `transcripts()` gives its path.
 
     >>> Recorded(name="triage", column="risk").predict({"risk": np.array([0.25, np.nan])})
     [0.25, None]
@@ -40,8 +41,8 @@ class Recorded:
         where = f"system '{name}'"
         if bool(column) == bool(path):
             raise StudyError(
-                f"{where}: 'recorded' needs the setting 'column' (risks in the table) or 'path' (a file of spans); got "
-                f"{'both' if column else 'neither'}. To fix: give one of them under 'with:'."
+                f"{where}: 'recorded' needs the setting 'column' (risks in the table) or 'path' (a file of spans or "
+                f"transcripts); got {'both' if column else 'neither'}. To fix: give one of them under 'with:'."
             )
         spans = SpanSettings.of(offsets=offsets, mapping=mapping, emits=emits, base=base or Path(), where=where)
         self.name, self.column, self.offsets = name, column, offsets
@@ -93,6 +94,22 @@ class Recorded:
             )
         return self._file
 
+    def transcripts(self) -> Path:
+        """The file of transcripts, for a reader that knows the cases by their ids."""
+        if self._file is None:
+            raise StudyError(
+                f"system '{self.name}': transcripts stand in a file; got a column. To fix: give 'path' in the place of "
+                "'column'."
+            )
+        return self._file
+
+    def reply(self, messages: Sequence[Mapping[str, str]]) -> Reply:
+        """Never answers: transcripts belong to cases and turns, and messages alone have none."""
+        raise SystemFailure(
+            f"system '{self.name}': recorded transcripts are read by case and turn and cannot be asked for a reply to "
+            f"{len(messages)} messages. To fix: name a model that can be run."
+        )
+
     def detect(self, texts: Sequence[str]) -> list[Spans | None]:
         """Never answers: predictions belong to ids, and a text alone has none."""
         raise SystemFailure(
@@ -107,7 +124,7 @@ def _fingerprint(file: Path, where: str) -> str:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         raise InputError(
-            "'path' must be a file of predictions that can be read",
+            "'path' must be a file that can be read, of predictions or transcripts",
             where=f"{where}, file '{file.name}'",
             got=error.strerror or type(error).__name__,
             remedy="give the path as seen from the folder of the study",

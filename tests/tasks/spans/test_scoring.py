@@ -402,3 +402,12 @@ def test_f_is_no_surer_than_the_recall_it_rests_on() -> None:
     assert f1.high - f1.low >= 0.9 * slope * (recall.high - recall.low)
     severe = report.estimate("severity_recall")
     assert severe.high - severe.low > 0.2
+
+
+def test_ignored_golds_weigh_nothing_in_severity() -> None:
+    text = "Ann Rome 123-45-6789"
+    spans = [{"start": 0, "end": 3, "label": "name_patient"}, {"start": 9, "end": 20, "label": "ssn"}]
+    corpus = [{"id": str(i), "text": text, "spans": spans} for i in range(12)]
+    found = {str(i): spans[:1] for i in range(12)}
+    assert score_spans(corpus, found, modes=["strict"], ignore=["ssn"]).estimate("severity_recall").value == 1.0
+    assert score_spans(corpus, found, modes=["strict"]).estimate("severity_recall").value < 1.0

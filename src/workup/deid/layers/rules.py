@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from workup.deid.addresses import addresses, below
 from workup.deid.ages import ages
 from workup.deid.counties import counties
 from workup.deid.cues import CueBook
 from workup.deid.dates import dates
 from workup.deid.finding import Finding
+from workup.deid.initials import initials
 from workup.deid.geo import places, towns_behind
 from workup.deid.labelled import labelled
 from workup.deid.listed import Listed
@@ -34,7 +36,7 @@ class Rules:
         settings = self._settings
         cues = self._cues.find(page)
         bodies = list(self._bodies.find(page, cues, settings))
-        streets = list(self._streets.find(page, cues, settings))
+        streets = [*self._streets.find(page, cues, settings), *addresses(page, settings)]
         return [
             *shapes(page, settings),
             *labelled(page, cues, settings),
@@ -42,10 +44,12 @@ class Rules:
             *ages(page, settings),
             *streets,
             *towns_behind(page, streets, settings.not_names),
+            *below(page, streets, settings),
             *counties(page, settings),
             *places(page, cues, settings),
             *bodies,
             *towns_behind(page, bodies, settings.not_names, known=True),
             *names(page, cues, settings),
+            *initials(page, settings),
             *self._listed.find(page),
         ]

@@ -200,29 +200,32 @@ def _facts(value: Any, turns: tuple[Turn, ...], where: str) -> tuple[Fact, ...]:
             remedy="add a fact, or leave 'facts' out and give 'critical_entities'",
         )
     for number, record in enumerate(listed):
-        place = f"{where}, facts[{number}]"
-        if not isinstance(record, Mapping):
-            raise InputError("a fact must be an object", where=place, got=kind(record))
-        _only(record, _FACT_KEYS, where=place)
-        for key in ("id", "type", "concept"):
-            needed(record, key, where=place, known=_FACT_KEYS)
-        given = {key: value for key, value in record.items() if value is not None}
-        id = text_of(given.get("id"), field="id", where=place)
-        given.setdefault("introduced", introduced.get(id, 1))
-        for key, needs in (("aliases", list), ("attributes", Mapping)):
-            if key in given and not isinstance(given[key], needs):
-                wanted = "a list" if key == "aliases" else "an object"
-                raise InputError(f"'{key}' must be {wanted}", where=place, got=kind(given[key]))
-        if "attributes" in given:
-            given["attributes"] = {key: one for key, one in given["attributes"].items() if one is not None}
-        try:
-            found.append(Fact(**given))
-        except InputError as error:
-            inner = error.where.partition(", ")[2]
-            raise InputError(
-                error.expected, where=f"{place}, {inner}" if inner else place, got=error.got, remedy=error.remedy
-            ) from None
+        found.append(fact_of(record, where=f"{where}, facts[{number}]", introduced=introduced))
     return tuple(found)
+
+
+def fact_of(record: Any, *, where: str, introduced: Mapping[str, int] = MappingProxyType({})) -> Fact:
+    """The fact that an object stands for; `introduced` are turns that events name, by the id of the fact."""
+    if not isinstance(record, Mapping):
+        raise InputError("a fact must be an object", where=where, got=kind(record))
+    _only(record, _FACT_KEYS, where=where)
+    for key in ("id", "type", "concept"):
+        needed(record, key, where=where, known=_FACT_KEYS)
+    given = {key: value for key, value in record.items() if value is not None}
+    id = text_of(given.get("id"), field="id", where=where)
+    given.setdefault("introduced", introduced.get(id, 1))
+    for key, needs in (("aliases", list), ("attributes", Mapping)):
+        if key in given and not isinstance(given[key], needs):
+            wanted = "a list" if key == "aliases" else "an object"
+            raise InputError(f"'{key}' must be {wanted}", where=where, got=kind(given[key]))
+    if "attributes" in given:
+        given["attributes"] = {key: one for key, one in given["attributes"].items() if one is not None}
+    try:
+        return Fact(**given)
+    except InputError as error:
+        inner = error.where.partition(", ")[2]
+        place = f"{where}, {inner}" if inner else where
+        raise InputError(error.expected, where=place, got=error.got, remedy=error.remedy) from None
 
 
 def _from_entities(record: Mapping[str, Any], where: str) -> tuple[Fact, ...]:

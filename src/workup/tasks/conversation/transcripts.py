@@ -87,37 +87,47 @@ def read_transcripts(path: Path | str, cases: Iterable[ConversationCase]) -> Tra
     known = {case.id: case for case in cases}
     if not known:
         raise InputError("cases to hold the transcripts against were expected", got="none")
+    said = ((where, line_of(record, known, where=where)) for where, record in records(Path(path)))
+    return transcripts_of(said, known, where=Path(path).name)
+
+
+def transcripts_of(
+    lines: Iterable[tuple[str, Said]], known: Mapping[str, ConversationCase], *, where: str
+) -> Transcripts:
+    """Lines put in order, each with the place that it was read at; what stands twice is refused."""
     said: list[Said] = []
     seen: dict[tuple[Any, ...], str] = {}
     replies: dict[tuple[Any, ...], tuple[str | None, str]] = {}
-    for where, record in records(Path(path)):
-        one = line_of(record, known, where=where)
+    for place, one in lines:
         at = (one.case, one.replicate, one.arm, one.turn)
         key = (*at, one.probe.kind if one.probe else None, one.probe.fact if one.probe else None)
         if key in seen:
             raise InputError(
                 "one line for each case, replicate, arm, turn and probe was expected",
-                where=where,
+                where=place,
                 got=f"a second line for those of {seen[key].rpartition(', ')[2]}",
                 remedy="keep one of the two",
             )
-        earlier = replies.setdefault(at, (one.reply, where))
+        earlier = replies.setdefault(at, (one.reply, place))
         if earlier[0] != one.reply:
             raise InputError(
                 "lines of one turn that differ in their probe must repeat the same reply",
-                where=where,
+                where=place,
                 got=f"another reply than {earlier[1].rpartition(', ')[2]}",
                 remedy="give each run of the model a 'replicate' of its own",
             )
-        seen[key] = where
+        seen[key] = place
         said.append(one)
     if not said:
-        raise InputError("a transcript was expected", where=Path(path).name, got="no line", remedy="check the path")
+        raise InputError("a transcript was expected", where=where, got="no line", remedy="check the path")
     order = {id: place for place, id in enumerate(known)}
-    said.sort(key=lambda one: (order[one.case], one.replicate, one.arm, one.turn, one.probe or ("",)))
-    return Transcripts(
-        tuple(said), _missing(said, known), tuple(id for id in known if not any(s.case == id for s in said))
-    )
+    said.sort(key=lambda one: (order[one.case], one.replicate, one.arm, one.turn, _asked(one.probe)))
+    heard = {one.case for one in said}
+    return Transcripts(tuple(said), _missing(said, known), tuple(id for id in known if id not in heard))
+
+
+def _asked(probe: Probe | None) -> tuple[str, str]:
+    return ("", "") if probe is None else (probe.kind, probe.fact or "")
 
 
 def _missing(said: list[Said], known: Mapping[str, ConversationCase]) -> tuple[Missing, ...]:

@@ -5,7 +5,7 @@ Knows how counts are kept; what they mean as rates is for the metrics."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -195,7 +195,7 @@ class Ledger:
             fate = fates[setting] = outcomes(matchup, setting)
             if setting in full_mask:
                 gathered |= _entities(entities, fate, setting.policy, len(batch))
-                gathered |= _severity(golds, fate, setting.policy, len(batch))
+                gathered |= _severity(golds, fate, setting.policy, len(batch), ignored=matchup.ignored)
             if setting in of_cells:
                 cells.add(setting, fate)
             if self.errors is not None and setting in primary:
@@ -279,9 +279,10 @@ def _entities(entities: Entities, fate: Outcomes, policy: str, n: int) -> _Colum
     return found
 
 
-def _severity(golds: Golds, fate: Outcomes, policy: str, n: int) -> _Columns:
-    """Golds weighed by how much harm each does when it leaks, in hundredths."""
-    weight = severity_weights()[golds.canonical]
+def _severity(golds: Golds, fate: Outcomes, policy: str, n: int, *, ignored: Collection[str]) -> _Columns:
+    """Golds weighed by how much harm each does when it leaks, in hundredths; those of ignored labels weigh nothing."""
+    counts = np.array([name not in ignored for name in golds.spans.labels] + [True])
+    weight = severity_weights()[golds.canonical] * counts[golds.spans.label]
     document = golds.spans.document
     return {
         columns.of_policy(policy, field): np.rint(100 * np.bincount(document, weights=weight * flags, minlength=n))

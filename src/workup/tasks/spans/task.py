@@ -17,6 +17,7 @@ from workup.scores import Scores
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, SpanSystem, Watch
 from workup.tasks.guarding import guarded
+from workup.tasks.sampling import sampled_ids
 from workup.tasks.spans.batches import batches_of
 from workup.tasks.spans.budgets import within
 from workup.tasks.spans.comparison.pairing import paired
@@ -32,7 +33,6 @@ from workup.tasks.spans.matching.matchup import PHI
 from workup.tasks.spans.matching.modes import parse_mode
 from workup.tasks.spans.metrics import METRIC_NAMES, scales_and_goals, span_metrics
 from workup.tasks.spans.notes import cautions, notes_of, straddled
-from workup.tasks.spans.sampling import sampled_ids
 from workup.tasks.spans.scoring import SpanScores, as_scores
 from workup.tasks.spans.tables import tables_of
 from workup.tasks.spans.utility import Utility, lost_terms, retention_metrics
@@ -128,7 +128,7 @@ class SpansTask:
         read_as = {"format": part.format, "offsets": part.offsets, "trim": part.trim}
         if part.sample is not None:
             everything = partial(plugins.find("formats", "spans"), path, **read_as)
-            chosen = sampled_ids(everything(), part.sample, seed=study.seed)
+            chosen = sampled_ids(((d.id, d.type or "") for d in everything()), part.sample, seed=study.seed)
             return lambda: batches_of((d for d in everything() if d.id in chosen), **options), path.name, None
         return lambda: read(path, **read_as, **options), path.name, None
 

@@ -1,24 +1,21 @@
-"""A sample of a corpus: seeded, stratified by the type of documents, the same whatever their order."""
+"""A sample of a corpus: seeded, stratified by the type of its cases, the same whatever their order."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
 
-from workup.tasks.spans.documents import Document
 
+def sampled_ids(cases: Iterable[tuple[str, str]], count: int, *, seed: int) -> frozenset[str]:
+    """Of cases as (id, type): `count` ids, each type with its share (largest remainders), one of each if it fits.
 
-def sampled_ids(documents: Iterable[Document], count: int, *, seed: int) -> frozenset[str]:
-    """Ids of `count` documents, each type with its share of them (largest remainders), at least one of each if it fits.
-
-    >>> notes = [Document(str(i), "", type="a" if i < 90 else "b") for i in range(100)]
-    >>> chosen = sampled_ids(notes, 10, seed=1)
+    >>> chosen = sampled_ids([(str(i), "a" if i < 90 else "b") for i in range(100)], 10, seed=1)
     >>> len(chosen), sum(int(id) >= 90 for id in chosen)
     (10, 1)
     """
     strata: dict[str, list[str]] = {}
-    for document in documents:
-        strata.setdefault(document.type or "", []).append(document.id)
+    for id, kind in cases:
+        strata.setdefault(kind, []).append(id)
     total = sum(map(len, strata.values()))
     if count >= total:
         return frozenset(id for ids in strata.values() for id in ids)
@@ -29,7 +26,7 @@ def sampled_ids(documents: Iterable[Document], count: int, *, seed: int) -> froz
 
 
 def _draw(seed: int, id: str) -> bytes:
-    """The place of a document in the drawing: a hash, so that neither order nor platform matters."""
+    """The place of a case in the drawing: a hash, so that neither order nor platform matters."""
     return hashlib.blake2b(f"{seed}\0{id}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

@@ -1,0 +1,143 @@
+"""How many notes a second the native de-identifier reads on one core, against Presidio on the same notes, in one run.
+
+Notes are generated from a fixed seed and cut to 1,500 characters. Each side runs in a process of its own, so that its
+peak of memory is its own too; times are CPU seconds, the least of several repeats. A third part feeds hostile texts of
+growing length, up to a million characters, and shows how the time grows: linear work doubles when the text does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SEED = 20261115
+LENGTH = 1_500
+TARGETS = {"ratio": 20.0, "megabytes": 500.0, "growth": 3.0}
+LENGTHS = (125_000, 250_000, 500_000, 1_000_000)
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "one letter": lambda n: "a" * n,
+    "capitals": lambda n: "A " * (n // 2),
+    "digits": lambda n: "1" * n,
+    "digits and dashes": lambda n: "1-" * (n // 2),
+    "strokes": lambda n: "1/" * (n // 2),
+    "open brackets": lambda n: "(" * n,
+    "blanks": lambda n: " " * n,
+    "lines": lambda n: "\n" * n,
+    "dots and at signs": lambda n: "a@a." * (n // 4),
+    "labels": lambda n: "MRN: " * (n // 5),
+    "one name": lambda n: "John Smith, " * (n // 12),
+    "many names": lambda n: "".join(
+        f"Dr. Jon{chr(97 + i % 26)}a Smi{chr(97 + i // 26 % 26)}th, " for i in range(n // 17)
+    ),
+    "street after street": lambda n: "12 Elm St " * (n // 10),
+    "nearly an e-mail": lambda n: ("a." * 30 + "@ ") * (n // 62),
+    "nearly a URL": lambda n: "http://a/a" * (n // 10),
+}
+
+
+def notes(count: int) -> list[str]:
+    """Generated notes of the length asked for, one after another until each is full."""
+    from workup.corpora.generate.notes import generate
+
+    texts, text = [], ""
+    for document in generate(3 * count, seed=SEED).documents():
+        text = f"{text}\n\n{document.text}" if text else document.text
+        if len(text) >= LENGTH:
+            texts.append(text[:LENGTH])
+            text = ""
+        if len(texts) == count:
+            break
+    return texts
+
+
+def side(name: str, count: int, repeats: int) -> dict[str, float]:
+    """One detector in this process: notes a CPU second, and the peak of memory."""
+    from workup import plugins
+
+    texts = notes(count)
+    detector = plugins.find("systems", name)(name=name, base=Path())
+    detector.detect(texts[:2])  # gazetteers, pipelines and caches
+    best, spans = float("inf"), 0
+    for _ in range(repeats):
+        begun = time.process_time()
+        spans = sum(len(found or ()) for found in detector.detect(texts))
+        best = min(best, time.process_time() - begun)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"rate": len(texts) / best, "megabytes": peak, "spans": spans / len(texts), "notes": len(texts)}
+
+
+def hostile() -> dict[str, list[float]]:
+    """CPU seconds for each hostile text at each length."""
+    from workup.deid import Deidentifier
+
+    deid = Deidentifier.load()
+    deid.detect(["warm"])
+    found: dict[str, list[float]] = {}
+    for name, make in HOSTILE.items():
+        for length in LENGTHS:
+            begun = time.process_time()
+            deid.detect([make(length)])
+            found.setdefault(name, []).append(time.process_time() - begun)
+    return found
+
+
+def in_child(*arguments: str) -> dict[str, float]:
+    """A part in a process of its own, on one core."""
+    command = [sys.executable, __file__, *arguments]
+    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True, text=True)
+    answer: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--notes", type=int, default=300, help="notes for the native detector")
+    parser.add_argument("--peer-notes", type=int, default=40, help="notes for Presidio, the first of the same")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--side", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.side == "hostile":
+        print(json.dumps(hostile()))
+        return
+    if asked.side:
+        print(json.dumps(side(asked.side, asked.notes, asked.repeats)))
+        return
+    sides = {}
+    for name, count in (("native", asked.notes), ("presidio", asked.peer_notes)):
+        sides[name] = in_child("--side", name, "--notes", str(count), "--repeats", str(asked.repeats))
+        one = sides[name]
+        print(
+            f"{name:10s} {one['rate']:8.1f} notes of {LENGTH:,} characters a CPU second, "
+            f"{one['spans']:.1f} spans a note, peak {one['megabytes']:.0f} MB ({one['notes']:.0f} notes)"
+        )
+    ratio = sides["native"]["rate"] / sides["presidio"]["rate"]
+    print(f"-> {ratio:.1f} times Presidio (target at least {TARGETS['ratio']:g}: {_met(ratio >= TARGETS['ratio'])})")
+    small = sides["native"]["megabytes"]
+    print(f"-> {small:.0f} MB (target at most {TARGETS['megabytes']:g}: {_met(small <= TARGETS['megabytes'])})")
+    lengths = ", ".join(f"{length:,}" for length in LENGTHS)
+    print(f"hostile texts of {lengths} characters, CPU seconds; linear work doubles from one to the next")
+    worst = 0.0
+    for name, seconds in in_child("--side", "hostile").items():
+        growth = seconds[-1] / max(seconds[-2], 0.02)
+        worst = max(worst, growth)
+        print(f"  {name:22s} {'  '.join(f'{one:7.2f}' for one in seconds)}   last step x {growth:.2f}")
+    print(
+        f"-> largest growth from half a million to a million x {worst:.2f} (target at most {TARGETS['growth']:g}: "
+        f"{_met(worst <= TARGETS['growth'])})"
+    )
+
+
+def _met(yes: bool) -> str:
+    return "met" if yes else "missed"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Figures that scanners misread as letters, read back: "12/I7/19A7", "(9O6) s55-0136", "2O23". No offset moves.
+
+Knows shapes of numbers only; codes that begin with a letter ("S21-4410") stay."""
+
+from __future__ import annotations
+
+import re
+
+_F = "0-9OoQIlZzSsBbGgqA"
+AS_DIGITS = str.maketrans("OoQIlZzSsBbGgqA", "000112255866994")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
+# A word of figures and a few letters that look like figures.
+_CONFUSED = re.compile(r"(?<![A-Za-z0-9])(?:[OoIl]|(?=\d))[0-9OoIlSsBZzGbgq]{1,12}(?![A-Za-z0-9])")
+_ENDS = frozenset("OoIlSsBZzGbgq")
+# Groups of figures with marks between them: days, telephone numbers, numbers of records.
+_GROUPED = re.compile(rf"(?<![A-Za-z0-9@:/-])\(?[{_F}]{{1,5}}\)?(?:[-/.~: ]|\) ?|(?<=\)))(?:[{_F}']{{1,5}}[-/.~: ]){{0,3}}[{_F}]{{2,5}}(?![A-WYZa-wyz0-9@:/-]|[xX](?!\d))")  # fmt: skip
+_YEAR = re.compile(rf"(?<![A-Za-z0-9])[12ZzIl][{_F}]{{3}}(?![A-Za-z0-9])")
+_OF_MONTH = re.compile(rf"(?i:(?<![a-z0-9]){_MONTH})\.? (?P<v>[{_F}]{{1,2}})(?:st|nd|rd|th)?(?=,? |[.,;:)\n]|$)")
+_TILDE = re.compile(r"(?<=[A-Za-z0-9])~(?=[A-Za-z0-9])")
+
+
+def as_numbers(plain: str) -> str:
+    """The text with figures where letters were read for them; as many characters as before.
+
+    >>> as_numbers("seen 12/I7/19A7, tel. (9O6) s55~0136, December I7, z0I6; S21-4410, L5-S1, T4 8.l")
+    'seen 12/17/1947, tel. (906) 555-0136, December 17, 2016; S21-4410, L5-S1, T4 8.l'
+    """
+    if "~" in plain:
+        plain = _TILDE.sub("-", plain)
+    plain = _GROUPED.sub(_groups, plain)
+    plain = _OF_MONTH.sub(_day, plain)
+    plain = _YEAR.sub(_year, plain)
+    return _CONFUSED.sub(_word, plain)
+
+
+def _counted(text: str) -> tuple[int, int]:
+    return sum(map(str.isdigit, text)), sum(map(str.isalpha, text))
+
+
+def _groups(match: re.Match[str]) -> str:
+    text = match[0]
+    figures, letters = _counted(text)
+    if not letters or figures < 2 * letters or figures < 3:
+        return text
+    parts = [part for part in re.split(r"[^A-Za-z0-9]", text) if part]
+    if any(part.isalpha() and (len(part) > 1 or "/" not in text) for part in parts):
+        return text
+    coded = text[0] in "SBAGZ" and letters == 1
+    if len(parts) < 3 and (coded or figures + letters < 7) and "/" not in text:
+        return text
+    if " " in text and figures + letters < 7:
+        return text
+    return text.translate(AS_DIGITS)
+
+
+def _day(match: re.Match[str]) -> str:
+    whole, value = match[0], match["v"]
+    if value.isdigit() or value in ("A", "I", "a"):
+        behind = match.string[match.end() : match.end() + 6]
+        if value.isdigit() or not re.match(r",? [12]", behind):
+            return whole
+    start = match.start("v") - match.start()
+    return whole[:start] + value.translate(AS_DIGITS) + whole[start + len(value) :]
+
+
+def _year(match: re.Match[str]) -> str:
+    figures, letters = _counted(match[0])
+    read = match[0].translate(AS_DIGITS)
+    return read if letters and figures >= 2 and read[:2] in ("19", "20") else match[0]
+
+
+def _word(match: re.Match[str]) -> str:
+    word = match[0]
+    letters = sum(map(str.isalpha, word))
+    if not letters or letters > len(word) / 2 or (word[-1] == "s" and word[:-1].isdigit()):
+        return word
+    if (word[0].isalpha() or word[-1].isalpha()) and len(word) < 4:
+        beside = match.string[max(0, match.start() - 1) : match.start()] + match.string[match.end() : match.end() + 1]
+        ends = {word[0], word[-1]} & _ENDS
+        if not ends <= set("OoIl") or not set(beside) & set("/-:"):
+            return word
+    return word.translate(AS_DIGITS)

@@ -1,0 +1,222 @@
+"""A noisy text made readable before it is searched: words that rules live by are spelt right, figures are figures.
+
+The repaired text is what layers see; every finding is carried back to the characters of the text as it came. Words
+that books, clinical terms or many people bear are never touched."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import NamedTuple
+
+from workup.deid import gazetteer
+from workup.deid.finding import Finding
+from workup.deid.folding import folded
+from workup.deid.name_words import KIN, VERBS
+from workup.deid.numerals import as_numbers
+from workup.deid.page import words_of
+from workup.deid.settings import Settings
+from workup.deid.slips import Speller, apart, as_letters
+from workup.deid.vocabulary import is_known
+from workup.tasks.spans.language import function_words
+
+CALENDAR = words_of(
+    "january february march april june july august september october november december monday tuesday wednesday "
+    "thursday friday saturday sunday first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth twenty thirty forty "
+    "fifty sixty seventy eighty ninety nineteen eighteen seventeen sixteen fifteen fourteen thirteen twelve eleven "
+    "hundred thousand three four five seven eight nine year-old years months weeks days photograph fingerprint voiceprint template identification extension"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "june", "july", "jun", "jul", "aug", "sept", "sep", "oct", "nov", "dec")
+_LABELS = ("MRN", "DOB", "SSN", "DOS", "NPI", "DEA", "HAR", "CSN", "VIN")
+_WORD = re.compile(r"[A-Za-z0-9]{3,24}")
+_SHORT_MONTH = re.compile(
+    r"(?<![A-Za-z0-9./-])(?P<v>[A-Z][a-z0-9]{2,3})(?=\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b))|"
+    r"(?<![A-Za-z0-9./-])(?P<w>[A-Za-z]{2,4})(?=\.? \d{1,2}(?:st|nd|rd|th)?,? (?:19|20)\d\d)"
+)
+_JOINED_MONTH = re.compile(
+    r"(?<![A-Za-z0-9/-])\d{1,2}(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
+    r"[- ](?P<w>[A-Za-z]{2,4})[- ](?=(?:19|20)\d\d(?!\d)))"
+)
+_SHORT_LABEL = re.compile(r"(?<![A-Za-z0-9])(?P<v>[A-Z0-9]{3})(?P<w>)(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})")
+_TITLE = re.compile(r"(?<![A-Za-z0-9.])(?P<v>[A-Z0][A-Za-z0-9]{1,2})(?=\. [A-Z0-9][A-Za-z0-9.'])")
+_TITLES = {
+    **dict.fromkeys(("Or", "0r", "Dn", "DEr", "Drs", "Dr5", "Df", "Dt", "De", "Dd", "DDr", "Drr", "Drt", "Drf", "Xr", "Cr", "Er", "SDr", "Dfr", "Dre"), "Dr"),
+    **dict.fromkeys(("Nr", "Mf", "MMr", "Mrr", "Mre", "Kr"), "Mr"),
+    **dict.fromkeys(("Ns", "Ma", "M5", "Mss", "MMs", "Na"), "Ms"),
+    **dict.fromkeys(("Mra", "Nrs", "Mrx", "Mrd"), "Mrs"),
+}  # fmt: skip
+_MARKS = (
+    (re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])"), ",", "."),
+    (re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)"), ";", ":"),
+    (re.compile(r"(?<![A-Za-z])[A-Z],(?=[A-Z]\. [A-Z])"), ",", "."),
+)  # fmt: skip
+
+
+class Change(NamedTuple):
+    """The characters from `start` to `end` are read as `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Repaired:
+    """A text as it is read, and the way back."""
+
+    def __init__(self, text: str, changes: list[Change]) -> None:
+        pieces, at, shifts = [], 0, [0]
+        self._ends: list[int] = []  # of the changes in the text as it is read
+        self._starts: list[int] = []
+        for one in changes:
+            pieces += [text[at : one.start], one.text]
+            self._starts.append(one.start + shifts[-1])
+            shifts.append(shifts[-1] + len(one.text) - (one.end - one.start))
+            self._ends.append(one.end + shifts[-1])
+            at = one.end
+        self.text = "".join([*pieces, text[at:]])
+        self._changes, self._shifts = changes, shifts
+
+    def back(self, findings: Iterable[Finding]) -> list[Finding]:
+        """Findings at the characters of the text as it came."""
+        if not self._changes:
+            return list(findings)
+        return [one._replace(start=self._place(one.start), end=self._place(one.end, end=True)) for one in findings]
+
+    def _place(self, place: int, *, end: bool = False) -> int:
+        at = bisect_right(self._starts, place - end) - 1
+        if at >= 0 and (place < self._ends[at] or (end and place <= self._ends[at])):
+            one = self._changes[at]
+            if place == self._starts[at]:
+                return one.start
+            return one.end if end or place >= self._ends[at] else min(one.end - 1, one.start + place - self._starts[at])
+        return place - self._shifts[at + 1]
+
+
+class Repair:
+    """Reads texts with the words that the rules live by in mind."""
+
+    def __init__(self, settings: Settings) -> None:
+        words = _structural(settings)
+        self._own = frozenset(words)
+        self._speller = Speller((word for word in words if is_known(word)), twice=CALENDAR, rank=_in_books)
+        self._small = frozenset(word for word in function_words() if len(word) == 3)
+
+    def read(self, text: str) -> Repaired:
+        """The text as it should be read."""
+        plain = as_numbers(folded(text))
+        for pattern, wrong, right in _MARKS:
+            if wrong in plain:
+                plain = pattern.sub(lambda match, w=wrong, r=right: match[0].replace(w, r), plain)
+        changes = sorted(set(self._words(plain)) | set(_titles(plain)))
+        return Repaired(plain, [one for one, before in zip(changes, [None, *changes], strict=False) if before is None or before.end <= one.start])
+
+    def _words(self, plain: str) -> Iterator[Change]:
+        for match in _SHORT_MONTH.finditer(plain):
+            yield from _near(match, _MONTHS)
+        for match in _JOINED_MONTH.finditer(plain):
+            yield from _near(match, _MONTHS)
+        for match in _SHORT_LABEL.finditer(plain):
+            if match["v"].lower() not in self._own:
+                yield from _near(match, _LABELS)
+        for match in _WORD.finditer(plain):
+            word = match[0]
+            low = word.lower()
+            if is_known(low) or low in self._own or low.isdigit():
+                continue
+            if (meant := self._meant(plain, match, low)) is not None:
+                yield Change(*match.span(), _cased(word, meant))
+
+    def _meant(self, plain: str, match: re.Match[str], low: str) -> str | None:
+        word = match[0]
+        if not low.isalpha():
+            start, end = match.span()
+            coded = plain[start - 1 : start] in tuple(":-_@/\\#.") or plain[end : end + 1] in tuple("-_@/\\")
+            if (coded and start) or (plain[end : end + 1] in (":", ".") and plain[end + 1 : end + 2].isalnum()):
+                return None
+            return self._figures_inside(word, low)
+        if len(low) == 3:
+            return self._small_word(word, low)
+        if len(low) == 4 and word.isupper() and not _announces(plain, match):
+            return None
+        if "I" in word[1:] and not word.isupper() and not word.startswith(("Mc", "Mac")):  # l and I look alike: MorrisvilIe
+            read = word[0].lower() + word[1:].replace("I", "l").lower()
+            return self._speller.meant(read) or read
+        if word[0] == "l" and _borne("i" + low[1:]):
+            return "I" + low[1:]
+        if low in gazetteer.people() and not word.islower() and not _announces(plain, match):
+            return None
+        if low in gazetteer.places():
+            return None
+        return self._speller.meant(low)
+
+    def _figures_inside(self, word: str, low: str) -> str | None:
+        letters = sum(map(str.isalpha, low))
+        if letters < 3 or letters < len(low) - 2 or (low[-2:].isdigit() and len(low) > 3) or word[:2].isdigit():
+            return None
+        if word[-1].isdigit() and (len(low) < 5 or word.isupper()):
+            return None
+        readings = list(as_letters(low))
+        best = next((one for one in readings if one in self._speller), None)
+        best = best or next((one for one in readings if is_known(one)), None)
+        return best or self._speller.meant(low)
+
+    def _small_word(self, word: str, low: str) -> str | None:
+        if not word.islower() or low in gazetteer.people():
+            return None
+        return next((one for one in sorted(self._small) if sum(a != b for a, b in zip(one, low, strict=True)) == 1), None)
+
+
+def _structural(settings: Settings) -> set[str]:
+    phrases: list[str] = [*CALENDAR, *KIN, *VERBS, *function_words()]
+    for rule in settings.labels.values():
+        phrases += rule.words
+    for words in (*settings.cues.values(), *settings.lists.values()):
+        phrases += words
+    phrases += settings.not_names
+    return {word for phrase in phrases for word in re.findall(r"[a-z]+", phrase.lower())}
+
+
+def _near(match: re.Match[str], words: Iterable[str]) -> Iterator[Change]:
+    """The word of a short list that differs by one letter from one that is no word itself."""
+    group = "v" if match["v"] else "w"
+    surface = match[group]
+    low = surface.lower()
+    if low in words or surface in words or (is_known(low) and surface not in ("SSH", "MRH", "MRI")):
+        return
+    near = [one for one in words if apart(low, one.lower(), 1) <= 1]
+    if near:
+        yield Change(*match.span(group), _cased(surface, near[0].lower()))
+
+
+def _titles(plain: str) -> Iterator[Change]:
+    for match in _TITLE.finditer(plain):
+        if match["v"] in _TITLES:
+            yield Change(*match.span("v"), _TITLES[match["v"]])
+
+
+def _in_books(word: str) -> float:
+    known = gazetteer.people().get(word)
+    return known.word if known else 0.0
+
+
+def _borne(low: str) -> bool:
+    known = gazetteer.people().get(low)
+    return known is not None and max(known.given, known.surname) >= 3.25
+
+
+def _announces(plain: str, match: re.Match[str]) -> bool:
+    """Whether a word stands where a label or a month would: before a colon or a figure."""
+    behind = plain[match.end() : match.end() + 3].lstrip(" .")
+    return behind[:1] in tuple(":;#0123456789")
+
+
+def _cased(surface: str, meant: str) -> str:
+    letters = [c for c in surface if c.isalpha()]
+    if len(letters) > 1 and all(c.isupper() for c in letters):
+        return meant.upper()
+    if surface[0].isupper() or (surface[0].isdigit() and meant[0].isalpha()):
+        return meant[0].upper() + meant[1:]
+    return meant

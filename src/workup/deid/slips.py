@@ -1,0 +1,116 @@
+"""Slips of the pen and of scanners: how far two words are apart, and which of a list a misspelt one stands for.
+
+Knows words only, nothing of where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+# What scanners make of one letter, read back: two letters for one, and digits for letters.
+_PAIRS = (("rn", "m"), ("nn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("ri", "n"), ("ii", "u"), ("lc", "k"),
+          ("m", "rn"), ("d", "cl"), ("h", "li"), ("n", "ri"), ("h", "fi"))  # fmt: skip
+LETTERS_OF_DIGITS = {"0": "o", "1": "li", "2": "z", "3": "e", "4": "a", "5": "s", "6": "bg", "7": "t", "8": "b", "9": "g"}
+_SHORT, _LONG = 4, 7  # words below the first are not read; from the second on two slips are
+
+
+def apart(one: str, other: str, most: int) -> int:
+    """Edits between two short words, neighbours swapped counting once; more than `most` is `most` + 1.
+
+    >>> apart("hospital", "hopsital", 2), apart("clinic", "hospital", 2)
+    (1, 3)
+    """
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, start=1):
+        older, before, row = before, row, [i]
+        for j, against in enumerate(other, start=1):
+            best = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != against))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == against:
+                best = min(best, older[j - 2] + 1)
+            row.append(best)
+        if min(row) > most:
+            return most + 1
+    return min(row[-1], most + 1)
+
+
+def as_letters(word: str) -> Iterator[str]:
+    """Readings of a word in lower case with its digits taken for letters; few, since few digits are read.
+
+    >>> list(as_letters("hosp1tal"))
+    ['hospltal', 'hospital']
+    """
+    readings = [""]
+    for character in word:
+        letters = LETTERS_OF_DIGITS.get(character, character)
+        readings = [reading + letter for reading in readings for letter in letters]
+        if len(readings) > 8:
+            return
+    yield from readings
+
+
+def _shortened(word: str, times: int) -> set[str]:
+    found = {word}
+    for _ in range(times):
+        found |= {one[:i] + one[i + 1 :] for one in found for i in range(len(one))}
+    return found
+
+
+class Speller:
+    """A list of words, ready to say which of them a misspelt word is.
+
+    >>> speller = Speller(["hospital", "street"], twice=["november"])
+    >>> speller.meant("hosoital"), speller.meant("nuvembar"), speller.meant("strect"), speller.meant("zzzz")
+    ('hospital', 'november', 'street', None)
+    """
+
+    def __init__(self, words: Iterable[str], *, twice: Iterable[str] = (), rank: Callable[[str], float] = len) -> None:
+        """`twice` are words that are known through two slips, where they are long; of two as near, `rank` decides."""
+        self._twice = frozenset(word for word in twice if len(word) >= _LONG)
+        self._words = self._twice | frozenset(word for word in words if len(word) >= _SHORT)
+        near: dict[str, list[str]] = {}
+        for word in sorted(self._words):
+            for piece in _shortened(word, 2 if word in self._twice else 1):
+                near.setdefault(piece, []).append(word)
+        self._near = {piece: tuple(found) for piece, found in near.items()}
+        self._known: dict[str, str | None] = {}
+        self._rank = rank
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._words
+
+    def meant(self, word: str) -> str | None:
+        """The word of the list that a misspelt one stands for; None where none is near, or it is too short."""
+        if word not in self._known:
+            if len(self._known) > 50_000:
+                self._known.clear()
+            self._known[word] = self._read(word)
+        return self._known[word]
+
+    def _read(self, word: str) -> str | None:
+        if not _SHORT - 1 <= len(word) <= 24:
+            return None
+        if any(map(str.isdigit, word)):
+            if sum(map(str.isdigit, word)) * 3 > len(word):
+                return None
+            readings = list(as_letters(word))
+            exact = next((one for one in readings if one in self._words), None)
+            return exact or next((one for one in map(self._nearest, readings) if one), None)
+        for pair, single in _PAIRS:
+            at = word.find(pair)
+            while at >= 0:
+                read = word[:at] + single + word[at + len(pair) :]
+                if read in self._words:
+                    return read
+                at = word.find(pair, at + 1)
+        return self._nearest(word)
+
+    def _nearest(self, word: str) -> str | None:
+        best: tuple[int, bool, float, str] | None = None
+        for piece in _shortened(word, 2 if len(word) >= _LONG else 1):
+            for one in self._near.get(piece, ()):
+                most = 2 if one in self._twice else 1
+                edits = apart(word, one, most)
+                if edits <= most and (len(one) > _SHORT or word[0] == one[0] or word[-1] == one[-1]):
+                    key = (edits, word[0] != one[0], -self._rank(one), one)
+                    best = key if best is None or key < best else best
+        return best[3] if best else None

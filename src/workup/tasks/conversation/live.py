@@ -1,0 +1,124 @@
+"""What only the conversation as it was held can show: entities named, conflicts, never-events, plans, copying."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from workup.tasks.conversation import columns
+from workup.tasks.conversation.advice import conflicts_of, never_events_of, published_conflicts_of
+from workup.tasks.conversation.content import Grounding, copy_rate, plan_of, plan_score, published_alignment
+from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.judging import Held
+from workup.tasks.conversation.matching import Judged
+from workup.tasks.conversation.rows import Row
+
+
+@dataclass(frozen=True)
+class Readers:
+    """Plug-ins that read replies beside the matcher, and the plans of the study; rules alone where absent."""
+
+    judge: Any = None
+    encoder: Any = None
+    plans: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Shown:
+    """What is listed one by one in the report: places and kinds, never text."""
+
+    never_events: list[dict[str, Any]] = field(default_factory=list)
+    conflicts: list[dict[str, Any]] = field(default_factory=list)
+    plans: dict[str, int] = field(default_factory=lambda: defaultdict(int))  # where plans came from
+    plan_methods: dict[str, int] = field(default_factory=lambda: defaultdict(int))  # how they were looked for
+    plan_refused: int = 0  # items and sentences that the encoder would have cut
+
+
+def entity_counts(arms: Mapping[str, Held], grounding: Grounding) -> Row:
+    """Entities that replies and summaries name, by arm, set and turn."""
+    row: Row = {}
+    for arm, held in arms.items():
+        for told in held.turns:
+            if not told.text:
+                continue
+            found = grounding.support(told.text, told.turn)
+            for kind, supported in (("critical", found.in_critical), ("extended", found.in_extended)):
+                row[columns.at_turn(arm, kind, told.turn, columns.NAMED)] = float(found.entities)
+                row[columns.at_turn(arm, kind, told.turn, columns.SUPPORTED)] = float(supported)
+                row[columns.at_turn(arm, kind, told.turn, columns.UNGROUNDED)] = float(found.ungrounded)
+    return row
+
+
+def live_counts(held: Held, facts: Sequence[Fact], readers: Readers, shown: Shown) -> Row:
+    """Advice, never-events, plan and copying of one conversation; what is listed goes into `shown`."""
+    replies = {told.turn: told.reply for told in held.turns if told.reply}
+    row: Row = {"conversations": float(bool(replies))}
+    if replies:
+        row |= _advice(held, facts, replies, readers, shown)
+        row |= _plan(held, replies, readers, shown)
+        row |= _copied(held, replies)
+    return {columns.whole(name): value for name, value in row.items()}
+
+
+def _advice(held: Held, facts: Sequence[Fact], replies: Mapping[int, str], readers: Readers, shown: Shown) -> Row:
+    where = {"case": held.case.id, "replicate": held.replicate}
+    conflicts = conflicts_of(held.case, replies, judge=readers.judge)
+    events = never_events_of(held.case, replies, _outcomes(held, facts))
+    shown.conflicts += [{**where, **pair._asdict()} for pair in conflicts.pairs]
+    shown.never_events += [{**where, **event._asdict()} for event in events]
+    row = {
+        "comparable": float(conflicts.comparable),
+        "conflicting": float(conflicts.conflicting),
+        "licensed": float(conflicts.licensed),
+        "failures_to_update": float(conflicts.failures_to_update),
+        "never_events": float(len(events)),
+        "never_any": float(bool(events)),
+    }
+    if readers.judge is not None:
+        row["unjudged"] = float(conflicts.unjudged)
+        if conflicts.judged is not None:
+            row |= {"judged_conflicts": float(conflicts.judged), "judged_comparable": float(conflicts.comparable)}
+    published = published_conflicts_of(replies, readers.judge)
+    if published.conflicting is not None:
+        row |= {"published_conflicts": float(published.conflicting), "published_turns": float(published.turns)}
+    return row
+
+
+def _outcomes(held: Held, facts: Sequence[Fact]) -> dict[int, dict[str, Judged]]:
+    """Outcomes of the turn's own reply, not of what a probe was answered: advice is what the patient hears."""
+    ids = [fact.id for fact in facts]
+    return {
+        told.turn: {id: one for id, one in zip(ids, told.replied, strict=True) if one is not None}
+        for told in held.turns
+        if told.replied
+    }
+
+
+def _plan(held: Held, replies: Mapping[int, str], readers: Readers, shown: Shown) -> Row:
+    plan = plan_of(held.case, readers.plans)
+    shown.plans[plan.source] += 1
+    if not plan.text:
+        return {}
+    texts = [replies[turn] for turn in sorted(replies)]
+    score = plan_score(plan, texts, encoder=readers.encoder)
+    shown.plan_methods[score.method] += 1
+    shown.plan_refused += score.refused
+    row = {
+        "plan_items": float(score.items),
+        "plan_covered": float(score.covered),
+        "plan_contradicted": float(score.contradicted),
+    }
+    aligned = published_alignment(plan.text, texts[-1], readers.encoder).value
+    return row if aligned is None else {**row, "alignment": aligned, "alignment_known": 1.0}
+
+
+def _copied(held: Held, replies: Mapping[int, str]) -> Row:
+    heard, shares = held.case.patient_summary, []
+    for turn in held.case.turns:
+        heard = f"{heard}\n{turn.message}"
+        share = copy_rate(replies.get(turn.turn, ""), heard)
+        if share is not None:
+            shares.append(share)
+    return {"copied": sum(shares) / len(shares), "copied_known": 1.0} if shares else {}

@@ -1,0 +1,72 @@
+"""What a reader of a conversation report must know before the first number."""
+
+from __future__ import annotations
+
+from workup.metric import FEWEST_CLUSTERS
+from workup.study import ConversationPart
+from workup.tasks.conversation.matching.probes import measured_error
+from workup.tasks.conversation.metrics import LEAST_COVERAGE
+from workup.tasks.conversation.scoring import ConversationScores
+from workup.tasks.conversation.tokens import TOKENIZER, tokens_by_turn
+
+
+def coverage_of(scores: ConversationScores) -> tuple[float, float]:
+    """Scorable and all active critical facts, in the conversations as they were held."""
+    named = [name for name in scores.values if name.startswith("live|critical|")]
+    scorable = sum(float(scores.values[name].sum()) for name in named if name.endswith("|scorable"))
+    facts = sum(float(scores.values[name].sum()) for name in named if name.endswith("|facts"))
+    return scorable, facts
+
+
+def why_withheld(scores: ConversationScores) -> str:
+    """Why the headline is not shown; empty where it is."""
+    scorable, facts = coverage_of(scores)
+    if not facts or scorable / facts >= LEAST_COVERAGE:
+        return ""
+    return (
+        f"only {scorable / facts:.1%} of the facts could be scored; below {LEAST_COVERAGE:.0%} failed and missing "
+        "replies could hide any answer"
+    )
+
+
+def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str]:
+    """Everything that limits what the numbers say."""
+    said = [scores.transcripts.telling()]
+    withheld = why_withheld(scores)
+    if withheld:
+        said.append(f"The headline is withheld: {withheld}.")
+    late = sum(len(one.case.input.late) for one in scores.conversations if one.replicate == 0)
+    if late:
+        said.append(
+            f"{late} critical entities of cases in the simple form are named after turn 1 only, and still count from "
+            "turn 1 on; a ledger ('facts') can say when each is introduced."
+        )
+    if scores.n_patients < FEWEST_CLUSTERS:
+        said.append(f"{scores.n_patients} cases are few: intervals over fewer than {FEWEST_CLUSTERS} are rough.")
+    if "oracle" not in scores.arms:
+        said.append("No oracle arm was run, so the decay gap, the headline, cannot be told.")
+    said.append(_readers(settings))
+    if settings.matcher == "published":
+        said.append(
+            "Replies were read by the published fuzzy rule, which takes 'started penicillin V' for a penicillin "
+            "allergy and 50 mg for 5 mg: for comparison with published work only."
+        )
+    if settings.judge is None:
+        said.append("Conflicting advice was found by rules, without a language judge.")
+    if settings.ratings is None:
+        said.append("Documentation quality (PDSQI-9) was not assessed: no ratings were given.")
+    lives = [one.arms["live"] for one in scores.conversations if "live" in one.arms]
+    if not all(tokens_by_turn(held)[1] for held in lives):
+        said.append(f"Tokens were counted by {TOKENIZER} where the provider gave no count.")
+    return [one for one in said if one]
+
+
+def _readers(settings: ConversationPart) -> str:
+    error = measured_error()
+    first = error.first_seen
+    seen = f"; on sentences new to it {first.agreement.right} of {first.agreement.n}" if first else ""
+    return (
+        f"The reader of replies is right on {error.agreement.right} of {error.n} labelled hard sentences of its own "
+        f"(sensitivity {error.sensitivity.value:.3f}, specificity {error.specificity.value:.3f}){seen}. They do not "
+        "describe this model's replies."
+    )

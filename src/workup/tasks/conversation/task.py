@@ -1,0 +1,265 @@
+"""The conversation task: reads cases, holds or reads the conversations, and makes Scores with one row for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from workup import plugins
+from workup.errors import InputError, StudyError
+from workup.metric import Metric
+from workup.scores import Scores
+from workup.study import Study
+from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, Watch
+from workup.tasks.conversation.cases import ConversationCase, case_of, read_cases
+from workup.tasks.conversation.content import Ratings, rating_columns, read_ratings
+from workup.tasks.conversation.corpus import ConversationCorpus, corpus_of
+from workup.tasks.conversation.live import Readers, Shown
+from workup.tasks.conversation.metrics import METRIC_NAMES, Design, conversation_metrics
+from workup.tasks.conversation.notes import notes_of, why_withheld
+from workup.tasks.conversation.scoring import ConversationScores, as_scores, score_case
+from workup.tasks.conversation.tables import outcome_rows, tables_of
+from workup.tasks.conversation.transcripts import Transcripts, line_of, read_transcripts, transcripts_of
+from workup.tasks.sampling import sampled_ids
+
+_ANY = conversation_metrics(Design(arms=("live", "oracle"), turns=10, horizon=10, clusters=0, weighted=True))
+_COUNT = "never_events"  # a number, not a rate: sites are not pooled on it
+_SCALES = {metric.name: metric.scale for metric in _ANY if metric.name != _COUNT}
+_GOALS = {metric.name: (metric.better, metric.target) for metric in _ANY}
+
+
+class ConversationTask:
+    """Chat models over many turns."""
+
+    name = "conversation"
+    metric_names = METRIC_NAMES
+    scales = _SCALES
+    goals = _GOALS
+    headline = ("decay_gap", "recall_at_10", "recall", "decay_slope", "time_to_loss", "conflict_rate", "reversal_rate")
+    batch = 1
+    shows_text = False
+
+    def __init__(self) -> None:
+        self._study: Study | None = None
+        self.timings: dict[str, float] = {}  # calls, tries, tokens and seconds of the model, over all sittings
+
+    def read(self, study: Study, table: Any = None) -> ConversationCorpus:
+        """The cases a study names; `table`, a list of cases, takes the place of the file."""
+        self._study = study
+        part = study.corpus
+        recorded: Transcripts | None = None
+        seed: int | None = None
+        if table is not None:
+            cases, name = _given(table), "cases"
+        elif part.generate is not None:
+            settings = dict(part.generate)
+            kind, seed = str(settings.pop("kind", "conversation")), int(settings.pop("seed", study.seed))
+            made = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            cases, name = _given(made.cases()), f"generated {kind}"
+        elif part.path is None:
+            raise StudyError("corpus: give 'path' (a file of cases) or 'generate'.")
+        elif part.format in DIALOGUES:
+            from workup.tasks.conversation.dialogues import read_dialogues
+
+            cases, recorded = read_dialogues(study.base / part.path, format=part.format)
+            name = (study.base / part.path).name
+        else:
+            cases, name = read_cases(study.base / part.path), (study.base / part.path).name
+        if part.sample is not None:
+            kinds = ((case.id, str(case.metadata.get("specialty", ""))) for case in cases)
+            chosen = sampled_ids(kinds, part.sample, seed=study.seed)
+            cases = [case for case in cases if case.id in chosen]
+        return corpus_of(
+            cases,
+            name=part.name or name,
+            version=part.version,
+            source=part.path or "",
+            seed=seed,
+            recorded=recorded,
+        )
+
+    def run(
+        self,
+        open_system: Callable[[], Any],
+        corpus: Corpus,
+        engine: Engine,
+        log: OutputLog,
+        watch: Watch,
+        *,
+        budget: Budget = UNLIMITED,
+    ) -> Transcripts:
+        """Every conversation held, or read from where it was recorded."""
+        assert isinstance(corpus, ConversationCorpus) and self._study is not None
+        system = open_system()
+        if getattr(system, "recorded", False):
+            if isinstance(system, (GivenTranscripts, RecordedDialogues)):
+                return system.of(corpus)
+            return read_transcripts(system.predictions(), corpus.conversations)
+        from workup.tasks.conversation.running import converse, tallied
+
+        held = converse(
+            open_system,
+            corpus.conversations,
+            self._study.conversation,
+            seed=self._study.seed,
+            log=log,
+            watch=watch,
+            budget=budget,
+            workers=self._study.workers,
+            ask=bool(getattr(engine, "asks", True)),
+        )
+        self.timings = tallied(log.known())
+        return held
+
+    def estimate(self, study: Study, corpus: ConversationCorpus, system: Any) -> str:
+        """What holding the conversations would take, in a sentence."""
+        from workup.tasks.conversation.running import estimate_of
+
+        return estimate_of(corpus.conversations, study.conversation, system).telling()
+
+    def score(self, case: Case, output: Any) -> list[dict[str, float]]:
+        """The counts of one case, a row for each time that it was held; `output` are its lines."""
+        assert self._study is not None
+        found = score_case(case, output, self._study.conversation, Readers(), Shown())
+        return [row for _, row in found]
+
+    def scores(self, corpus: Corpus, outputs: Transcripts) -> ConversationScores:
+        """All conversations, judged and counted."""
+        assert isinstance(corpus, ConversationCorpus) and self._study is not None
+        rated = _ratings(self._study)
+        more = None if rated is None else rating_columns(rated)
+        return as_scores(corpus, outputs, self._study.conversation, _readers(self._study), more=more)
+
+    def metrics(self, scores: Scores, study: Study) -> list[Metric]:
+        """Recall and its failures by turn, set and arm; decay, loss, conflict, harm, plans."""
+        assert isinstance(scores, ConversationScores)
+        weights = {fact.weight for one in scores.conversations for fact in one.facts}
+        return conversation_metrics(
+            Design(
+                arms=scores.arms,
+                turns=scores.turns,
+                horizon=study.conversation.horizon,
+                clusters=scores.n_patients,
+                withheld=why_withheld(scores),
+                weighted=len(weights) > 1,
+                judged=study.conversation.judge is not None,
+            )
+        )
+
+    def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
+        """Those of the primary set and arm over whole conversations; turns are the internal lens's own."""
+        wanted = {"set": study.primary.get("set", "critical"), "arm": study.primary.get("arm", "live")}
+        return [
+            metric
+            for metric in metrics
+            if not {"turn", "attribute", "loss", "judge"} & set(metric.at)
+            and not metric.name.endswith("_published")
+            and all(metric.at.get(key, value) == value for key, value in wanted.items())
+        ]
+
+    def parts(self, scores: Scores, study: Study) -> Iterator[Part]:
+        """None: turns, sets and arms are columns."""
+        return iter(())
+
+    def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
+        """Outcomes, never-events, conflicts, curves of loss, and the error of what reads the replies."""
+        assert isinstance(scores, ConversationScores)
+        labelled = study.conversation.labelled
+        return tables_of(scores, labelled=None if labelled is None else study.base / labelled, ratings=_ratings(study))
+
+    def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: Study) -> list[str]:
+        """What a reader must know before the first number."""
+        assert isinstance(scores, ConversationScores)
+        return [*corpus.notes, *notes_of(scores, study.conversation)]
+
+    def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
+        """What became of every fact at every turn, by the place of the sentence and never by its text."""
+        assert isinstance(scores, ConversationScores)
+        arm = study.primary.get("arm", "live")
+        return (row for row in outcome_rows(scores, sentences=True) if every or row["arm"] == arm)
+
+    @staticmethod
+    def footing(report: Any) -> dict[str, Any]:
+        """What decides how replies are asked for and read, so that two reports can be compared at all."""
+        part = report.study.get("conversation") or {}
+        return {name: part.get(name) for name in ("matcher", "probe", "probe_tokens", "judge", "encoder")}
+
+    def refit(self, corpus: Corpus, scores: Scores, fit: Any) -> Any:
+        """Chat models are not fitted here."""
+        raise StudyError("lenses.internal: 'refit' is for risk models; a chat model is validated as it is.")
+
+
+DIALOGUES = ("aci_bench", "mts_dialog")
+
+
+class GivenTranscripts:
+    """Transcripts handed over as records, in place of a model."""
+
+    recorded = True
+    name, version = "recorded", ""
+
+    def __init__(self, lines: Sequence[Mapping[str, Any]]) -> None:
+        self._lines = lines
+
+    def of(self, corpus: ConversationCorpus) -> Transcripts:
+        """The lines, held against their cases."""
+        known = {case.id: case for case in corpus.conversations}
+        where = (f"transcript number {number}" for number in range(1, len(self._lines) + 1))
+        said = [(place, line_of(line, known, where=place)) for place, line in zip(where, self._lines, strict=True)]
+        return transcripts_of(said, known, where="transcripts")
+
+
+class RecordedDialogues:
+    """The notes that came with recorded dialogues, in place of a model."""
+
+    recorded = True
+    name, version = "recorded notes", ""
+
+    def of(self, corpus: ConversationCorpus) -> Transcripts:
+        """What was read along with the cases."""
+        assert corpus.recorded is not None
+        return corpus.recorded
+
+
+def _given(table: Any) -> list[ConversationCase]:
+    cases = [
+        one if isinstance(one, ConversationCase) else case_of(one, where=f"case number {number}")
+        for number, one in enumerate(table, start=1)
+    ]
+    if not cases:
+        raise InputError("at least one case was expected", where="cases", got="none")
+    if len({case.id for case in cases}) < len(cases):
+        raise InputError("each case must have an id of its own", where="cases", got="one that occurs twice")
+    return cases
+
+
+def _readers(study: Study) -> Readers:
+    """The judge and the encoder a study names, and its plans."""
+    part = study.conversation
+    return Readers(
+        judge=None if part.judge is None else _plug_in(part.judge),
+        encoder=None if part.encoder is None else _plug_in(part.encoder),
+        plans={} if part.target_plans is None else _plans(study, part.target_plans),
+    )
+
+
+def _plug_in(named: str) -> Any:
+    found = plugins.find("metrics", named)
+    return found() if isinstance(found, type) else found
+
+
+def _plans(study: Study, file: str) -> dict[str, str]:
+    try:
+        plans = json.loads((study.base / file).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        plans = None
+    if not isinstance(plans, dict) or not all(isinstance(plan, str) for plan in plans.values()):
+        raise StudyError(f"conversation.target_plans: '{file}' must be a JSON object of plans by case, {{case: plan}}.")
+    return plans
+
+
+def _ratings(study: Study) -> Ratings | None:
+    """Ratings of documentation quality, where the study names a file of them."""
+    file = study.conversation.ratings
+    return None if file is None else read_ratings(study.base / file)
