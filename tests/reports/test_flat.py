@@ -80,8 +80,8 @@ def test_the_primary_threshold_is_the_one_shown() -> None:
 
 def test_another_task_is_refused_in_words() -> None:
     report = Report.read(FIXTURE)
-    with pytest.raises(ReportError, match="known for the tasks risk and spans"):
-        flat.render(replace(report, study={**report.study, "task": "conversation"}))
+    with pytest.raises(ReportError, match="known for the tasks risk, spans and conversation"):
+        flat.render(replace(report, study={**report.study, "task": "plan"}))
 
 
 # JUnit

@@ -32,7 +32,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def generate(
-    kind: Annotated[str, typer.Option(help="What to make: notes, cohort, or another installed generator")],
+    kind: Annotated[
+        str, typer.Option(help="What to make: notes, cohort, conversation, or another installed generator")
+    ],
     count: Annotated[int, typer.Option(help="How many documents or rows")],
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same bytes")],
     out: Annotated[
@@ -49,8 +51,11 @@ def generate(
     as_of: Annotated[
         str | None, typer.Option(help="Notes: time to record as injectionTimestamp; none otherwise")
     ] = None,
+    turns: Annotated[int | None, typer.Option(help="Conversation: turns of each, 6 to 60; 10 to 18 if absent")] = None,
     types: Annotated[str | None, typer.Option(help="Notes: only these types, with commas between them")] = None,
-    specialties: Annotated[str | None, typer.Option(help="Notes: only these specialties, with commas")] = None,
+    specialties: Annotated[
+        str | None, typer.Option(help="Notes, conversation: only these specialties, with commas")
+    ] = None,
     leaves: Annotated[str | None, typer.Option(help="Notes: only these identifying leaves, with commas")] = None,
     swap: Annotated[
         str | None, typer.Option(help="Notes: origin, sex or both: every note again under names of the other groups")
@@ -72,6 +77,7 @@ def generate(
         "density": density,
         "ambiguity": ambiguity,
         "as_of": as_of,
+        "turns": turns,
         "types": _listed(types),
         "specialties": _listed(specialties),
         "leaves": _listed(leaves),

@@ -5,7 +5,7 @@ Knows forms, not streets: a number, words, a number of a flat, then towns, codes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from workup.deid import gazetteer
 from workup.deid.finding import Finding
@@ -86,8 +86,7 @@ def _numbered(page: Page, at: int) -> int | None:
     """The house number of '4596 Tylova 285' or '12 Rue de Virton 38', where an address is due."""
     if not _is_number(page, at) or not page.words[at].isdigit() or len(page.words[at]) < 2:
         return None
-    due = page.opens_line(at) or (page.before(at) in (" ", ": ") and page.words[at - 1] in _BEFORE) or page.before(at)[-2:] == ": "
-    if not due:
+    if not _due(page, at):
         return None
     last, named = at, False
     while last + 1 < len(page) and last - at < 6 and page.gap(last) in _INNER:
@@ -104,33 +103,50 @@ def _numbered(page: Page, at: int) -> int | None:
     return None
 
 
+def widened(page: Page, streets: Iterable[Finding]) -> Iterator[Finding]:
+    """Streets with a number that stands right before theirs, where an address is due."""
+    for one in streets:
+        at = page.word_at(one.start) - 1
+        if at >= 0 and page.words[at].isdigit() and 2 <= len(page.words[at]) <= 6 and page.gap(at) == " " and _due(page, at):
+            yield one._replace(start=page.starts[at])
+        else:
+            yield one
+
+
+def _due(page: Page, at: int) -> bool:
+    """Whether an address may begin here: a line, a sentence, or words that announce one."""
+    if page.opens_sentence(at) or page.before(at)[-2:] == ": ":
+        return True
+    return page.before(at) == " " and page.words[at - 1] in _BEFORE
+
+
 def below(page: Page, streets: Sequence[Finding], settings: Settings) -> Iterator[Finding]:
     """Towns, codes, states and countries that follow a street, on its line or the next ones."""
     if not settings.on("street.below"):
         return
     for street in streets:
-        found = _segments(page, street.end)
+        found = _segments(page, street.end, settings)
         if any(one.label in ("zip", "country", "state") for one in found):
             yield from found
 
 
-def _segments(page: Page, at: int) -> list[Finding]:
+def _segments(page: Page, at: int, settings: Settings) -> list[Finding]:
     found: list[Finding] = []
     for _ in range(6):
         gap = _SEGMENT.match(page.plain, at)
         if gap is None:
             break
-        one = _segment(page, gap.end(), lines="\n" in gap[0] or "," in gap[0])
-        if one is None:
+        lines = "\n" in gap[0] or "," in gap[0]
+        coded, towned = (any(one.label == leaf for one in found) for leaf in ("zip", "city"))
+        one = _segment(page, gap.end(), settings, town=not coded and not towned, lines=lines)
+        if one is None or (coded and one.label != "country"):
             break
         found.append(one)
         at = one.end
-        if page.plain[at : at + 1] == "." and not page.plain[at : at + 2].isspace():
-            break
     return found
 
 
-def _segment(page: Page, start: int, *, lines: bool) -> Finding | None:
+def _segment(page: Page, start: int, settings: Settings, *, town: bool, lines: bool) -> Finding | None:
     plain = page.plain
     for pattern, leaf, rule in ((_UNIT, "street_address", "street.below"), (_CODE, "zip", "zip.below")):
         if (match := pattern.match(plain, start)) is not None:
@@ -138,14 +154,29 @@ def _segment(page: Page, start: int, *, lines: bool) -> Finding | None:
     at = page.word_at(start)
     if at >= len(page) or page.starts[at] != start:
         return None
-    for length in (4, 3, 2, 1):
-        place = gazetteer.places().get(" ".join(page.words[at : at + length]))
-        if place is not None and set("ns") & set(place.kinds) and page.cases[at] in "tu" and at + length <= len(page):
-            leaf = "country" if "n" in place.kinds else "state"
-            return Finding(start, page.ends[at + length - 1], leaf, 0.8, f"{leaf}.below", ("street_before",))
-    if (match := _STATE.match(plain, start)) is not None and (lines or len(match[0]) == 2):
+    if (nation := _nation(page, at, settings)) is not None:
+        return nation
+    if (match := _STATE.match(plain, start)) is not None and (lines or len(match[0]) == 2 or match[0] == "nan"):
         return Finding(*match.span(), "state", 0.7, "state.below", ("street_before",))
-    match = _TOWN.match(plain, start) if lines else None
-    if match is None or page.words[at] in function_words():
+    match = _TOWN.match(plain, start) if town else None
+    if match is None or page.words[at] in settings.not_names or plain[match.end() : match.end() + 1] == ":":
+        return None
+    if not lines and not _ENDS_ADDRESS.match(plain, match.end()):
         return None
     return Finding(*match.span(), "city", 0.75, "city.below", ("street_before",))
+
+
+_ENDS_ADDRESS = re.compile(r",? (?:[A-Z]{2,3}|nan|[A-Z][a-z]+|\d{4,6})(?![\w])")
+
+
+def _nation(page: Page, at: int, settings: Settings) -> Finding | None:
+    if page.cases[at] not in "tu":
+        return None
+    for last in range(min(at + 3, len(page) - 1), at - 1, -1):
+        name = " ".join(page.words[at : last + 1])
+        place = gazetteer.places().get(name)
+        listed = name in settings.lists["countries"] or (last == at and name in settings.lists["demonyms"])
+        if listed or (place is not None and set("ns") & set(place.kinds)):
+            leaf = "country" if listed or (place is not None and "n" in place.kinds) else "state"
+            return Finding(page.starts[at], page.ends[last], leaf, 0.8, f"{leaf}.below", ("street_before",))
+    return None

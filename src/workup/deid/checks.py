@@ -152,6 +152,11 @@ def nine_to_eleven(surface: str) -> bool:
     return 9 <= len(digits(re.split(r"[xeE]", surface, maxsplit=1)[0])) <= 11
 
 
+def eight_to_thirteen(surface: str) -> bool:
+    """As many digits as telephone numbers have, wherever in the world."""
+    return 7 <= len(digits(surface)) <= 13
+
+
 def long_code(surface: str) -> bool:
     """A long run of letters and digits that is no word."""
     return sum(map(str.isdigit, surface)) >= 4 and sum(map(str.isalpha, surface)) >= 2
@@ -179,7 +184,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
         check.__name__: check
         for check in (
             luhn, card, npi, ssn, dea, vin, iban, ipv4, ipv6, phone, mixed, prefixed, lone_digits, lone_groups, login,
-            hexadecimal, nine_to_eleven, long_code, mostly_digits,
+            hexadecimal, nine_to_eleven, eight_to_thirteen, long_code, mostly_digits,
         )
     }
 )  # fmt: skip

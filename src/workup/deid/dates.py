@@ -38,6 +38,11 @@ _YY = rf"(?:,? ?{_YEAR}|,? ?'\d\d)"
 _ROMAN = r"(?:i{1,3}|iv|vi{0,3}|ix|xi{0,2})"
 _DAYS = r"(?:0?[1-9]|[12]\d|3[01])"
 
+_COUNT = rf"(?:an?|{_ONES}|{_TEENS}|{_TENS}|\d{{1,3}})"
+_LASTING = (
+    rf"{_COUNT}(?: and a half)?[- ](?:day|week|month|year)s?(?:'s?)?(?: and {_COUNT} (?:day|week|month)s?(?:'s)?)?"
+)
+
 _Reading = Callable[["re.Match[str]", Page], str | None]
 
 
@@ -181,7 +186,17 @@ _RULES: tuple[_Rule, ...] = (
     _Rule("date.ordinal", "date", _i(rf"(?<![\w])(?:(?:(?<=on )|(?<=: ))the {_DAYS}{_ORDINAL}(?! (?:day|week|month|year|percentile|floor|digit|rib|toe|finger|ray|metatarsal|visit|time|hospital|and)|\w)|(?<![\w]){_WEEKDAY}[,.]? the {_DAYS}{_ORDINAL}(?!\w)|(?<=until )the {_DAYS}{_ORDINAL}(?!\w)|(?<=since )the {_DAYS}{_ORDINAL}(?!\w)|(?<=by )the {_DAYS}{_ORDINAL}(?!\w))"), 0.8),
     _Rule("date.short", "date", _i(r"(?<![\w/.,-])(?P<a>\d{1,2})/(?P<b>\d{1,2})(?![\w/%]|[.-]\d)"), 0.0, _short_day),
     _Rule("year.range", "year_only", _i(rf"(?<![\w/.-]){_YEAR}[-/](?:{_YEAR}|\d\d)(?![\w/-])"), 0.6),
-    _Rule("year.plain", "year_only", _i(r"(?<![\w])(?:(?<=in )|(?<=since )|(?<=from )|(?<=until )|(?<=around )|(?<=circa )|(?<=before )|(?<=after )|(?<=early )|(?<=late )|(?<=of )|(?<=\())(?:1[89][3-9]\d|20[0-4]\d)s?(?![\w/-]|[.,]\d| ?(?:m[lLgG]|cc|mcg|units?|k?cal|calories|feet|grams?|steps|hours|hrs|mL)\b)"), 0.7),
+    _Rule("year.plain", "year_only", _i(r"(?<![\w])(?:(?<=in )|(?<=since )|(?<=from )|(?<=until )|(?<=around )|(?<=circa )|(?<=before )|(?<=after )|(?<=early )|(?<=late )|(?<=of )|(?<=to )|(?<=by )|(?<=[Dd]uring )|(?<=between )|(?<=\())(?:1[89]\d\d|20[0-4]\d)s?(?![\w/-]|[.,]\d| ?(?:m[lLgG]|cc|mcg|units?|k?cal|calories|feet|grams?|steps|hours|hrs|mL)\b)"), 0.7),
+    _Rule("year.again", "year_only", _i(r"(?<![\w])(?:(?<=\d\d\d\d and )|(?<=\d\d\d\d or )|(?<=\d\d\d\d, ))(?:19|20)\d\d(?![\w/-]|[.,]\d)"), 0.65),
+    _Rule("year.list", "year_only", _i(r"(?<![\w])(?<=in )(?:19|20)\d\d(?:, (?:19|20)\d\d){0,4} and (?:19|20)\d\d(?![\w/-]|[.,]\d)"), 0.75),
+    _Rule("year.act", "year_only", _i(r"(?<![\w])(?:(?<=Act )(?:1[89]|20)\d\d(?!\w)|(?:1[89]|20)\d\d(?= (?:Act|Code|Law|Constitution|Convention|Ordinance|Order|Regulations?|Rules|Directive|Treaty)))"), 0.65),
+    _Rule("year.decade", "year_only", _i(r"(?<![\w])(?<=the )(?:(?:early|mid|late)[- ])?(?:1[89]|20)\d0s(?!\w)"), 0.65),
+    _Rule("year.between", "date_relative", _i(r"(?<![\w])between (?:1[89]|20)\d\d and (?:1[89]|20)\d\d(?!\w)"), 0.65),
+    _Rule("date.between", "date", _i(rf"(?<![\w])between {_DAYS} {_MONTH} (?:19|20)\d\d and {_DAYS} {_MONTH} (?:19|20)\d\d(?!\w)"), 0.97),
+    _Rule("date.pair", "date", _i(rf"(?<![\w]){_DAYS} {_MONTH} and {_DAYS} {_MONTH} (?:19|20)\d\d(?!\w)"), 0.97),
+    _Rule("relative.sentence", "date_relative", _i(rf"(?<![\w])sentence[d]?(?: (?!to|of)[\w']{{1,15}}){{0,4}} (?:to|of) (?P<v>{_LASTING}|(?:mandatory )?life imprisonment)(?!\w)"), 0.65),
+    _Rule("relative.imprisonment", "date_relative", _i(rf"(?<![\w])(?P<v>{_LASTING})(?='? (?:imprisonment|detention|in prison|probation))"), 0.65),
+    _Rule("relative.period", "date_relative", _i(rf"(?<![\w])(?:period of|within|suspended for|service for|banned for|further) (?P<v>{_LASTING})(?!\w)"), 0.6),
     _Rule("year.apostrophe", "year_only", _i(r"(?<![\w])(?:(?<=in )|(?<=since )|(?<=from ))'\d\d(?!\w)"), 0.7),
     _Rule("year.spoken", "year_only", _i(rf"(?<![\w])(?:in|since|from|until) (?P<v>(?:nineteen|twenty)[- ](?:{_TENS}|ten|eleven|twelve|fifteen|sixteen|seventeen|eighteen|nineteen)(?:[- ](?:{_ONES}))?)(?!\w)"), 0.7),
     _Rule("relative.weekday", "date_relative", _i(r"(?<![\w])(?:(?:last|next|this(?: past| coming)?|every) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?!\w)"), 0.6),

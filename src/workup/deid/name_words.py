@@ -36,5 +36,8 @@ ABBREVIATIONS = words_of(
     "qam qpm hs ac pc sl im sq ad as au od os ou tbd eta asap fyi ie eg etal id ob gyn jr sr st mt ft dc ny nj nc sc la tv "
     "pa co inc ltd bc ad ce bce usc cfr vs mg ml"
 )
-TAKING = words_of("took take takes taking tried started stopped continued prescribed ingested resumed using tablets doses")
+TAKING = words_of(
+    "took take takes taking tried started stopped continued prescribed ingested resumed using tablets doses dose trial "
+    "remains currently maintained switched ingestion overdose treated"
+)
 DONE = words_of("done moved cancelled canceled rescheduled scheduled ordered booked planned held completed")

@@ -387,7 +387,12 @@ def _medicine(page: Page, first: int, tail: int) -> bool:
     """Whether a dose follows, a number joined by a dash ("Ki-67"), or a verb of taking stands before."""
     if _DOSE.match(page.plain, page.ends[tail], page.ends[tail] + 24):
         return True
-    return bool(first) and page.gap(first - 1) in (" ", " on ") and page.words[first - 1] in TAKING
+    if not first or page.gap(first - 1) != " ":
+        return False
+    before = page.words[first - 1]
+    if before in ("on", "of", "with") and first > 1:
+        before = page.words[first - 2]
+    return before in TAKING
 
 
 _DOSE = re.compile(

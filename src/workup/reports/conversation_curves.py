@@ -33,7 +33,7 @@ _LINES = {"live": (FIRST, [1, 0], "circle"), "oracle": (SECOND, [6, 4], "square"
 _MORE_DASHES = ([8, 3, 2, 3], [4, 2], [10, 4], [3, 6])
 _MOST_TICKS = 11
 # Vega leaves out labels of a short axis unless it is told of many ticks.
-ALL_LABELS = {"tickCount": 100, "labelOverlap": False}
+ALL_LABELS = {"tickCount": 100, "labelOverlap": False, "labelFlush": False}
 APART = 14  # pixels between two names beside each other's line
 Point = dict[str, Any]
 
@@ -75,7 +75,7 @@ def ticks(turns: int, step: int) -> list[int]:
     """Every turn, or every so many, the last always among them.
 
     >>> ticks(10, 1)[-1], ticks(30, 3)[:3], ticks(30, 3)[-2:]
-    (10, [1, 4, 7], [27, 30])
+    (10, [1, 4, 7], [25, 30])
     """
     found = [*range(1, turns + 1, step)]
     if found[-1] != turns:
@@ -186,7 +186,8 @@ def spread(places: Mapping[str, float], *, apart: float) -> dict[str, float]:
 def _cases(report: Report, kind: str, turns: int, x: Spec) -> Iterator[Spec]:
     """How many cases a turn rests on, above the plot."""
     cases = cases_by_turn(report, kind)
-    shown = [{"x": turn, "words": number(cases[turn])} for turn in ticks(turns, ceil(turns / 9)) if turn in cases]
+    room = 11 if max(cases.values(), default=0) < 1000 else 7
+    shown = [{"x": turn, "words": number(cases[turn])} for turn in ticks(turns, ceil(turns / room)) if turn in cases]
     if shown:
         mark = {"type": "text", "baseline": "bottom", "color": MUTED, "fontSize": 10.5}
         encoding = {"x": x, "y": {"value": -6}, "text": {"field": "words"}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.deid.addresses import addresses, below
+from workup.deid.addresses import addresses, below, widened
 from workup.deid.ages import ages
 from workup.deid.counties import counties
 from workup.deid.cues import CueBook
@@ -14,6 +14,7 @@ from workup.deid.labelled import labelled
 from workup.deid.listed import Listed
 from workup.deid.names import names
 from workup.deid.organisations import Organisations
+from workup.deid.nations import Nations
 from workup.deid.page import Page
 from workup.deid.settings import Settings
 from workup.deid.shapes import shapes
@@ -28,7 +29,7 @@ class Rules:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._cues, self._streets, self._bodies = CueBook.of(settings), Streets(settings), Organisations(settings)
-        self._listed = Listed(settings)
+        self._listed, self._nations = Listed(settings), Nations(settings)
         self.version = f"rules {settings.version} {settings.digest}"
 
     def propose(self, page: Page) -> list[Finding]:
@@ -36,7 +37,7 @@ class Rules:
         settings = self._settings
         cues = self._cues.find(page)
         bodies = list(self._bodies.find(page, cues, settings))
-        streets = [*self._streets.find(page, cues, settings), *addresses(page, settings)]
+        streets = list(widened(page, [*self._streets.find(page, cues, settings), *addresses(page, settings)]))
         return [
             *shapes(page, settings),
             *labelled(page, cues, settings),
@@ -51,5 +52,6 @@ class Rules:
             *towns_behind(page, bodies, settings.not_names, known=True),
             *names(page, cues, settings),
             *initials(page, settings),
+            *self._nations.find(page, settings),
             *self._listed.find(page),
         ]

@@ -9,10 +9,12 @@ from typing import Any
 
 from workup.tasks.conversation import columns
 from workup.tasks.conversation.advice import conflicts_of, never_events_of, published_conflicts_of
-from workup.tasks.conversation.content import Grounding, copy_rate, plan_of, plan_score, published_alignment
+from workup.tasks.conversation.cases import ConversationCase
+from workup.tasks.conversation.content import Grounding, copy_rate, items_of, plan_of, plan_score, published_alignment
 from workup.tasks.conversation.facts import Fact
 from workup.tasks.conversation.judging import Held
 from workup.tasks.conversation.matching import Judged
+from workup.tasks.conversation.matching.folding import word_tokens
 from workup.tasks.conversation.rows import Row
 
 
@@ -101,17 +103,32 @@ def _plan(held: Held, replies: Mapping[int, str], readers: Readers, shown: Shown
     shown.plans[plan.source] += 1
     if not plan.text:
         return {}
-    texts = [replies[turn] for turn in sorted(replies)]
-    score = plan_score(plan, texts, encoder=readers.encoder)
-    shown.plan_methods[score.method] += 1
-    shown.plan_refused += score.refused
-    row = {
-        "plan_items": float(score.items),
-        "plan_covered": float(score.covered),
-        "plan_contradicted": float(score.contradicted),
-    }
-    aligned = published_alignment(plan.text, texts[-1], readers.encoder).value
+    row: Row = dict.fromkeys(("plan_items", "plan_covered", "plan_contradicted"), 0.0)
+    for turn, items in _settled(held.case, items_of(plan)).items():
+        texts = [replies[later] for later in sorted(replies) if later >= turn]
+        score = plan_score(items, texts, encoder=readers.encoder)
+        row["plan_items"] += score.items
+        row["plan_covered"] += score.covered
+        row["plan_contradicted"] += score.contradicted
+        shown.plan_methods[score.method] += 1
+        shown.plan_refused += score.refused
+    aligned = published_alignment(plan.text, replies[max(replies)], readers.encoder).value
     return row if aligned is None else {**row, "alignment": aligned, "alignment_known": 1.0}
+
+
+def _settled(case: ConversationCase, items: Sequence[str]) -> dict[int, list[str]]:
+    """Items of the plan by the turn from which they can be held against a reply.
+
+    A plan is what shall hold in the end: "takes prednisone", said before it was stopped, does not oppose "do not
+    restart prednisone". So an item counts from the last turn that introduced, changed or retired a fact it names.
+    """
+    found: dict[int, list[str]] = {}
+    for item in items:
+        words = f" {' '.join(word_tokens(item))} "
+        named = [f for f in case.facts if any(f" {' '.join(word_tokens(name))} " in words for name in f.names)]
+        turn = max((max(fact.introduced, fact.retired or 1) for fact in named), default=1)
+        found.setdefault(turn, []).append(item)
+    return found
 
 
 def _copied(held: Held, replies: Mapping[int, str]) -> Row:

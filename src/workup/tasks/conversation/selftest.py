@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from workup import plugins
+from workup.tasks.conversation.cases import ConversationCase, case_of
 from workup.tasks.conversation.scripted import Behaviour, Plan, behaviour, transcripts
 from workup.tasks.conversation.scripted.cases import small_cases
 from workup.tasks.conversation.scripted.scored import Scored
 from workup.tasks.conversation.scripted.traps import TRAPS
+from workup.tasks.conversation.written import load_cases
 from workup.tasks.selftests import Check
 
 _EXACT = 1e-12
@@ -194,9 +197,42 @@ def _failing(seed: int) -> Iterator[Check]:
     for name in ("recall", "recall_at_10", "decay_slope", "decay_gap", "time_to_loss"):
         yield _is(f"{name} at a coverage below 0.95", "withheld", seen.scored.estimate(name).status)
     few = _Seen(replace(behaviour("failing"), failures=0.03))
-    yield few.check("coverage", 1 - few.planted("unscorable", *_ACTIVE))
-    yield few.check("recall", 1.0)
+    for check in (few.check("coverage", 1 - few.planted("unscorable", *_ACTIVE)), few.check("recall", 1.0)):
+        yield replace(check, name=f"{check.name}, few failures")
     yield _is("recall at a coverage above 0.95", "ok", few.scored.estimate("recall").status)
+
+
+# ---- cases of another make -------------------------------------------------------------------------------------------
+
+
+def _generated(seed: int) -> Iterator[Check]:
+    """Every fault at once, in generated cases where there is a generator, else in some that were written."""
+    planted = Behaviour("mixed", recall=0.7, reversal=0.1, wrong_value=0.3, stale=0.5)
+    cases = _other_cases(seed)
+    tally = Plan(planted, cases).counts()["live"]
+    seen = Scored(cases, transcripts(planted, cases, ("live",)))
+    critical = all(fact.critical for case in cases for fact in case.facts)
+    kind = "critical" if critical else "extended"
+    active = sum(tally[one] for one in _ACTIVE)
+    shares = {
+        "recall": tally["correct"] / active,
+        "omission_rate": tally["omitted"] / active,
+        "reversal_rate": tally["reversed"] / active,
+        "wrong_value_rate": tally["wrong_value"] / active,
+        "stale_rate": tally["stale"] / (tally["stale"] + tally["retired_ok"]),
+    }
+    for name, share in shares.items():
+        found = seen.value(name, set=kind)
+        yield Check(name, _said(share), _said(found), abs(found - share) <= _EXACT)
+
+
+def _other_cases(seed: int) -> list[ConversationCase]:
+    if "conversation" not in plugins.registered("generators"):
+        return [replace(case, patient_summary="") for case in load_cases()[::8]]
+    made = plugins.make("generators", "conversation", {"count": 6}, where="self-test", context={"seed": seed})
+    cases = [case_of(record, where="self-test") for record in made.cases()]
+    # Without a summary nothing is extracted from it, so that the sets hold what was planted and no more.
+    return [replace(case, patient_summary="") for case in cases]
 
 
 # ---- a model with noise ----------------------------------------------------------------------------------------------
@@ -237,5 +273,6 @@ _CHECKS: dict[str, Callable[[int], Iterator[Check]]] = {
     "harmful": _harmful,
     "verbose": _verbose,
     "failing": _failing,
+    "every fault at once": _generated,
     "forgetful with noise": _noisy,
 }

@@ -14,7 +14,9 @@ from workup.tasks.conversation.advice.verbs import (
     AVOID,
     CHANGE,
     CONTINUE,
+    DECREASE,
     GERUND,
+    INCREASE,
     SPLIT,
     START,
     STOP,
@@ -49,7 +51,9 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         special = swapped(text.words, verb, target.start, text.things) if thing.kind in TAKEN else ""
         action = special or verb.action(thing.kind)
         against = (action in (STOP, AVOID)) != text.frame(place).negated
-        gap = carried(text.words, verb, target.start, text.covered, text.shift, negative=against)
+        # "Lower your blood pressure with losartan" lowers no losartan.
+        alone = against or action in (INCREASE, DECREASE)
+        gap = carried(text.words, verb, target.start, text.covered, text.shift, negative=alone)
         if special:
             gap = Gap()
         elif gap is not None and action and not gap.chained:

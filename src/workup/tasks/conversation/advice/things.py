@@ -82,24 +82,25 @@ def _other_number(name: str) -> Iterator[str]:
         yield name + "s"
 
 
-def _lexicon_names() -> Iterator[tuple[str, str]]:
-    """Names of drugs in the shipped vocabularies with their generic names, ours before the others."""
+def _lexicon_names(*, own: bool) -> Mapping[str, list[str]]:
+    """Names of drugs by their concept in the project's own lists or, from five letters on, in the others."""
     from workup.lexicon import sources
 
     short = frozenset(table("advice_drugs")["too_short"])
     everyday = frozenset(word for line in table("words")["no_drugs"] for word in line.split())
-    for source in sorted(sources.provenance(), key=lambda one: one.file != "own.tsv.gz"):
-        own = source.file == "own.tsv.gz"
+    left_out = _left_out() | short | (frozenset() if own else everyday)
+    found: dict[str, list[str]] = {}
+    for source in sources.provenance():
+        if (source.file == "own.tsv.gz") != own:
+            continue
         for row in sources.read_source(source):
-            concept = plain(row.concept)
-            if row.category != "drug" or concept in _left_out() or not concept:
+            concept = plain(row.concept) if row.category == "drug" else ""
+            if not concept or concept in left_out:
                 continue
-            for surface in row.surfaces:
-                name = plain(surface)
-                if not name or name in short or name in _left_out() or (name in everyday and not own):
-                    continue
-                if own or (" " not in name and len(name) > 4):
-                    yield name, concept
+            names = [concept, *(plain(surface) for surface in row.surfaces)]
+            kept = [name for name in names if own or name == concept or (" " not in name and len(name) > 4)]
+            found.setdefault(concept, []).extend(name for name in kept if name and name not in left_out)
+    return found
 
 
 @cache
@@ -114,12 +115,20 @@ def generic_names() -> Mapping[str, str]:
     for generic, names in table("advice_drugs")["names"].items():
         for name in (generic, *names):
             found.setdefault(plain(name), generic)
-    for name, concept in _lexicon_names():
-        found.setdefault(name, found.get(concept, concept))
-    members = [name for record in table("advice_classes").values() for name in record.get("members", ())]
-    for name in map(plain, members):
-        found.setdefault(name, name)
+    _add(found, _lexicon_names(own=True))
+    # Members of classes keep their names: a vocabulary that prefers "clorazepic acid" is not to take clorazepate away.
+    for record in table("advice_classes").values():
+        for name in map(plain, record.get("members", ())):
+            found.setdefault(name, name)
+    _add(found, _lexicon_names(own=False))
     return found
+
+
+def _add(found: dict[str, str], concepts: Mapping[str, list[str]]) -> None:
+    for concept, names in concepts.items():
+        generic = next((found[name] for name in names if name in found), concept)
+        for name in names:
+            found.setdefault(name, generic)
 
 
 @cache
@@ -136,7 +145,7 @@ def parts_of(name: str) -> frozenset[str]:
     while place < len(words) and len(words) > 1:
         for end in range(len(words), place, -1):
             piece = " ".join(words[place:end])
-            if piece != name and piece in names:
+            if piece != name and names.get(piece, name) != name:
                 parts |= parts_of(names[piece])
                 place = end
                 break

@@ -16,6 +16,7 @@ from workup.tasks.conversation.content.passages import Entity, Passage
 from workup.tasks.conversation.content.plans import Plan, items_of, sentences_of
 from workup.tasks.conversation.facts import Fact
 from workup.tasks.conversation.matching import Judged, Matcher
+from workup.tasks.conversation.matching.allergies import speaks_of_allergy
 from workup.tasks.conversation.matching.cues import word_set
 from workup.tasks.conversation.matching.folding import without_reasoning, word_tokens
 from workup.tasks.conversation.matching.names import stem
@@ -72,14 +73,19 @@ class _Line(NamedTuple):
     question: bool
 
 
-def plan_score(plan: str | Plan, replies: Sequence[str], *, encoder: Encoder | None = None) -> PlanScore:
+def plan_score(
+    plan: str | Plan | Sequence[str], replies: Sequence[str], *, encoder: Encoder | None = None
+) -> PlanScore:
     """Items of the plan that some reply carries and none opposes, and items that some reply opposes.
+
+    A plan is a text, or the list of its items.
 
     >>> score = plan_score("Continue lithium. Check TSH.", ["Keep taking your lithium. STOP ALL LITHIUM NOW."])
     >>> score.items, score.covered, score.contradicted, score.method
     (2, 0, 1, 'rule-based')
     """
-    items = [_item(text, number) for number, text in enumerate(items_of(plan))]
+    listed_items = items_of(plan) if isinstance(plan, (str, Plan)) else plan
+    items = [_item(text, number) for number, text in enumerate(listed_items)]
     spoken = [without_reasoning(reply) for reply in replies if reply]
     rules = _Rules(items)
     covered, contradicted = rules.found(spoken)
@@ -205,6 +211,8 @@ class _Rules:
         held = {stem(word) for word in line.words}
         if len(item.stems & held) / len(item.stems) < _SHARED:
             return
+        if item.denies and speaks_of_allergy(list(line.words)):
+            return  # "allergic to peanut" is why peanut is avoided, and neither does nor undoes it
         if _denied(line.words) != item.denies:
             contradicted.add(place)
         elif not item.groups or item.groups & line.groups:

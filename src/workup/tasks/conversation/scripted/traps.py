@@ -12,11 +12,13 @@ from workup.gates import Gate, judge
 from workup.study import ConversationPart
 from workup.task import Reply
 from workup.tasks.conversation.cases import ConversationCase
+from workup.tasks.conversation.content import plan_score, published_alignment
 from workup.tasks.conversation.running import converse
 from workup.tasks.conversation.running.wording import summary_probe
-from workup.tasks.conversation.scripted.behaviours import behaviour
+from workup.tasks.conversation.scripted.behaviours import Behaviour, behaviour
 from workup.tasks.conversation.scripted.cases import small_cases
 from workup.tasks.conversation.scripted.model import Scripted
+from workup.tasks.conversation.scripted.plan import Plan
 from workup.tasks.conversation.scripted.recording import transcripts
 from workup.tasks.conversation.scripted.scored import Scored
 from workup.tasks.selftests import Check
@@ -198,9 +200,7 @@ def _slopes_are_of_cases(seed: int) -> Iterator[Check]:
     yield _near("its standard error", float(np.std(slopes, ddof=1) / np.sqrt(20)), found.se or 0.0)
 
 
-def _slopes(planted: Any, cases: Sequence[ConversationCase]) -> list[float]:
-    from workup.tasks.conversation.scripted.plan import Plan
-
+def _slopes(planted: Behaviour, cases: Sequence[ConversationCase]) -> list[float]:
     plan, found = Plan(planted, cases), []
     for case in plan.cases:
         kept = []
@@ -210,6 +210,30 @@ def _slopes(planted: Any, cases: Sequence[ConversationCase]) -> list[float]:
             kept.append(sum(active) / len(active))
         found.append(float(np.polyfit(np.arange(1, case.last_turn + 1), kept, 1)[0]))
     return found
+
+
+class _Short:
+    """An encoder that reads four words, and finds all that begin alike the same."""
+
+    name, version, max_tokens = "short", "1", 4
+
+    def count_tokens(self, text: str) -> int:
+        """Words."""
+        return len(text.split())
+
+    def encode(self, sentences: Sequence[str]) -> list[list[float]]:
+        """By the first letters."""
+        return [[float(ord(letter)) for letter in f"{text:4.4}"] for text in sentences]
+
+
+def _nothing_is_cut_in_silence(seed: int) -> Iterator[Check]:
+    """What an encoder would cut off is not compared, and a plan that is carried out and taken back is not kept."""
+    plan, long = "Continue lithium daily", "Continue lithium daily as you do. STOP ALL LITHIUM NOW."
+    cut = published_alignment(plan, long, _Short())
+    yield _is("cosine with a text beyond the encoder's reach", None, cut.value)
+    yield _is("a text within it", True, published_alignment(plan, plan, _Short()).value is not None)
+    score = plan_score(plan, ["Keep taking your lithium.", "STOP ALL LITHIUM NOW."])
+    yield _is("items covered, contradicted", (0, 1), (score.covered, score.contradicted))
 
 
 TRAPS: dict[str, Callable[[int], Iterator[Check]]] = {
@@ -222,4 +246,5 @@ TRAPS: dict[str, Callable[[int], Iterator[Check]]] = {
     "a missing judge is no zero": _missing_judge_is_no_zero,
     "a missing reply is not forgotten": _missing_replies_are_not_forgotten,
     "slopes are of cases": _slopes_are_of_cases,
+    "nothing is cut in silence": _nothing_is_cut_in_silence,
 }
