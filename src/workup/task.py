@@ -180,9 +180,10 @@ class Paired(NamedTuple):
 class Task(Protocol):
     """How one kind of system is run and scored. `study` is a workup.study.Study.
 
-    Three more are optional, and serve comparisons: `headline`, the metrics that are judged together; `footing(report)`,
-    a static method that names what must be equal in two reports, as far as both name it, for them to be compared; and
-    `paired(first, second, study)`, which answers with `Paired` where rows have no column "row" to be matched by.
+    Four more are optional, and serve comparisons: `headline`, the metrics that are judged together; `footing(report)`,
+    a static method that names what must be equal in two reports, as far as both name it, for them to be compared;
+    `compared(metrics, study)`, those that a comparison shows; and `paired(first, second, study)`, which answers with
+    `Paired` where rows have no column "row" to be matched by, or where there is more to tell of the pair.
     """
 
     name: str

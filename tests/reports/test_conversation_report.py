@@ -337,6 +337,20 @@ def test_a_long_list_says_what_is_left_out(full: Report) -> None:
     assert "The first 50 of 700 never-events are shown; report.json lists 200." in section.sentences
 
 
+def test_forbidden_advice_is_listed_before_what_is_cut(full: Report) -> None:
+    asserted = [{"case": "x", "turn": 1, "fact": "f", "kind": "reversed"}] * 60
+    found = with_tables(full, never_events=[*asserted, *full.results["internal"].tables["never_events"]])
+    kinds = [row["kind"] for row in cells(part(found, "never-events"))]
+    assert kinds[:2] == ["advice that a fact of the patient forbids", "a retired fact asserted as current"]
+
+
+def test_arms_stand_in_the_order_of_their_neutral_turns(full: Report) -> None:
+    internal = full.results["internal"]
+    more = [replace(internal.estimates[0], slice={**LIVE, "arm": arm}) for arm in ("filler-20", "filler-5")]
+    held = Numbers(replace(internal, estimates=(*more, *internal.estimates)))
+    assert held.arms == ("live", "oracle", "naive", "filler-5", "filler-20")
+
+
 def test_conflicts_name_their_judge(full: Report) -> None:
     section = part(full, "conflicts")
     assert cells(section)[0]["advice"] == "continue then stop"

@@ -132,7 +132,8 @@ def rows_of(place: Path, held: Report) -> Rows:
     scores = task.scores(corpus, outputs)
     if corpus.as_dict()["sha256"] != held.corpus["sha256"]:  # known once the corpus was read
         raise RunError(f"{place}: the corpus is no longer the one of the report.")
-    return Rows(study, task, scores, task.metrics(scores, study))
+    metrics = task.metrics(scores, study)
+    return Rows(study, task, scores, task.compared(metrics, study) if hasattr(task, "compared") else metrics)
 
 
 def _check_study(study: Study, held: Report, place: Path) -> None:

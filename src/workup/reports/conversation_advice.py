@@ -33,7 +33,7 @@ def never_section(report: Report) -> Section:
     """How many, of which kind, and where; none seen still has its bound."""
     numbers = Numbers.of(report)
     e = numbers.get("never_events", level=ONE_SIDED) or numbers.get("never_events")
-    rows: Sequence[Row] = table_of(report, "never_events") or ()
+    rows = _gravest_first(table_of(report, "never_events") or ())
     if e is None:
         return Section("")
     if e.value is None:
@@ -56,6 +56,12 @@ def never_section(report: Report) -> Section:
     if rows:
         said += [kinds_words(rows), *_cut(len(rows), total, "never-events")]
     return Section("Never-events", tuple(said), (_listed_events(rows),) if rows else (), key="never-events")
+
+
+def _gravest_first(rows: Sequence[Row]) -> list[Row]:
+    """Forbidden advice before facts that were asserted wrongly: a long list is cut at its end."""
+    order = list(KINDS)
+    return sorted(rows, key=lambda row: order.index(row["kind"]) if row.get("kind") in order else len(order))
 
 
 def kinds_words(rows: Sequence[Row]) -> str:

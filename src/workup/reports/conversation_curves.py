@@ -131,7 +131,10 @@ def _drawn(told: Mapping[str, list[Point]], x: Spec, y: Spec) -> Iterator[Spec]:
         dot = {"type": "point", "filled": True, "size": 38, "opacity": 1, "color": colour, "shape": shape}
         yield {"data": data, "mark": band, "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}}
         yield {"data": data, "mark": line, "encoding": {"x": x, "y": y}}
-        yield {"data": data, "mark": dot, "encoding": {"x": x, "y": y}}
+        # In a long conversation a point at every turn would hide the dashes by which lines differ.
+        kept = ticks(len(told[arm]), ceil(len(told[arm]) / _MOST_TICKS))
+        spots = {"values": [point for point in told[arm] if point["x"] in kept]}
+        yield {"data": spots, "mark": dot, "encoding": {"x": x, "y": y}}
 
 
 def _bar(setting: Setting) -> Iterator[Spec]:

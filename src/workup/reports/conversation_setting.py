@@ -70,7 +70,7 @@ class Numbers:
         self._held = {(e.metric, e.level, frozenset(e.slice.items())): e for e in internal.estimates}
         self.turns = max((e.slice["turn"] for e in internal.estimates if "turn" in e.slice), default=0)
         seen = dict.fromkeys(str(e.slice["arm"]) for e in internal.estimates if "arm" in e.slice)
-        self.arms = tuple(sorted(seen, key=lambda arm: (ARMS.index(arm) if arm in ARMS else len(ARMS), arm)))
+        self.arms = tuple(sorted(seen, key=_order))
 
     @classmethod
     def of(cls, report: Report) -> Numbers:
@@ -96,6 +96,12 @@ class Numbers:
     def turn_ends(self, metric: str, kind: str, arm: str) -> list[Estimate | None]:
         """A metric at every turn, in order."""
         return [self.get(metric, {"set": kind, "arm": arm, "turn": turn}) for turn in range(1, self.turns + 1)]
+
+
+def _order(arm: str) -> tuple[int, int, str]:
+    """Live, oracle and naive first; those with neutral turns by how many."""
+    turns = arm.rpartition("-")[2]
+    return (ARMS.index(arm) if arm in ARMS else len(ARMS), int(turns) if turns.isdecimal() else 0, arm)
 
 
 def noun(report: Report) -> str:

@@ -137,3 +137,23 @@ def test_lines_in_any_order_are_held_alike() -> None:
         return list(held_of(CASE, transcripts_of(lines, known, where="x").said, facts=FACTS))
 
     assert read(records) == read(records[::-1]) == read(records[3:] + records[:3])
+
+
+@pytest.mark.xfail(strict=True, reason="a bare answer is taken for agreement whatever the status of the fact")
+@pytest.mark.parametrize(
+    ("status", "answer", "expected"),
+    [("absent", "No.", "correct"), ("absent", "Yes.", "reversed"), ("family", "Yes.", "omitted")],
+)
+def test_a_bare_answer_is_held_against_the_status_of_the_fact(status: str, answer: str, expected: str) -> None:
+    """The question names the thing and not its status: "Does chest pain apply to the patient?"."""
+    fact = Fact("pain", "symptom", "chest pain", status=status)
+    case = ConversationCase("c", "", (Turn(1, "About chest pain."),), (fact,))
+    [held] = held_of(case, [said(1, "Noted.", probe=Probe("question", answer, "pain"))], facts=(fact,))
+    assert outcomes(held) == [[expected]]
+
+
+@pytest.mark.xfail(strict=True, reason="an arm of which a case has no line is left out for that case")
+def test_an_arm_that_a_case_lacks_is_not_heard() -> None:
+    held = list(held_of(CASE, [said(1, ALL)], facts=FACTS, runs=[(0, "live"), (0, "oracle")]))
+    assert [one.arm for one in held] == ["live", "oracle"]
+    assert reasons(held[1], 1) == {"no_transcript"}

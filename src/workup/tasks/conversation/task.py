@@ -11,13 +11,14 @@ from workup.errors import InputError, StudyError
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, Watch
+from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, Watch
 from workup.tasks.conversation.cases import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.content import Ratings, rating_columns, read_ratings
 from workup.tasks.conversation.corpus import ConversationCorpus, corpus_of
 from workup.tasks.conversation.live import Readers, Shown
 from workup.tasks.conversation.metrics import METRIC_NAMES, Design, conversation_metrics
 from workup.tasks.conversation.notes import notes_of, why_withheld
+from workup.tasks.conversation.pairing import paired
 from workup.tasks.conversation.scoring import ConversationScores, as_scores, score_case
 from workup.tasks.conversation.tables import outcome_rows, tables_of
 from workup.tasks.conversation.transcripts import Transcripts, line_of, read_transcripts, transcripts_of
@@ -184,6 +185,17 @@ class ConversationTask:
         """What decides how replies are asked for and read, so that two reports can be compared at all."""
         part = report.study.get("conversation") or {}
         return {name: part.get(name) for name in ("matcher", "probe", "probe_tokens", "judge", "encoder")}
+
+    def compared(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
+        """What two models are compared by: the whole conversations, and the decay gap at the horizon."""
+        at_horizon = [one for one in metrics if one.name == "decay_gap" and one.at["set"] == "critical"]
+        wanted = [one for one in at_horizon if one.at.get("turn") == study.conversation.horizon]
+        return [*self.followed(metrics, study), *wanted]
+
+    def paired(self, first: Scores, second: Scores, study: Study) -> Paired:
+        """Two models on the same cases."""
+        assert isinstance(first, ConversationScores) and isinstance(second, ConversationScores)
+        return paired(first, second)
 
     def refit(self, corpus: Corpus, scores: Scores, fit: Any) -> Any:
         """Chat models are not fitted here."""

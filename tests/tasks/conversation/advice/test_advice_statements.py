@@ -34,6 +34,11 @@ def only(reply: str) -> Statement:
         ("Under no circumstances should you take warfarin.", "avoid drug:warfarin"),
         ("It's not a good idea to stop warfarin.", "continue drug:warfarin"),
         ("I recommend against taking warfarin.", "avoid drug:warfarin"),
+        ("You can't have warfarin.", "avoid drug:warfarin"),
+        ("It is not that you should stop warfarin; rather, keep taking it.", "continue drug:warfarin"),
+        ("Neither warfarin is safe nor needed.", "avoid drug:warfarin"),
+        ("Please finish your course of warfarin.", "continue drug:warfarin"),
+        ("Warfarin: not recommended due to your ulcer", "avoid drug:warfarin"),
         ("You no longer need warfarin.", "stop drug:warfarin"),
         ("Don't forget to take your warfarin.", "start drug:warfarin"),
         ("No change to your warfarin.", "continue drug:warfarin"),
@@ -59,6 +64,8 @@ def test_negations_turn_the_action(reply: str, advice: str) -> None:
         ("You said that you take warfarin.", "report"),
         ("Warfarin was stopped in May.", "report"),
         ("You were right to stop warfarin.", "report"),
+        ("They may give you warfarin in the hospital.", "report"),
+        ("I am not saying you should stop warfarin.", "general"),
         ("People with ulcers should avoid warfarin.", "general"),
         ("Taking warfarin can cause bleeding.", "general"),
         ("Warfarin is usually taken in the evening.", "general"),
@@ -141,12 +148,18 @@ def test_lists_swaps_and_exceptions() -> None:
         "stop drug:ibuprofen",
     ]
     assert firm("Avoid taking ibuprofen with warfarin.") == ["avoid drug:ibuprofen"]
+    assert firm("Avoid alcohol, smoking, and ibuprofen.") == ["avoid drug:ibuprofen"]
+    assert firm("Take care, and ibuprofen is fine.") == ["start drug:ibuprofen"]
+    assert firm("Antibiotics like amoxicillin must be avoided.") == ["avoid drug:amoxicillin"]
+    assert firm("Tylenol is fine, but Advil is not.") == ["avoid drug:ibuprofen", "start drug:acetaminophen"]
     assert firm("Lower your blood pressure with losartan.") == []
 
 
 def test_headings_hold_for_their_items() -> None:
     reply = "**Stop:**\n- warfarin\n- ibuprofen\n\n**Continue:**\n- metoprolol\n\nCurrent medications:\n- lisinopril"
     assert firm(reply) == ["continue drug:metoprolol", "stop drug:ibuprofen", "stop drug:warfarin"]
+    assert firm("Things to consider:\n- Warfarin: keep taking it") == ["continue drug:warfarin"]
+    assert firm("Medications you take:\n- lisinopril") == []
     assert firm("Plan:\n1. Amoxicillin 500 mg three times daily") == ["start drug:amoxicillin"]
     assert firm("### Not safe for you\n- ibuprofen") == ["avoid drug:ibuprofen"]
 

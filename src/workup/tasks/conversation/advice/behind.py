@@ -70,7 +70,7 @@ def _labelled(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behind 
     if at(text, place, "unchanged"):
         return Behind(UNCHANGED)
     kind, end, _ = judgement(text, place)
-    if kind and (end >= len(text) or text[end] in (")", ",", ";", "for", "—", "-")):
+    if kind and (end >= len(text) or text[end] in words("behind_labels")):
         return Behind(kind, None, negated)
     return None
 
@@ -149,6 +149,8 @@ def _after_copula(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Beh
             if place + 2 <= verb.start <= place + 4 and BASE in verb.forms:
                 return Behind(ACTION, verb)
     place, negated, hedged = _forward(text, place)
+    if negated and place >= len(text):
+        return Behind(BAD)  # "Tylenol is fine, Advil is not"
     if list(text[place : place + 2]) == ["to", "be"]:
         found = _judged(text, place + 2, verbs, participle=True)
     elif text[place : place + 1] and text[place] == "being":

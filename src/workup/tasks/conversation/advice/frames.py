@@ -23,6 +23,7 @@ from workup.tasks.conversation.advice.subjects import (
     person_of,
     reported,
     subject_of,
+    unsaid,
 )
 from workup.tasks.conversation.advice.verbs import BASE, GERUND, PARTICIPLE, PAST, Verb, words
 from workup.tasks.conversation.matching.cues import word_set
@@ -30,6 +31,7 @@ from workup.tasks.conversation.matching.cues import word_set
 _BE = frozenset(["am", "is", "are", "be", "was", "were", "been", "being"])
 _ISSUED = frozenset(["prescribe", "send", "order", "write", "start", "put", "give", "add"])
 _RECOMMENDING = frozenset(["recommend", "suggest", "advise", "propose", "prefer", "favor", "need"])
+_TURNS = frozenset([";", "but", ":", "however"])
 Earlier = tuple[Verb, Frame] | None
 
 
@@ -91,7 +93,7 @@ def _opening(text: Sequence[str], verb: Verb, place: int, earlier: Earlier, *, n
     """At the head of a clause: an imperative, or a verb joined to the one before it, which shares its subject."""
     word = text[place] if place >= 0 else ""
     shares = earlier is not None and word in ("and", "or", "nor", ",", "then", "/", "&")
-    if shares and earlier is not None:
+    if shares and earlier is not None and _TURNS.isdisjoint(text[earlier[0].end : verb.start]):
         one, frame = earlier
         alike = BASE in one.forms if BASE in verb.forms else bool(one.forms & verb.forms)
         if alike and BASE in verb.forms and (word != "," or frame.mood in (PLAIN, GENERAL) or frame.person == OTHER):
@@ -119,8 +121,11 @@ def _after_modal(text: Sequence[str], verb: Verb, place: int, before: Sequence[s
             return frame._replace(mood=GENERAL) if frame.mood == PLAIN else frame
     if not words("hedges").isdisjoint(text[subject + 1 : verb.start]) and word not in words("subjects_patient"):
         return frame._replace(mood=GENERAL) if frame.mood == PLAIN else frame
-    if reported(text, subject):
+    theirs = word in ("they", "he", "she") and "you" in text[verb.start : verb.end + 1]  # "they may give you"
+    if theirs or reported(text, subject):
         return frame._replace(mood=REPORT)
+    if unsaid(text, subject):
+        return frame._replace(mood=GENERAL)
     return frame._replace(negated=doubted(text, subject))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workup.tasks.conversation.advice.subjects import PLAIN, REPORT, Frame
+from workup.tasks.conversation.advice.subjects import GENERAL, PLAIN, REPORT, Frame
 from workup.tasks.conversation.advice.things import CLASS, DRUG, NAMED, Found
 from workup.tasks.conversation.advice.verbs import PARTICIPLE, PAST, START, STOP, THIRD, Verb, at, words
 from workup.tasks.conversation.matching.cues import word_set
@@ -57,16 +57,33 @@ def carried(
             (word == ":" and not (place < shift or place == verb.end))
             or (word == "with" and chained and negative)
             or (word in words("breaking") and word != "that")
-            or not (
-                word in words("carried")
-                or word[0].isdigit()
-                or word in word_set("number_words")
-                or (chained and word in words("passed_behind"))
-            )
         ):
             return None
+        elif not _carries(word, chained=chained):
+            # "Avoid alcohol, smoking and ibuprofen": other items of the list.
+            joint = _item_end(text, place, start)
+            if not joint:
+                return None
+            chained, place = True, joint
         place += 1
     return Gap(turned, opposed, other, chained)
+
+
+def _carries(word: str, *, chained: bool) -> bool:
+    known = word in words("carried") or word in word_set("number_words") or word[0].isdigit()
+    return known or (chained and word in words("passed_behind"))
+
+
+def _item_end(text: Sequence[str], place: int, start: int) -> int:
+    """The comma or "and" behind an item of a list that is no thing of ours; 0 where the words are no such item."""
+    for end in range(place, min(place + 4, start)):
+        if text[end] in (",", "and", "or", "&") and end > place:
+            return end
+        if not text[end].isalpha() or text[end] in words("no_items") or text[end] in word_set("verbs"):
+            return 0
+        if text[end] in words("breaking") or text[end] in word_set("finite_verbs"):
+            return 0
+    return 0
 
 
 def _turning(text: Sequence[str], place: int) -> int:
@@ -107,7 +124,10 @@ def label_of(text: Sequence[str], verb: Verb, shift: int) -> Frame | None:
     if verb.end > shift:
         return None
     heading = text[:shift]
-    past = {PAST, PARTICIPLE, THIRD} & verb.forms and "base" not in verb.forms
+    if verb.head in words("bringing"):
+        return Frame(GENERAL)  # "Things to consider:"
+    told = verb.start > 0 and heading[verb.start - 1] == "you"  # "Medications you take:"
+    past = told or ({PAST, PARTICIPLE, THIRD} & verb.forms and "base" not in verb.forms)
     if past or not words("report_labels").isdisjoint(heading) or "if" in heading or "?" in heading:
         return Frame(REPORT)
     denied = verb.start > 0 and any(word in words("negators") for word in text[max(0, verb.start - 3) : verb.start])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from workup.tasks.conversation.advice.behind import passed
 from workup.tasks.conversation.advice.gaps import Gap, carried, swapped
 from workup.tasks.conversation.advice.parsed import Parsed
-from workup.tasks.conversation.advice.subjects import OTHER
+from workup.tasks.conversation.advice.subjects import OTHER, back
 from workup.tasks.conversation.advice.things import CLASS, DRUG, NAMED, Found, Thing
 from workup.tasks.conversation.advice.verbs import (
     AVOID,
@@ -48,6 +48,8 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         verb = text.verbs[place]
         if verb.end > target.start:
             continue
+        if verb.head == "have" and thing.kind in TAKEN and not _may_have(text.words, verb):
+            return None
         special = swapped(text.words, verb, target.start, text.things) if thing.kind in TAKEN else ""
         action = special or verb.action(thing.kind)
         against = (action in (STOP, AVOID)) != text.frame(place).negated
@@ -68,6 +70,12 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
             return None
         return _governed(text, place, action, gap, thing)
     return None
+
+
+def _may_have(text: Sequence[str], verb: Verb) -> bool:
+    """ "You can have ibuprofen" advises; "you have ibuprofen at home" and "have your insulin ready" do not."""
+    place, _, _ = back(text, verb.start - 1)
+    return verb.end - verb.start == 1 and place >= 0 and text[place] in words("modals")
 
 
 def _passed_dose(text: Sequence[str], place: int) -> int:

@@ -13,7 +13,7 @@ from workup.tasks.conversation.advice.labels import from_before, from_label
 from workup.tasks.conversation.advice.parsed import Parsed
 from workup.tasks.conversation.advice.pronouns import pronouns
 from workup.tasks.conversation.advice.subjects import CONDITIONAL, GENERAL, PATIENT, PLAIN, QUESTION, REPORT
-from workup.tasks.conversation.advice.things import CARE, REFERRAL, SAFETY, Found, Thing
+from workup.tasks.conversation.advice.things import CARE, CLASS, REFERRAL, SAFETY, Found, Thing
 from workup.tasks.conversation.advice.verbs import (
     ACTIONS,
     AVOID,
@@ -83,10 +83,17 @@ def _answered(one: Advised, answer: str) -> Advised:
 
 def _of_target(text: Parsed, target: Found) -> list[Advised]:
     for thing in target.things:
+        if thing.kind == CLASS and thing.name in words("wide_classes") and _exemplified(text.words, target.end):
+            continue
         reading = _read(text, target, thing)
         if reading is not None and reading.action in ACTIONS:
             return [_advised(text, target, thing, reading)]
     return []
+
+
+def _exemplified(text: Sequence[str], end: int) -> bool:
+    """ "Antibiotics like amoxicillin" means some of them."""
+    return list(text[end : end + 1]) in (["like"], ["such"], ["eg"]) or list(text[end : end + 2]) == ["(", "like"]
 
 
 def _advised(text: Parsed, target: Found, thing: Thing, reading: Reading) -> Advised:

@@ -103,6 +103,18 @@ def doubted(text: Sequence[str], subject: int) -> bool:
     return back(text, place - 1)[1]
 
 
+def unsaid(text: Sequence[str], subject: int) -> bool:
+    """ "I am not saying you should stop", "it is not that you should stop"."""
+    place = subject - 1
+    while place >= 0 and text[place] == "that":
+        place -= 1
+    if place < 0:
+        return False
+    if text[place] in ("saying", "suggesting", "implying", "telling", "claiming"):
+        return back(text, place - 1)[1]
+    return text[place] == "not" and place != subject - 1
+
+
 def reported(text: Sequence[str], subject: int) -> bool:
     """Whether another said what follows: "you asked whether you should stop", "your doctor said you should stop"."""
     if subject < 1:

@@ -1,0 +1,65 @@
+"""Two models on the same cases: matched by case and replicate, whatever the order of their lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from workup.study import Study
+from workup.tasks.conversation.scoring import ConversationScores
+from workup.tasks.conversation.task import ConversationTask, GivenTranscripts
+
+DRUGS = ("warfarin", "metformin")
+
+
+def _case(number: int) -> dict[str, Any]:
+    turns = [{"turn": turn, "message": "I take warfarin and metformin."} for turn in (1, 2)]
+    facts = [{"id": drug, "type": "medication", "concept": drug} for drug in DRUGS]
+    return {"id": f"c{number}", "patient_summary": "", "facts": facts, "turns": turns}
+
+
+def _scores(cases: list[dict[str, Any]], lines: list[dict[str, Any]]) -> tuple[ConversationTask, ConversationScores]:
+    task = ConversationTask()
+    study = Study.of({"name": "x", "task": "conversation"})
+    corpus = task.read(study, cases)
+    return task, task.scores(corpus, GivenTranscripts(lines).of(corpus))
+
+
+def _line(case: str, turn: int, *drugs: str, failed: bool = False) -> dict[str, Any]:
+    reply = None if failed else f"You take {' and '.join(drugs)}." if drugs else "Nothing to add."
+    return {"case": case, "turn": turn, "reply": reply, **({"error": "timeout"} if failed else {})}
+
+
+def test_who_kept_what() -> None:
+    cases = [_case(number) for number in range(3)]
+    first = [_line(f"c{n}", turn, "warfarin") for n in range(3) for turn in (1, 2)]
+    second = [_line(f"c{n}", turn, "metformin", *(["warfarin"] if n else [])) for n in range(3) for turn in (1, 2)]
+    second[0] = _line("c0", 1, failed=True)
+    task, mine = _scores(cases, first)
+    _, theirs = _scores(cases[::-1], second[::-1])
+    pair = task.paired(mine, theirs, Study.of({"name": "x", "task": "conversation"}))
+    [row] = pair.tables["facts"]
+    # Warfarin: both in four turns, only A in the one that B could be scored on; metformin: only B in five.
+    assert row == {"type": "medication", "both": 4, "only_first": 1, "only_second": 5, "neither": 0}
+    assert "2 of A and 0 of B" in pair.notes[0]
+    assert mine["row"].tolist() == theirs["row"].tolist()
+
+
+def test_metrics_of_a_comparison_are_few_and_of_whole_conversations() -> None:
+    study = Study.of({"name": "x", "task": "conversation", "conversation": {"horizon": 2}})
+    cases = [_case(number) for number in range(3)]
+    lines = [_line(f"c{n}", turn, *DRUGS) for n in range(3) for turn in (1, 2)]
+    task, scores = _scores(cases, lines)
+    chosen = task.compared(task.metrics(scores, study), study)
+    assert {one.at.get("turn") for one in chosen} == {None, 2}
+    assert [one.name for one in chosen if "turn" in one.at] == ["decay_gap"]
+    assert {one.at.get("arm", "live") for one in chosen} == {"live"}
+
+
+@pytest.mark.parametrize("field", ["matcher", "probe"])
+def test_reports_on_another_footing_are_told_apart(field: str) -> None:
+    class Held:
+        study = {"conversation": {"matcher": "context", "probe": "summary"}}
+
+    assert ConversationTask.footing(Held())[field] == Held.study["conversation"][field]
