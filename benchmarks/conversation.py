@@ -42,8 +42,8 @@ def cases(count: int) -> list[Any]:
     ]
     taken = ", ".join(f"{drug} {dose} mg" for drug, dose in doses.items())
     opening = (
-        f"I take {taken}. I am allergic to penicillin. I have asthma and left knee pain, no chest pain. I had a stroke. "
-        "There is a family history of breast cancer. Talk {}."
+        f"I take {taken}. I am allergic to penicillin. I have asthma and left knee pain, no chest pain. I had a "
+        "stroke. There is a family history of breast cancer. Talk {}."
     )
     found = []
     for number in range(count):
@@ -108,7 +108,10 @@ def compare(count: int) -> bool:
     print(f"  published rule / workup: {peer['cpu'] / mine['cpu']:.2f} of the time")
     limit = TARGET * count / CONVERSATIONS
     met = mine["cpu"] <= limit
-    print(f"  -> seconds to score: {mine['cpu']:.1f} (target at most {limit:g}: {'met' if met else 'NOT MET'})", flush=True)
+    print(
+        f"  -> seconds to score: {mine['cpu']:.1f} (target at most {limit:g}: {'met' if met else 'NOT MET'})",
+        flush=True,
+    )
     return met
 
 

@@ -163,10 +163,12 @@ def test_recall_at_ten_counts_the_cases_that_reach_it(full: Report) -> None:
     assert f"it would be {bounds['worst']:.3f}, had they kept all {bounds['best']:.3f}" in rows["Recall@10"]["in words"]
 
 
-def test_without_counts_by_turn_it_counts_conversations(full: Report) -> None:
-    rows = {row["measure"]: row for row in cells(part(with_tables(full, turns=None), "headline"))}
-    assert rows["Recall@10"]["cases"] == f"{CASES - SHORT} conversations"
-    assert "36 cases" not in next(c for c in html._cards(with_tables(full, turns=None)) if c.title == "Recall@10").ends
+def test_without_a_table_of_turns_the_estimates_say_what_they_rest_on(full: Report) -> None:
+    found = with_tables(full, turns=None)
+    for key in ("headline", "recall-turns"):
+        assert [row["cases"] for row in cells(part(found, key))] == [row["cases"] for row in cells(part(full, key))]
+    card = next(one for one in html._cards(found) if one.title == "Recall@10")
+    assert f"{CASES - SHORT} cases" in card.ends
 
 
 @pytest.mark.parametrize(
@@ -415,6 +417,16 @@ def test_readers_show_what_they_got_right_when_first_seen(full: Report) -> None:
     held = full.results["internal"].tables["matcher"]["first_seen"]["agreement"]
     assert first["of"] == f"{held['right']}/{held['n']}"
     assert {row["what reads"] for row in rows} >= {"Reader of replies (context)", "Extractor of terms"}
+
+
+def test_the_reader_of_advice_keeps_first_seen_apart_from_today(full: Report) -> None:
+    rate = {"value": 0.9, "low": 0.8, "high": 0.95, "right": 90, "n": 100}
+    table = {"n": 100, "advice": {"agreement": rate}, "parts": {"tuned": {"agreement": rate}}}
+    table |= {"first_seen": {"agreement": rate}, "first_seen_never_events": {"precision": rate}}
+    rows = cells(part(with_tables(full, advice_reader=table), "readers"))
+    own = [(row["measure"], row["when"]) for row in rows if row["what reads"] == "Reader of advice"]
+    expected = [("advice: agreement", "today"), ("agreement", "first seen"), ("never events: precision", "first seen")]
+    assert own == expected
 
 
 def test_corrected_recall_stands_beside_the_raw_one_only_where_it_may(full: Report) -> None:

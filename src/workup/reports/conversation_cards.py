@@ -31,9 +31,7 @@ def _card(line: Line, report: Report) -> Card:
 
 
 def _rests(line: Line, unit: str) -> str:
-    """How many cases; conversations already say what they are."""
-    told = line.cases or number(line.e.n_patients if line.e else 0)
-    return told if "conversation" in told else f"{told} {unit}"
+    return f"{line.cases or number(line.e.n_patients if line.e else 0)} {unit}"
 
 
 def _unit(line: Line) -> str:

@@ -121,15 +121,9 @@ def lines(report: Report) -> list[Line]:
 
 
 def cases_at(report: Report, setting: Setting, turn: int) -> str:
-    """How many cases a number at one turn rests on; conversations, where the record counts only those."""
+    """How many cases a number at one turn rests on."""
     known = cases_by_turn(report, setting.kind, setting.arm)
-    if known:
-        return number(known.get(turn, 0))
-    rows = table_of(report, "horizon") or ()
-    row = next((row for row in rows if row["set"] == setting.kind), None)
-    if turn != 10 or row is None or not row["shorter"]:
-        return ""
-    return plural(row["conversations"], "conversation")
+    return number(known[turn]) if turn in known else ""
 
 
 def reached(bounds: Sequence[Mapping[str, Any]] | None, kind: str) -> str:

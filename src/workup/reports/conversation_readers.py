@@ -124,12 +124,15 @@ def _corrected(held: Held) -> Table:
 def measures(held: Held, *, when: str = "today", prefix: str = "") -> Iterator[tuple[str, str, str, str, str]]:
     """Every rate that a reader's table holds, at any depth: measure, when, right, interval, of how many."""
     for name, value in held.items():
+        if name == "parts":  # which sentences were tuned on: in the record
+            continue
         words = f"{prefix}{str(name).replace('_', ' ')}"
         if isinstance(value, Mapping) and set(value) >= _RATE:
             yield words, when, share(value["value"]), _between(value.get("low"), value.get("high")), _of(value)
         elif isinstance(value, Mapping):
-            first = str(name) == "first_seen"
-            yield from measures(value, when="first seen" if first else when, prefix=prefix if first else f"{words}: ")
+            first = str(name).startswith("first_seen")
+            about = words.replace("first seen", "").strip()
+            yield from measures(value, when="first seen" if first else when, prefix=f"{about}: " if about else prefix)
         elif isinstance(value, (list, tuple)):
             yield from _by_category(value, when)
 

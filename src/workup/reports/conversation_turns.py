@@ -4,6 +4,7 @@ Counts come from the record. A turn without a figure keeps its row."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -91,11 +92,22 @@ def _facts(e: Estimate | None) -> str:
     return "–" if e is None or e.denominator is None else number(int(e.denominator))
 
 
+_FEWER = re.compile(r"\bover ([\d,]+) of [\d,]+ cases\b")
+
+
 def cases_by_turn(report: Report, kind: str, arm: str = "live") -> dict[int, int]:
-    """Cases with a fact that could be scored, by turn, where the record holds them."""
-    internal = report.results.get("internal", LensResult("internal"))
-    rows = internal.tables.get("turns") or ()
-    return {int(row["turn"]): int(row["cases"]) for row in rows if (row["set"], row["arm"]) == (kind, arm)}
+    """Cases with a fact that could be scored, by turn: fewer than all where conversations are shorter or calls failed."""
+    rows = table_of(report, "turns") or ()
+    if rows:
+        return {int(row["turn"]): int(row["cases"]) for row in rows if (row["set"], row["arm"]) == (kind, arm)}
+    ends = enumerate(Numbers.of(report).turn_ends("recall", kind, arm), start=1)
+    return {turn: _resting_on(e) for turn, e in ends if e is not None and e.denominator}
+
+
+def _resting_on(e: Estimate) -> int:
+    """An estimate counts all cases of the study, and says in words where it rests on fewer."""
+    fewer = _FEWER.search(e.reason or "")
+    return int(fewer[1].replace(",", "")) if fewer else e.n_patients
 
 
 # ---- the gap ---------------------------------------------------------------------------------------------------------

@@ -101,8 +101,7 @@ def _value(line: Line) -> str:
 def _brief(line: Line, unit: str) -> str:
     """What stands beside a number; which cases it rests on, where these are not all."""
     told = line.cases and line.verdict == NO_BAR and line.e is not None and line.e.value is not None
-    cases = line.cases if "conversation" in line.cases else f"{line.cases} {unit}"
-    return in_words(line) + (f"; over {cases}" if told else "")
+    return in_words(line) + (f"; over {line.cases} {unit}" if told else "")
 
 
 def _never(report: Report) -> Section:

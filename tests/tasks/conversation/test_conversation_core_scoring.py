@@ -1,4 +1,4 @@
-"""From transcripts to Scores and tables: one row for each conversation, in one order, with nothing left out in silence."""
+"""From transcripts to Scores and tables: one row for each conversation, in one order, and nothing left out."""
 
 from __future__ import annotations
 

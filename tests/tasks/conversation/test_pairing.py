@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,7 +60,5 @@ def test_metrics_of_a_comparison_are_few_and_of_whole_conversations() -> None:
 
 @pytest.mark.parametrize("field", ["matcher", "probe"])
 def test_reports_on_another_footing_are_told_apart(field: str) -> None:
-    class Held:
-        study = {"conversation": {"matcher": "context", "probe": "summary"}}
-
-    assert ConversationTask.footing(Held())[field] == Held.study["conversation"][field]
+    study = {"conversation": {"matcher": "context", "probe": "summary"}}
+    assert ConversationTask.footing(SimpleNamespace(study=study))[field] == study["conversation"][field]

@@ -143,7 +143,9 @@ def test_cases_differ_by_the_spread_that_is_planted() -> None:
     shares = []
     for spread in (0.0, 0.2):
         plan = Plan(Behaviour("noisy", recall=0.5, noise=True, spread=spread), cases)
-        kept = [sum(one == "correct" for t in range(1, 11) for one in plan.outcomes(c, "live", t).values()) for c in cases]
+        kept = [
+            sum(one == "correct" for t in range(1, 11) for one in plan.outcomes(c, "live", t).values()) for c in cases
+        ]
         mean = sum(kept) / len(kept)
         shares.append(sum((one - mean) ** 2 for one in kept) / len(kept))
     assert shares[1] > 3 * shares[0]
@@ -159,9 +161,9 @@ def test_calls_fail_at_the_rate_that_is_planted() -> None:
 
 
 def test_a_behaviour_is_known_by_name_and_its_numbers_are_checked() -> None:
-    with pytest.raises(StudyError, match="forgetfull.*did you mean 'forgetful'"):
+    with pytest.raises(StudyError, match=r"forgetfull.*did you mean 'forgetful'"):
         behaviour("forgetfull")
-    with pytest.raises(StudyError, match="'reversal' must lie from 0 to 1; got 1.5"):
+    with pytest.raises(StudyError, match=r"'reversal' must lie from 0 to 1; got 1\.5"):
         Behaviour("x", reversal=1.5)
     with pytest.raises(StudyError, match="'conflicts' must not be negative"):
         Behaviour("x", conflicts=-1)
@@ -183,7 +185,7 @@ def test_pairs_of_advice_conflict_as_often_as_planted(conflicts: int, agreements
 
 def test_more_pairs_than_things_to_advise_on_are_refused() -> None:
     [case] = small_cases(1)
-    with pytest.raises(StudyError, match="at most 8 pairs.*got 9"):
+    with pytest.raises(StudyError, match=r"at most 8 pairs.*got 9"):
         transcripts(Behaviour("x", conflicts=9), [case])
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from workup.errors import InputError
 from workup.task import Case, Corpus
+from workup.tasks.conversation.advice import check_harm_tags
 from workup.tasks.conversation.cases import ConversationCase
 from workup.tasks.conversation.transcripts import Transcripts
 from workup.tasks.times import check_time
@@ -44,6 +45,8 @@ def corpus_of(
 ) -> ConversationCorpus:
     """A corpus in the order of the ids, so that no shuffling of the file changes anything."""
     ordered = sorted(cases, key=lambda case: case.id)
+    for case in ordered:
+        _check_tags(case)
     times = _times(ordered)
     held = [_case(one, time) for one, time in zip(ordered, times, strict=True)]
     return ConversationCorpus(
@@ -59,6 +62,15 @@ def corpus_of(
         notes=tuple(notes),
         recorded=recorded,
     )
+
+
+def _check_tags(case: ConversationCase) -> None:
+    """A class that nothing is known of is refused before a model is asked, not in the middle of the scoring."""
+    try:
+        check_harm_tags(case.facts)
+    except InputError as error:
+        where = ", ".join(filter(None, (f"case '{case.id}'", error.where)))
+        raise InputError(error.expected, where=where, got=error.got, remedy=error.remedy) from None
 
 
 def _case(case: ConversationCase, time: np.datetime64 | None) -> Case:

@@ -26,18 +26,11 @@ def carried(
     text: Sequence[str], verb: Verb, start: int, covered: frozenset[int], shift: int, *, negative: bool
 ) -> Gap | None:
     """The gap, or None where the verb does not reach."""
-    if start - verb.end > _LONGEST:
+    opened = _opened(text, verb, start) if start - verb.end <= _LONGEST else None
+    if opened is None:
         return None
-    place = verb.end
-    turned = opposed = other = chained = False
-    if text[place : place + 1] == ["against"] or (place < start and text[place] == "against"):
-        turned, place = True, place + 1
-    if verb.head in _WITH:
-        # "treat this with amoxicillin": what is treated stands between.
-        joint = next((one for one in range(place, min(place + 6, start)) if text[one] in ("with", "using")), None)
-        if joint is None:
-            return None
-        place = joint + 1
+    place, turned = opened
+    opposed = other = chained = False
     while place < start:
         word = text[place]
         if place in covered:
@@ -67,6 +60,17 @@ def carried(
             chained, place = True, joint
         place += 1
     return Gap(turned, opposed, other, chained)
+
+
+def _opened(text: Sequence[str], verb: Verb, start: int) -> tuple[int, bool] | None:
+    """Where the gap begins, and whether "against" turns it; "treat this with" begins behind its "with"."""
+    place = verb.end
+    turned = place < start and text[place] == "against"
+    place += turned
+    if verb.head not in _WITH:
+        return place, turned
+    joint = next((one for one in range(place, min(place + 6, start)) if text[one] in ("with", "using")), None)
+    return None if joint is None else (joint + 1, turned)
 
 
 def _carries(word: str, *, chained: bool) -> bool:

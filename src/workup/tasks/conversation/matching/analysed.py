@@ -14,6 +14,7 @@ from workup.tasks.conversation.matching.clauses import (
     find_bounds,
 )
 from workup.tasks.conversation.matching.cues import find_cues
+from workup.tasks.conversation.matching.precautions import warnings_in
 from workup.tasks.conversation.matching.text import Sentence
 
 TREATMENTS = frozenset({"medication", "plan", "procedure"})
@@ -24,7 +25,7 @@ PASSIVE = frozenset({"was", "were", "is", "are", "be", "been", "being"})
 class Analysed:
     """The words of heading and sentence; the sentence's own begin at `shift`. `following` is the next sentence."""
 
-    __slots__ = ("bounds", "cues", "following", "question", "shift", "words")
+    __slots__ = ("_warnings", "bounds", "cues", "following", "question", "shift", "words")
 
     def __init__(self, sentence: Sentence, following: Sentence | None) -> None:
         self.words = [*sentence.heading, *sentence.words] if sentence.heading else sentence.words
@@ -33,6 +34,13 @@ class Analysed:
         self.following = following
         self.cues = find_cues(self.words)
         self.bounds = find_bounds(self.words)
+        self._warnings: list[tuple[int, int]] | None = None
+
+    def warnings(self) -> list[tuple[int, int]]:
+        """Where the sentence tells to seek help, looked for once."""
+        if self._warnings is None:
+            self._warnings = warnings_in(self.words)
+        return self._warnings
 
     def parted(self, first: int, last: int, kinds: frozenset[str]) -> bool:
         """Whether a clause of these kinds begins behind `first` and up to `last`."""

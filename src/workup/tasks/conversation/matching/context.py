@@ -11,6 +11,7 @@ from workup.tasks.conversation.matching.analysed import TREATMENTS, Analysed
 from workup.tasks.conversation.matching.cues import Cue, phrase_list, starts_with, word_set
 from workup.tasks.conversation.matching.experiencer import experiencer
 from workup.tasks.conversation.matching.reach import applies, joined_before, reaches
+from workup.tasks.conversation.matching.supposing import general, warned_of
 from workup.tasks.conversation.matching.timing import UNMARKED, ended_by, ended_later, time_of
 
 
@@ -31,6 +32,9 @@ class Said(NamedTuple):
     attack: bool = False  # an attack of it is denied, not the disease
 
 
+_DONE = frozenset({"procedure", "plan"})
+
+
 def said_of(analysed: Analysed, start: int, end: int, kind: str, *, more: frozenset[str] = frozenset()) -> Said:
     """What the sentence says of the mention in words [start, end) of a fact of this kind.
 
@@ -43,9 +47,12 @@ def said_of(analysed: Analysed, start: int, end: int, kind: str, *, more: frozen
     (True, 'relative')
     """
     found: dict[str, Cue] = {}
+    words = analysed.words
     for cue in analysed.cues:
         if cue.category in more or (cue.start < end and cue.end > start) or not applies(cue.category, kind):
             continue
+        if kind in _DONE and cue.category == "negated" and words[cue.end - 1] == "negative":
+            continue  # a test that came out negative was done
         if reaches(analysed, cue, start, end, kind):
             found.setdefault(cue.category, cue)
     if "holds" in found:
@@ -55,6 +62,8 @@ def said_of(analysed: Analysed, start: int, end: int, kind: str, *, more: frozen
                 del found[category]
     family, personal = experiencer(analysed, found, start, end, kind)
     answered = _answer(analysed, start, end)
+    if answered == "no" and kind in _DONE and words[end : end + 1] == [":"] and "negative" in words[end : end + 3]:
+        answered = ""
     ended = ended_by(analysed, found)
     later = "" if ended else ended_later(analysed, end, kind)
     negated = "negated" in found or "trouble" in found or answered == "no"
@@ -90,11 +99,17 @@ def _mood(
         return "conditional"  # "stop warfarin if you bleed"
     if any(category in found for category in ("supposed", "feared", "weighed")):
         return "supposed"
+    if "flagged" in found and "negated" not in found:
+        return "supposed"
+    if warned_of(analysed, start, kind):
+        return "conditional"
     if "possible" in found or "ruled_out" in found:
         return ""
     following = analysed.words[end] if end < len(analysed.words) else ""
     modals = "modals_of_diseases" if kind == "diagnosis" else "modals_of_treatments" if kind in TREATMENTS else ""
-    return "supposed" if modals and following in word_set(modals) else ""
+    if modals and following in word_set(modals):
+        return "supposed"
+    return "general" if general(analysed, start, end, kind) else ""
 
 
 _SIGNS: dict[tuple[str, ...], str] = {("(", "-", ")"): "no", ("(", "+", ")"): "yes"}

@@ -23,7 +23,7 @@ _SIDED = (
         "holds",
         "family",
     ),
-    *("possible", "tested", "supposed", "feared", "weighed", "condition", "confirmed"),
+    *("possible", "tested", "supposed", "feared", "flagged", "weighed", "condition", "confirmed"),
 )
 
 
@@ -112,14 +112,38 @@ def find_cues(words: list[str]) -> list[Cue]:
                 length = len(phrase)
                 if length == 1 or tuple(words[place : place + length]) == phrase:
                     found += [Cue(place, place + length, category, before) for category, before in meanings]
+                    if length > 1 and meanings:
+                        found += _attributive(words, place + length, meanings)
                     step = length
                     break
         place += step
     return _without_double_negation(words, found)
 
 
+def _attributive(words: list[str], end: int, meanings: tuple[tuple[str, bool], ...]) -> list[Cue]:
+    """The adjective of "there is possible pneumonia", which looks forward, where "pneumonia is possible" looks back."""
+    following = words[end] if end < len(words) else ""
+    if not following[:1].isalpha() or following in word_set("after_participle") or any(before for _, before in meanings):
+        return []
+    for phrase, held in _lexicon().get(words[end - 1], ()):
+        if len(phrase) == 1:
+            return [Cue(end - 1, end, category, before) for category, before in held if before and category == "possible"]
+    return []
+
+
 _REVERSIBLE = frozenset({"stopped", "resolved", "ruled_out", "no_longer"})
 _DENYING = frozenset({"deny", "denies", "denied", "denying", "refuse", "refused", "declined", "decline", "lack"})
+
+
+def _without_untrue(words: list[str], found: list[Cue]) -> list[Cue]:
+    """As "it is not true that she does not have gout": a denial of a whole sentence cancels the one within it."""
+    denials = [cue for cue in found if cue.category == "negated" and cue.before]
+    for cue in denials:
+        if words[cue.end - 1] == "that" and words[cue.end - 2] in ("true", "case", "correct", "untrue", "incorrect"):
+            inner = next((one for one in denials if one.start >= cue.end), None)
+            if inner is not None:
+                return [one for one in found if one.start not in (cue.start, inner.start)]
+    return found
 
 
 def _without_double_negation(words: list[str], found: list[Cue]) -> list[Cue]:
@@ -129,6 +153,7 @@ def _without_double_negation(words: list[str], found: list[Cue]) -> list[Cue]:
         for cue in found
         if cue.category in _REVERSIBLE or (cue.category == "negated" and words[cue.start] in _DENYING)
     ]
+    found = _without_untrue(words, found)
     if not reversible:
         return found
     fillers = word_set("negation_fillers")

@@ -60,7 +60,7 @@ _CLITICS = re.compile(r"'(?:s|ve|re|ll|d|m)\b")
 _NOT_LIMITED = re.compile(r",? ?but (?:is |are )?not limited to,?")  # the one "but" that turns nothing
 _DOT_AND_LETTER = re.compile(r"\.[^\W\d_](?!\w)")
 _DOTTED = re.compile(r"(?<![\w.])[^\W\d_]\.[^\W\d_](?:\.[^\W\d_])*(?!\w)(\.?)")
-_NEXT_WORD = re.compile(r"\s*([^\W_]+)")
+_NEXT_WORD = re.compile(r"\s*([^\W_]+|[,;:)])")
 _PREFIXED = re.compile(r"(?<![\w-])(non|ex|pre|anti|pseudo|hypo|hyper|peri|para)-(?=[^\W\d_])")
 _HYPHEN = re.compile(r"-(?<=\w-)(?=\w)(?!(?<=\d-)\d)")
 _DOUBT_MARK = re.compile(r"(?<![\w?)])\?(?=[^\W_])|\(\s*\?\s*\)")
@@ -171,8 +171,18 @@ def _unwrapped(text: str) -> str:
 def _undotted(match: re.Match[str]) -> str:
     letters = match[0].replace(".", "")
     following = _NEXT_WORD.match(match.string, match.end())
-    ends = match[1] and (following is None or following[1] in words_of("sentence_starters"))
+    if not match[1] or letters in words_of("abbreviations_never_last"):
+        return letters + " "
+    if letters in words_of("abbreviations_sometimes_last"):
+        ends = following is None or not goes_on_behind(following[1])
+    else:
+        ends = following is None or following[1] in words_of("sentence_starters")
     return letters + ". " if ends else letters + " "
+
+
+def goes_on_behind(word: str) -> bool:
+    """Whether a word behind an abbreviation and a full stop goes on with the sentence: "bid. with meals"."""
+    return word in words_of("going_on") or not word[0].isalpha()
 
 
 def _prefix(match: re.Match[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from workup.tasks.conversation.matching.doses import unit_of
-from workup.tasks.conversation.matching.vocabulary import known_words, table
+from workup.tasks.conversation.matching.vocabulary import everyday_words, known_words, table
 
 SHORTEST, LONG = 8, 12
 
@@ -35,8 +35,8 @@ def misspells(word: str, name: str) -> bool:
 
     >>> misspells("penicilin", "penicillin"), misspells("hypokalemia", "hyperkalemia"), misspells("asprin", "aspirin")
     (True, False, False)
-    >>> misspells("prednisolone", "prednisone")
-    False
+    >>> misspells("prednisolone", "prednisone"), misspells("painting", "fainting")
+    (False, False)
     """
     most = 2 if len(name) >= LONG else 1
     if not -most <= len(word) - len(name) <= most or not _shares_a_piece(word, name, most):
@@ -48,7 +48,9 @@ def misspells(word: str, name: str) -> bool:
     if word in table("values")["sides"]:
         return False
     known = known_words()
-    return word not in known or bool(known[word] & known.get(name, frozenset()))
+    if word in known:
+        return bool(known[word] & known.get(name, frozenset()))
+    return word not in everyday_words()
 
 
 def _shares_a_piece(word: str, name: str, most: int) -> bool:

@@ -21,6 +21,7 @@ _PERSON = frozenset({HARD, SUBJECT})
 _BEHIND = frozenset({HARD, EXCEPTION, SUBJECT, PREDICATE, CAUSE})
 # Adjectives qualify the words up to the next comma: "prior MI, diabetes" is no prior diabetes.
 _TIGHT = frozenset({"possible", "past", "holds", "now"})
+_ENDING = frozenset({"negated", "stopped", "no_longer"})
 _TIGHT_PHRASES = frozenset({"instead", "rather", "in", "as", "off", "non", "ex", "former"})
 
 
@@ -62,7 +63,8 @@ def _reaches_forward(analysed: Analysed, cue: Cue, start: int, kind: str) -> boo
     gap = words[first:start]
     if ")" in gap and "(" not in gap[: gap.index(")")]:
         return False  # the cue stands in brackets, the mention outside them
-    if not in_heading and (category in _TIGHT or words[cue.start] in _TIGHT_PHRASES) and "," in gap:
+    tight = category in _TIGHT or (category in _ENDING and words[cue.start] in _TIGHT_PHRASES)
+    if not in_heading and tight and "," in gap:
         return False
     if words[cue.start] in ("off", "non", "ex") and len([w for w in gap if w not in word_set("determiners")]) > 1:
         return False
@@ -167,7 +169,7 @@ def _next_is_object(words: list[str], cue: Cue, *, helped: bool) -> bool:
         return following not in drug_words()
     if words[cue.end - 1] in ("to", "for", "with", "by"):
         return following[:1].isdigit() or following in word_set("number_words") or following in ("a", "once", "twice")
-    if helped or not following or cue.end - cue.start > 1:
+    if helped or not following or (cue.end - cue.start > 1 and cue.category != "ruled_out"):
         return False
     return not (following in word_set("after_participle") or following[0].isdigit())
 

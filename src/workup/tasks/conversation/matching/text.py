@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from workup.tasks.conversation.matching.folding import ITEM, LABEL, MARKS, PARAGRAPH, TITLE, tokens
+from workup.tasks.conversation.matching.folding import ITEM, LABEL, MARKS, PARAGRAPH, TITLE, goes_on_behind, tokens
 from workup.tasks.conversation.matching.vocabulary import strings_of, table, words_of
 
 _BREAKERS = frozenset({".", "!", "?", "\n", ")", *MARKS})
@@ -108,7 +108,7 @@ def _cut(found: list[str], pairs: frozenset[tuple[str, str]]) -> list[Sentence]:
         elif token in ("?", "!"):
             cutter.end(question=token == "?")
         elif token in (".", ")"):
-            _stop(cutter, token, after)
+            _stop(cutter, token, after, pairs)
         else:
             cutter.structure(token)
     cutter.words += found[done:]
@@ -116,7 +116,7 @@ def _cut(found: list[str], pairs: frozenset[tuple[str, str]]) -> list[Sentence]:
     return cutter.done
 
 
-def _stop(cutter: _Cutter, token: str, after: str) -> None:
+def _stop(cutter: _Cutter, token: str, after: str, pairs: frozenset[tuple[str, str]]) -> None:
     """A full stop or a bracket: the end, a list number, or part of an abbreviation."""
     words = cutter.words
     last = words[-1] if words else ""
@@ -131,12 +131,24 @@ def _stop(cutter: _Cutter, token: str, after: str) -> None:
         return
     if last in words_of("abbreviations_never_last"):
         return
-    open_end = (len(last) == 1 and last.isalpha()) or last in words_of("abbreviations_sometimes_last")
-    if open_end and after not in words_of("sentence_starters") and after not in _BREAKERS and after:
-        return
+    if after and after not in _BREAKERS:
+        if last in words_of("abbreviations_sometimes_last") and goes_on_behind(after):
+            return
+        if len(last) == 1 and last.isalpha() and _initial(words, after, pairs):
+            return
     cutter.end()
     if cutter.level == _INLINE:  # the list within a line is over
         cutter.level, cutter.parted = -1, True
+
+
+def _initial(words: list[str], after: str, pairs: frozenset[tuple[str, str]]) -> bool:
+    """Whether a single letter is short for a name ("E. coli", "Dr. A. Roe"); "hepatitis B." ends its sentence."""
+    if after in words_of("second_names") or (words[-1], after) in pairs:
+        return True
+    if after in words_of("sentence_starters"):
+        return False
+    before = words[-2] if len(words) > 1 else ""
+    return not before or (len(before) == 1 and before.isalpha()) or before in words_of("abbreviations_never_last")
 
 
 @cache
