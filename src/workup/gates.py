@@ -122,9 +122,9 @@ def primary_values(study: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, **(study.get("primary") or {})}
 
 
-def levels(gates: Iterable[Gate]) -> tuple[float, ...]:
-    """Interval levels a report must hold for its gates: 0.95 and any other that a rule names."""
-    return tuple(sorted({0.95, *(gate.level for gate in gates)}, reverse=True))
+def levels(gates: Iterable[Gate], *, task: str = "") -> tuple[float, ...]:
+    """Interval levels a report must hold: 0.95, the one its task judges by, and any other that a rule names."""
+    return tuple(sorted({0.95, _LEVELS.get(task, 0.95), *(gate.level for gate in gates)}, reverse=True))
 
 
 def judge(

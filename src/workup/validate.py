@@ -72,7 +72,7 @@ def validate(
             metrics if lens == "internal" else followed,
             settings=settings,
             draws=draws,
-            levels=levels(gates),
+            levels=levels(gates, task=study.task),
             progress=progress,
             **own.get(lens, {}),
         )

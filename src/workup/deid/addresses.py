@@ -66,7 +66,7 @@ def _back(page: Page, unit: int) -> int | None:
             break
         before = at - 1
         word = page.words[before]
-        if word in function_words() and word not in ("de", "la") or word in _BEFORE or word in _UNITS:
+        if (word in function_words() and word not in ("de", "la")) or word in _BEFORE or word in _UNITS:
             break
         if _is_number(page, before):
             number = before

@@ -179,37 +179,51 @@ def _labelled_towns(page: Page, before: dict[int, str]) -> Iterator[Finding]:
             yield Finding(page.starts[at], page.ends[last], "city", 0.85, "city.label", ("label",))
 
 
-_TOWN_STATE_ZIP = _finder(
-    r"(?<![\w'])(?P<c>[A-Z][A-Za-z'.-]{1,24}(?: [A-Za-z][A-Za-z'.-]{1,24}){0,3}),[ ]?(?P<s>[A-Z]{2})\.?,?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)"
-)
-_OLD_ZIP = _finder(rf"(?<![\w.])(?P<s>{_OLD})\.,?[ ]{{1,3}}(?P<z>\d{{5}}(?:[- ]?\d{{4}})?|\d{{3}})(?![\w/%]|[.-]\d)")
-_STATE_ZIP = _finder(
-    r"(?<![\w])(?P<s>[A-Z]{2}|District of Columbia|[A-Za-z]{3,13}(?: [A-Za-z]{4,10})?),?[ ]{1,3}(?P<z>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)"
-)
+_ZIPS = re.compile(r"\d{5}(?:[- ]?\d{4})?(?![\w/%]|[.-]\d)|\d{3}(?![\w/%]|[.-]\d)")
+_GAP_ZIP = re.compile(r"\.?,?[ ]{1,3}")
+_STATES_OF_WORDS = 3
 
 
 def _states_before_zip(page: Page) -> Iterator[Finding]:
-    for match in _TOWN_STATE_ZIP.find(page):
-        if match["s"] in STATE_CODES:
-            yield Finding(*match.span("c"), "city", 0.9, "city.zip", ("state_behind", "zip_behind"))
-            yield Finding(*match.span("s"), "state", 0.9, "state.code", ("zip_behind",))
-            yield Finding(*match.span("z"), "zip", 0.96, "zip.state", ("state",))
-    known = gazetteer.places()
-    for match in _STATE_ZIP.find(page):
-        name = match["s"]
-        place = known.get(name.lower())
-        if name in STATE_CODES or name == "District of Columbia" or (place is not None and "s" in place.kinds):
-            towns = list(_town_before(page, match.start("s")))
-            ends = re.match(r"[ ]{0,2}(?:\n|$)", page.plain[match.end() : match.end() + 3]) is not None
-            if len(match["z"]) == 3 and not (towns or ends):
-                continue  # "Florida 203 patients"
-            yield Finding(*match.span("s"), "state", 0.9, "state.code", ("zip_behind",))
-            yield Finding(*match.span("z"), "zip", 0.95, "zip.state", ("state",))
-            yield from towns
-    for match in _OLD_ZIP.find(page):
-        yield Finding(*match.span("s"), "state", 0.9, "state.code", ("zip_behind",))
-        yield Finding(*match.span("z"), "zip", 0.95, "zip.state", ("state",))
-        yield from _town_before(page, match.start("s"))
+    """A state, by its name or a short form, before a ZIP code; then the town before the state."""
+    for at, case in enumerate(page.cases):
+        if case != "d" or not at or len(page.words[at]) not in (3, 5, 9):
+            continue
+        code = _ZIPS.match(page.plain, page.starts[at])
+        if code is None or not _GAP_ZIP.fullmatch(page.before(at)):
+            continue
+        first = _state_words(page, at - 1)
+        if first is None:
+            continue
+        towns = list(_town_before(page, page.starts[first]))
+        short = len(code[0]) == 3
+        if short and not towns and not re.match(r"[ ]{0,2}(?:\n|$)", page.plain[code.end() : code.end() + 3]):
+            continue  # "Florida 203 patients"
+        yield Finding(page.starts[first], page.ends[at - 1], "state", 0.9, "state.code", ("zip_behind",))
+        yield Finding(*code.span(), "zip", 0.95, "zip.state", ("state",))
+        yield from towns
+
+
+def _state_words(page: Page, last: int) -> int | None:
+    """The first word of a state that ends at a word; None where it is none."""
+    word, known = page.words[last], gazetteer.places()
+    if page.cases[last] == "u" and word.upper() in STATE_CODES:
+        return last
+    if page.plain[page.ends[last] : page.ends[last] + 1] == ".":
+        initial = last - 1 if page.cases[last] == "i" and last and page.cases[last - 1] == "i" else last
+        if _OLD_FORMS.fullmatch(page.plain, page.starts[initial], page.ends[last]):
+            return initial
+    for first in range(last, max(-1, last - _STATES_OF_WORDS), -1):
+        name = " ".join(page.words[first : last + 1])
+        place = known.get(name)
+        if name == "district of columbia" or (place is not None and "s" in place.kinds):
+            return first
+        if page.before(first) != " ":
+            break
+    return None
+
+
+_OLD_FORMS = re.compile(_OLD)
 
 
 def _town_before(page: Page, state: int) -> Iterator[Finding]:
@@ -223,6 +237,11 @@ def _town_before(page: Page, state: int) -> Iterator[Finding]:
             if place is not None and "u" in place.kinds:
                 yield Finding(page.starts[first], page.ends[last], "city", 0.9, "city.zip", ("gazetteer", "zip_behind"))
                 return
+    if page.before(last + 1)[:1] == "," and page.cases[last] in "tum":  # words with capitals that no list has
+        first = last
+        while first and last - first < 3 and page.gap(first - 1) in _JOINS and page.cases[first - 1] in "tum":
+            first -= 1
+        yield Finding(page.starts[first], page.ends[last], "city", 0.85, "city.zip", ("state_behind", "zip_behind"))
 
 
 _BEHIND_STREET = re.compile(

@@ -13,7 +13,7 @@ from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
 
 # Decimal log-odds; see docs/deid.md.
-TITLE, CREDENTIAL, LABEL, BY, ROLE, WORD_BEFORE, SPOKEN_WITH, PREPOSITION = 4.0, 4.0, 3.5, 2.6, 2.4, 1.5, 2.3, 1.0
+TITLE, CREDENTIAL, LABEL, BY, ROLE, WORD_BEFORE, SPOKEN_WITH, PREPOSITION = 4.0, 4.0, 3.5, 2.6, 2.4, 1.5, 2.5, 1.0
 KIN_BEFORE, NAMING, BED, VOCATIVE = 3.1, 3.5, 2.8, 3.0
 _ROLES = (("patient", "name_patient"), ("relative", "name_relative"), ("provider", "name_provider"))
 _LABEL_GAP = re.compile(

@@ -21,7 +21,7 @@ from workup.tasks.spans.language import function_words
 # Decimal log-odds: what a name of one word, and of several, starts from; then what speaks for and against it.
 _ALONE, _SEVERAL, _CLIP, _FLOOR, _ANNOUNCED_FLOOR = -2.0, -1.2, 1.3, -2.6, -0.9
 _PAIR_FLOOR, _COMPLAINS, _CAPITAL, _MONTH, _GIVEN_INITIAL, _MEDICINE = -0.8, 1.5, 0.5, 2.2, 1.0, -3.0
-_AGED, _ENDS_SENTENCE, _OPENS_TEXT = 3.0, 0.5, 1.3
+_AGED, _ENDS_SENTENCE, _OPENS_TEXT, _GIVEN_FLOOR, _DASHED = 3.0, 0.5, 1.3, -1.3, 0.9
 _PAIR, _COMMA, _INITIAL, _INITIALS_ALONE, _VERB, _KIN_BEHIND, _HEADER, _OWN_LINE, _POSSESSIVE = (
     0.8,
     0.4,
@@ -211,13 +211,17 @@ def _total(runs: Runs, first: int, last: int, tail: int, cue: Expected | None) -
 def _words(runs: Runs, full: list[int], last: int, tail: int, *, announced: bool) -> float:
     """The weights of the words; an announced name, and a surname behind a sure given name, may be an everyday word."""
     weights, points = runs.weights, 0.0
-    given = full[-1] if tail > last else full[0] if full else 0
+    if not full:
+        return 0.0
+    given = full[-1] if tail > last else full[0]
     sure = len(full) > 1 and weights[given].given and weights[given].known and weights[given].odds > 0.0
     for w in full:
         weight = weights[w]
         floor = _FLOOR
         if weight.why not in ("word", "clinical"):
             floor = _ANNOUNCED_FLOOR if announced else _PAIR_FLOOR if sure and w != given and weight.family else _FLOOR
+            if len(full) == 2 and w == given and weight.given and weights[full[0] + full[1] - w].odds > 0.9:
+                floor = max(floor, _GIVEN_FLOOR)
         points += max(floor, min(_CLIP, weight.odds))
     return points
 
@@ -251,7 +255,7 @@ def _possible(runs: Runs, full: list[int], first: int, tail: int, cue: Expected 
     word = page.words[full[0]]
     if len(full) == 1 and tail == first and word in runs.stop and not signed and not (cue and cue.why == "title"):
         known = runs.weights[full[0]]
-        least = -3.1 if cue is not None and cue.why in ("kin_before", "naming", "vocative") and known.given else -2.2
+        least = -3.1 if cue is not None and cue.why in ("kin_before", "naming", "vocative", "met") and known.given else -2.2
         return cue is not None and cue.points >= ROLE and word not in FORM_WORDS and known.odds > least
     return True
 
@@ -286,7 +290,8 @@ def _inside(runs: Runs, full: list[int], first: int, last: int, tail: int, why: 
             points += _INITIAL_FIRST + max(0.0, -0.5 * surname.odds)
     if len(full) >= 2:
         given, family = (full[0], full[-1]) if tail == last else (full[-1], full[0])
-        if weights[given].given and weights[given].known and weights[given].odds > -1 and weights[family].family:
+        least = -2.3 if weights[family].surname and weights[family].odds > 0.9 else -1.0
+        if weights[given].given and weights[given].known and weights[given].odds > least and weights[family].family:
             points += _PAIR
             why.append("pair")
         if tail > last:
@@ -334,6 +339,8 @@ def _around(page: Page, first: int, tail: int, why: list[str]) -> float:
         elif COMPLAINS.match(page.plain, page.ends[tail], page.ends[tail] + 8):
             points += _COMPLAINS
             why.append("verb")
+    if page.before(first) == " - " and (after >= len(page) or gap[:1] == "\n" or gap == ", "):
+        points += _DASHED
     if page.opens_line(first):
         if after >= len(page) or "\n" in gap:
             points += _OWN_LINE

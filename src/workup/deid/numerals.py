@@ -16,9 +16,12 @@ _MONTH = (
 _CONFUSED = re.compile(r"(?<![A-Za-z0-9])(?:[OoIl]|(?=\d))[0-9OoIlSsBZzGbgq]{1,12}(?![A-Za-z0-9])")
 _ENDS = frozenset("OoIlSsBZzGbgq")
 # Groups of figures with marks between them: days, telephone numbers, numbers of records.
-_GROUPED = re.compile(rf"(?<![A-Za-z0-9@:/-])\(?[{_F}]{{1,5}}\)?(?:[-/.~: ]|\) ?|(?<=\)))(?:[{_F}']{{1,5}}[-/.~: ]){{0,3}}[{_F}]{{2,5}}(?![A-WYZa-wyz0-9@:/-]|[xX](?!\d))")  # fmt: skip
+_GROUPED = re.compile(rf"(?<![A-Za-z0-9@:/-])\(?[{_F}]{{1,5}}\)?(?:[-/.~: ]|\) ?|(?<=\)))(?:[{_F}']{{1,5}}[-/.~: ]){{0,3}}[{_F}]{{2,5}}(?![A-WYZa-wyz0-9@/-]|[xX](?!\d)|:[0-9A-Fa-f])")  # fmt: skip
 _YEAR = re.compile(rf"(?<![A-Za-z0-9])[12ZzIl][{_F}]{{3}}(?![A-Za-z0-9])")
 _OF_MONTH = re.compile(rf"(?i:(?<![a-z0-9]){_MONTH})\.? (?P<v>[{_F}]{{1,2}})(?:st|nd|rd|th)?(?=,? |[.,;:)\n]|$)")
+_BEFORE_MONTH = re.compile(rf"(?<![A-Za-z0-9/.-])(?=[{_F}]?\d|[OoZzIlS][- ])[{_F}]{{1,2}}(?=[- ]?(?i:{_MONTH})[- ]?[12Zz])")
+_BEHIND_MONTH = re.compile(rf"(?<=\d)(?i:{_MONTH})(?P<v>[12Zz][{_F}]{{3}})(?![A-Za-z0-9])")
+_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?=\d{1,3}\.\d{4}(?!\d))")
 _TILDE = re.compile(r"(?<=[A-Za-z0-9])~(?=[A-Za-z0-9])")
 
 
@@ -32,6 +35,9 @@ def as_numbers(plain: str) -> str:
         plain = _TILDE.sub("-", plain)
     plain = _GROUPED.sub(_groups, plain)
     plain = _OF_MONTH.sub(_day, plain)
+    plain = _BEFORE_MONTH.sub(lambda match: match[0].translate(AS_DIGITS), plain)
+    plain = _BEHIND_MONTH.sub(_joined, plain)
+    plain = _COMMA.sub(lambda match: match[0][:-1] + ".", plain)
     plain = _YEAR.sub(_year, plain)
     return _CONFUSED.sub(_word, plain)
 
@@ -64,6 +70,11 @@ def _day(match: re.Match[str]) -> str:
             return whole
     start = match.start("v") - match.start()
     return whole[:start] + value.translate(AS_DIGITS) + whole[start + len(value) :]
+
+
+def _joined(match: re.Match[str]) -> str:
+    start = match.start("v") - match.start()
+    return match[0][:start] + match["v"].translate(AS_DIGITS)
 
 
 def _year(match: re.Match[str]) -> str:

@@ -185,7 +185,9 @@ def _acronyms(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
         if page.cases[at] != "u" or not 3 <= len(word) <= 5 or word in stop:
             continue
         headed = at < 12 and page.opens_line(at) and page.gap(at)[:1] == "\n"
-        if (is_clinical_part(word) or word in _COMMON_SHORT) and not headed:
+        placed = at > 0 and page.words[at - 1] == "at" and page.before(at) == " "
+        placed = placed or (at > 0 and page.before(at) == ", " and page.words[at - 1] in stop_specialties())
+        if (is_clinical_part(word) or word in _COMMON_SHORT) and not headed and not placed:
             continue
         if not _ACRONYM.fullmatch(page.plain, page.starts[at], page.ends[at]):
             continue

@@ -83,6 +83,11 @@ class Page:
         return "\n" in gap or any(mark in gap for mark in (". ", "? ", "! ", ".  "))
 
     @cached_property
+    def longest(self) -> int:
+        """Letters of the longest word."""
+        return max(map(len, self.words), default=0)
+
+    @cached_property
     def speakers(self) -> Counter[str]:
         """How often each word opens a line with a colon behind it, as names do in transcripts."""
         return Counter(

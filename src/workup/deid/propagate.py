@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from workup.deid.finding import Finding
-from workup.deid.name_words import ABBREVIATIONS, MEETING, MONTHS, VERBS, KIN
+from workup.deid.name_words import ABBREVIATIONS, KIN, MEETING, MONTHS, VERBS
 from workup.deid.nameness import PARTICLES, SUFFIXES, sound, weigh
 from workup.deid.page import Page
 from workup.deid.settings import Settings
+from workup.deid.slips import apart
 
 _SURE = 0.7
 _INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.? ?){2,3}(?![\w])")
@@ -113,6 +114,8 @@ def _again(
     mention = parts.get(word)
     if len(word) < 3 and case in "lm":
         return None
+    if mention is None and case == "l" and page.gap(at)[:1] == ":" and page.opens_line(at) and not weigh(word).known:
+        return next((parts[part] for part in parts if len(part) > 3 and apart(word, part, 2) <= 2), None)
     if mention is None:
         if case == "t" and len(word) >= 5 and sounds and weigh(word).why in ("unknown", "slip"):
             near = sounds.get(sound(word))

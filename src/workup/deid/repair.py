@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
 from typing import NamedTuple
 
 from workup.deid import gazetteer
@@ -154,6 +153,8 @@ class Repair:
 
     def _figures_inside(self, word: str, low: str) -> str | None:
         letters = sum(map(str.isalpha, low))
+        if letters == 2 and len(low) == 3 and word[1:].isalpha() | word[0].isupper():  # "8en", "N1x"
+            return next((one for one in as_letters(low) if _borne(one) and one not in gazetteer.everyday()), None)
         if letters < 3 or letters < len(low) - 2 or (low[-2:].isdigit() and len(low) > 3) or word[:2].isdigit():
             return None
         if word[-1].isdigit() and (len(low) < 5 or word.isupper()):

@@ -36,6 +36,7 @@ class PatternRule(_Part):
     holds: str = ""
     near: list[str] = []
     needs: str | list[str] = Field(default="", alias="if")
+    long: int = Field(default=0, ge=0, le=100)  # letters and digits that the longest word of a text must have
 
 
 class LabelRule(_Part):
@@ -74,6 +75,7 @@ class Pattern:
     holds: str
     near: frozenset[str]
     needs: tuple[str, ...]
+    long: int = 0
 
 
 @dataclass(frozen=True)
@@ -227,4 +229,4 @@ def _pattern(rule: PatternRule, *, where: str) -> Pattern:
     finds = linear.Finder(linear.compiled(rule.finds, where=here))
     pieces = [rule.needs] if isinstance(rule.needs, str) else rule.needs
     needs = tuple(piece.lower() for piece in pieces if piece)
-    return Pattern(rule.id, rule.leaf, finds, rule.sure, rule.holds, near_words, needs)
+    return Pattern(rule.id, rule.leaf, finds, rule.sure, rule.holds, near_words, needs, rule.long)

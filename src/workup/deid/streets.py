@@ -73,8 +73,8 @@ class Streets:
                 ("street.plain", 0.95, rf"(?<![\w.,:/-]){_UNIT_FIRST}{_NUMBER} (?:{_DIRECTION} )?(?:{_NAME}[ -]){{1,4}}{capital}{end}"),
                 ("street.lower", 0.85, rf"(?<![\w.,/-]){_NUMBER} (?:{_DIRECTION} )?(?:{_LOW_NAME} ){{1,2}}(?:{clear}){end}"),
                 ("street.words", 0.85, rf"(?<![\w]){_WORDS_NUMBER} (?:{_DIRECTION} )?(?:{_NAME} ){{1,3}}{capital}{end}"),
-                ("street.box", 0.97, r"(?i)(?<![\w])p\.? ?o\.? ?box ?#? ?\d{1,7}(?!\w)"),
-                ("street.route", 0.95, r"(?i)(?<![\w])(?:rr|rural route|hc|psc|unit|cmr) ?#?\d{1,5},? box \d{1,6}(?!\w)"),
+                ("street.box", 0.97, r"(?i)(?<![\w])[pf][.,]? ?[oq0][.,]? ?[b8hf][o0][xks] ?#? ?\d{1,7}(?!\w)"),
+                ("street.route", 0.95, r"(?i)(?<![\w])(?:rr|rural route|hc|psc|unit|cmr) ?#?\d{1,5},? [b8h][o0]x \d{1,6}(?!\w)"),
                 ("street.road_number", 0.93, rf"(?i)(?<![\w./-]){_NUMBER} (?:{_DIRECTION} )?(?:county road|county rd|co rd|cr|state route|state road|state highway|sr|us highway|us hwy|us route|highway|hwy|route|rte|interstate|farm to market road|fm|ranch road) \d{{1,4}}[a-z]?(?: {_DIRECTION}(?!\w))?{_UNIT}"),
                 ("street.block", 0.85, rf"(?<![\w])\d{{1,5}} (?i:block of) (?:{_NAME} ){{1,3}}{capital}(?!\w)"),
                 ("street.corner", 0.7, rf"(?<![\w])(?:\d{{1,3}}(?:st|nd|rd|th)|{_NAME}) (?:{capital}\.? )?(?:and|&) (?:\d{{1,3}}(?:st|nd|rd|th)|{_NAME}) {capital}(?!\w)"),
@@ -97,7 +97,7 @@ class Streets:
         """Addresses of a page."""
         if "d" in page.cases or "Box" in page.text:
             for rule, score, finds in self._rules:
-                if settings.on(rule):
+                if settings.on(rule) and (rule != "street.corner" or _CORNER.search(page.plain)):
                     for match in finds.find(page):
                         if self._sound(rule, match, page):
                             yield Finding(
@@ -142,6 +142,7 @@ class Streets:
                 return
 
 
+_CORNER = re.compile(r" (?:and|&) (?:[A-Z]|\d)")
 _SENTENCE = words_of(
     "of the a an and or in on at to for with by from is was were are had has have day days week weeks month months year years hour hours "
     "minute minutes mg ml mcg tablet tablets tab tabs capsule times time per every daily po x cm mm pound pounds lb lbs units unit "

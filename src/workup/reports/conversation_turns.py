@@ -96,7 +96,7 @@ _FEWER = re.compile(r"\bover ([\d,]+) of [\d,]+ cases\b")
 
 
 def cases_by_turn(report: Report, kind: str, arm: str = "live") -> dict[int, int]:
-    """Cases with a fact that could be scored, by turn: fewer than all where conversations are shorter or calls failed."""
+    """Cases with a fact that could be scored, by turn: fewer where conversations are shorter or calls failed."""
     rows = table_of(report, "turns") or ()
     if rows:
         return {int(row["turn"]): int(row["cases"]) for row in rows if (row["set"], row["arm"]) == (kind, arm)}

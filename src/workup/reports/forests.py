@@ -14,6 +14,7 @@ from workup.reports.wording import at_threshold, interval, number, plural
 METRICS = (
     *("auroc", "calibration_slope", "oe_ratio", "sensitivity", "specificity"),
     *("recall", "leak_rate_document", "over_redaction"),
+    *("recall_at_10", "decay_gap"),
 )
 MOST_GROUPS = 25  # rows a reader can take in; the table below holds all
 _LABEL = 20  # letters of a group's name that fit beside the plot

@@ -11,23 +11,16 @@ from workup.reports.wording import at_threshold, group_words, number, p_value, p
 
 # Enough to see who is served worse without a page per group; the record holds every metric.
 BY_GROUP = (
-    "auroc",
-    "calibration_slope",
-    "calibration_in_the_large",
-    "oe_ratio",
-    "brier",
-    "sensitivity",
-    "specificity",
-    "ppv",
-    "npv",
-    "recall",
-    "precision",
-    "leak_rate_document",
-    "leak_rate_char",
-    "over_redaction",
-    "specificity_negative_document",
+    *("auroc", "calibration_slope", "calibration_in_the_large", "oe_ratio", "brier"),
+    *("sensitivity", "specificity", "ppv", "npv"),
+    *("recall", "precision", "leak_rate_document", "leak_rate_char", "over_redaction", "specificity_negative_document"),
+    *("recall_at_10", "decay_gap", "decay_slope", "time_to_loss"),
+    *("reversal_rate", "wrong_value_rate", "hallucination_rate", "never_event_rate"),
 )
-SMALLEST = ("auroc", "sensitivity", "specificity", "calibration_slope", "recall", "leak_rate_document")
+SMALLEST = (
+    *("auroc", "sensitivity", "specificity", "calibration_slope"),
+    *("recall", "leak_rate_document", "recall_at_10", "decay_gap"),
+)
 _ORDER = ("disparity", "inconclusive", "within", "not_assessed")
 Row = Mapping[str, Any]
 

@@ -10,6 +10,8 @@ from workup.errors import ReportError
 from workup.report import Estimate, LensResult, Report
 
 METRIC_TITLES = {
+    "recall_at_10": "recall@10",
+    "pdsqi": "PDSQI-9 rating",
     "auroc": "AUROC",
     "auprc": "AUPRC",
     "brier": "Brier score",

@@ -8,13 +8,13 @@ from workup.deid.counties import counties
 from workup.deid.cues import CueBook
 from workup.deid.dates import dates
 from workup.deid.finding import Finding
-from workup.deid.initials import initials
 from workup.deid.geo import places, towns_behind
+from workup.deid.initials import initials
 from workup.deid.labelled import labelled
 from workup.deid.listed import Listed
 from workup.deid.names import names
-from workup.deid.organisations import Organisations
 from workup.deid.nations import Nations
+from workup.deid.organisations import Organisations
 from workup.deid.page import Page
 from workup.deid.settings import Settings
 from workup.deid.shapes import shapes

@@ -167,4 +167,7 @@ def _apart(sums: Floats, scores: Scores, level: float) -> Interval:
         found = intervals.combine_difference(values[0], intervals.Ends(*one(at)), values[1], intervals.Ends(*other(at)))
         return found.low, found.high
 
-    return Interval(*ends(level), 0.0, "each arm's Wilson interval, combined", reason=first.reason, ends=ends)
+    low, high = ends(0.95)
+    # What the interval stands for, so that a site without any gap keeps its weight where sites are pooled.
+    se = (high - low) / (2 * intervals.z_critical(0.95))
+    return Interval(*ends(level), se, "each arm's Wilson interval, combined", reason=first.reason, ends=ends)

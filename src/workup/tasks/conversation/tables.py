@@ -7,39 +7,39 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from workup.tasks.conversation import columns
 from workup.tasks.conversation.advice import measured_error as advice_error
 from workup.tasks.conversation.content import Ratings, extractor_facts, quality_tables
 from workup.tasks.conversation.corrected import corrected_recall
-from workup.tasks.conversation.decay import survival
+from workup.tasks.conversation.curves_by_case import loss_rows, turn_rows
 from workup.tasks.conversation.matching.probes import MeasuredError, Rate, measured_error
 from workup.tasks.conversation.scoring import ConversationScores
 from workup.tasks.conversation.tokens import TOKENIZER, tokens_by_turn
 
 MOST_OUTCOMES = 50_000  # rows of outcomes in a record; beyond, they stand in details.jsonl alone
 MOST_LISTED = 500  # never-events and conflicts each
+_KINDS = ("contraindicated", "stale", "reversed")
 
 
 def tables_of(
-    scores: ConversationScores, *, labelled: Path | None = None, ratings: Ratings | None = None
+    scores: ConversationScores, *, seed: int = 0, labelled: Path | None = None, ratings: Ratings | None = None
 ) -> dict[str, Any]:
     """Every table, as plain data without a word of any message or reply."""
     outcomes = list(outcome_rows(scores)) if _facts(scores) <= MOST_OUTCOMES else []
     return {
         "outcomes": outcomes,
-        "never_events": scores.shown.never_events[:MOST_LISTED],
+        "never_events": sorted(scores.shown.never_events, key=_gravity)[:MOST_LISTED],
         "conflicts": scores.shown.conflicts[:MOST_LISTED],
         "advice": _advice(scores),
-        "losses": losses(scores),
+        "losses": loss_rows(scores, seed=seed),
+        "turns": turn_rows(scores),
         "unscorable": _reasons(scores),
         "horizon": _bounds(scores),
         "use": _use(scores),
         "tokens": _tokens(scores),
         "matcher": _error(measured_error()),
         "extractor": extractor_facts(),
-        "advice_reader": advice_error(),
+        "advice_reader": _named(advice_error()),
         "corrected": corrected_recall(scores, labelled),
         "quality": quality_tables(ratings),
         "plans": {
@@ -70,25 +70,16 @@ def _facts(scores: ConversationScores) -> int:
     return sum(len(one.case.input.facts) * one.case.input.last_turn * len(one.arms) for one in scores.conversations)
 
 
-def losses(scores: ConversationScores) -> list[dict[str, Any]]:
-    """Kaplan and Meier's curves of first and of sustained loss, by arm and set, with those at risk."""
-    found = []
-    ticks = range(1, columns.CLOCK + 1)
-    for arm in scores.arms:
-        for kind in columns.SETS:
-            for loss in columns.LOSSES:
-                lost, risk = (
-                    np.array([_sum(scores, columns.of_loss(arm, kind, loss, field, tick)) for tick in ticks])
-                    for field in ("lost", "risk")
-                )
-                if not risk[0]:
-                    continue
-                curve = survival(np.concatenate([lost, risk]))
-                for tick, kept, at_risk, gone in zip(ticks, curve, risk, lost, strict=True):
-                    where = {"arm": arm, "set": kind, "loss": loss, "clock": tick}
-                    kept_or_null = float(kept) if np.isfinite(kept) else None
-                    found.append({**where, "kept": kept_or_null, "at_risk": int(at_risk), "lost": int(gone)})
-    return found
+def _gravity(event: dict[str, Any]) -> int:
+    """Forbidden advice first: a list that is cut must not lose it behind facts that were kept too long."""
+    return _KINDS.index(event["kind"])
+
+
+def _named(value: Any) -> Any:
+    """Named tuples as objects: a record that wrote them as lists would lose what each number is."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    return {key: _named(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _sum(scores: ConversationScores, column: str) -> float:

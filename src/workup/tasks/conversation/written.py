@@ -43,3 +43,23 @@ def load_cases(*, only: Iterable[str] = ()) -> list[ConversationCase]:
 def _family(name: str) -> tuple[ConversationCase, ...]:
     with as_file(_FOLDER / f"{name}.jsonl") as path:
         return tuple(read_cases(path))
+
+
+class WrittenCases:
+    """The written cases as a generator gives them, so that a study can name them: `generate: {kind: written}`."""
+
+    def __init__(self, only: Iterable[str] = ()) -> None:
+        self._only = only
+
+    def cases(self) -> list[ConversationCase]:
+        """All of them, or those of the named families."""
+        return load_cases(only=self._only)
+
+
+def written(*, only: Iterable[str] = (), seed: int = 0) -> WrittenCases:
+    """The cases that ship, of all families or of some; nothing is drawn, so the seed changes nothing.
+
+    >>> len(written(only=["mental_health"]).cases())
+    8
+    """
+    return WrittenCases(only)

@@ -61,6 +61,9 @@ def relation_of(analysed: Analysed, start: int, end: int) -> Relation:
         return Relation("allergy", start, behind)
     before = _allergy_before(analysed, start)
     if before >= 0:
+        avoided = _cue_before(analysed, start, "avoided_before")
+        if avoided > before:
+            return Relation("avoided", avoided, end)  # "allergies: avoid penicillin"
         # "No allergies except penicillin": what is denied before the exception is not denied of what follows it.
         excepted = analysed.parted(before + 1, start, frozenset({EXCEPTION}))
         return Relation("allergy", start if excepted else before, end)
@@ -72,7 +75,36 @@ def relation_of(analysed: Analysed, start: int, end: int) -> Relation:
         length = _cue_after(words, end, name)
         if length:
             return Relation(kind, start, length)
+    if _called_no_allergy(analysed, end):
+        return Relation("tolerated", start, end)
     return Relation("", start, end)
+
+
+def _called_no_allergy(analysed: Analysed, end: int) -> bool:
+    """As "codeine upset her stomach; this is not an allergy": said of it in a later clause or the next sentence."""
+    following = analysed.following
+    after = analysed.words[end:] + ([";", *following.words] if following is not None and not following.question else [])
+    if "not" not in after or _list("nouns").isdisjoint(after):
+        return False
+    for place, word in enumerate(after[1:], start=1):
+        if word in ("this", "that", "it", "which") and after[place - 1] in (";", ",", "but", "and", "although", "—"):
+            near = after[place + 1 : place + 9]
+            denied = near.index("not") if "not" in near[:4] else -1
+            if denied >= 0 and not _list("nouns").isdisjoint(near[denied : denied + 5]):
+                return True
+    return False
+
+
+def is_reaction(analysed: Analysed, start: int, end: int) -> bool:
+    """Whether a symptom is named as what an allergy did: "Allergies: penicillin (rash)", "codeine allergy - nausea"."""
+    words = analysed.words
+    noun = next((place for place in range(start - 1, -1, -1) if words[place] in _list("nouns")), -1)
+    if noun < 0 or analysed.parted(max(noun + 1, analysed.shift + 1), start, _PARTING):
+        return False
+    gap = words[noun + 1 : start]
+    if "(" in gap and ")" not in gap[len(gap) - 1 - gap[::-1].index("(") :]:
+        return True
+    return bool(gap) and gap[-1] in _list("causes") and len(gap) > 1
 
 
 def _allergy_behind(words: list[str], end: int) -> int:
@@ -113,7 +145,7 @@ def _allergy_before(analysed: Analysed, start: int) -> int:
         word = words[place]
         if word in _list("nouns") or word in _list("reactions"):
             gap = words[place + 1 : start]
-            if _parted(analysed, place, start) and place >= analysed.shift:
+            if _parted(analysed, place, start) and place >= analysed.shift and not _but_not(gap):
                 return -1
             if gap and _connects(gap, reaction=word not in _list("nouns")):
                 return place
@@ -127,6 +159,16 @@ def _allergy_before(analysed: Analysed, start: int) -> int:
 def _parted(analysed: Analysed, place: int, start: int) -> bool:
     """Clauses part an allergy from a drug; a dash and an exception ("no allergies except penicillin") do not."""
     return analysed.parted(place + 1, start, _PARTING)
+
+
+def _but_not(gap: list[str]) -> bool:
+    """As "allergic to codeine but not to shellfish": the turn goes on with the same allergy."""
+    turn = max((place for place, word in enumerate(gap) if word == "but"), default=-1)
+    rest = gap[turn + 1 :]
+    return turn >= 0 and bool(rest) and rest[0] in ("not", "also") and all(word in _ELIDED for word in rest)
+
+
+_ELIDED = frozenset({"not", "also", "to", "or", "the", "any", "other"})
 
 
 def _connects(gap: list[str], *, reaction: bool) -> bool:

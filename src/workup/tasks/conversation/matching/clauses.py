@@ -110,6 +110,10 @@ def _after_joint(words: list[str], joint: int) -> list[Bound]:
         return [Bound(joint + 1, COMMA_PREDICATE if words[joint] == "," else PREDICATE)]
     if words[joint] in ("so", "therefore", "hence"):
         return [Bound(joint + 1, SUBJECT)]
+    if word == "no" and words[place + 1 : place + 2] == ["longer"] and place + 3 < size:
+        return [Bound(joint + 1, PREDICATE)]
+    if words[joint] == "," and word == "when":
+        return [Bound(joint + 1, RELATIVE)]
     if words[joint] == "," and words[joint + 1] in word_set("comma_starters"):
         return [Bound(joint + 1, COMMA_PREDICATE)]
     return []

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from workup.tasks.conversation.matching.analysed import TREATMENTS, Analysed
-from workup.tasks.conversation.matching.cues import Cue, phrase_list, starts_with, word_set
+from workup.tasks.conversation.matching.answers import answer
+from workup.tasks.conversation.matching.cues import Cue, word_set
 from workup.tasks.conversation.matching.experiencer import experiencer
 from workup.tasks.conversation.matching.reach import applies, joined_before, reaches
 from workup.tasks.conversation.matching.supposing import general, warned_of
@@ -28,17 +29,22 @@ class Said(NamedTuple):
     time: str = UNMARKED
     confirmed: bool = False
     outright: bool = False  # "has", "takes", "is on": said in so many words
+    undergone: bool = False  # "she had", "you developed": said of the patient in the past
     answered: str = ""  # yes or no, behind a colon or a question
     attack: bool = False  # an attack of it is denied, not the disease
 
 
 _DONE = frozenset({"procedure", "plan"})
+_INNER = frozenset({"negated", "supposed", "possible", "condition", "ruled_out"})
 
 
-def said_of(analysed: Analysed, start: int, end: int, kind: str, *, more: frozenset[str] = frozenset()) -> Said:
+def said_of(
+    analysed: Analysed, start: int, end: int, kind: str, *, more: frozenset[str] = frozenset(), core: int | None = None
+) -> Said:
     """What the sentence says of the mention in words [start, end) of a fact of this kind.
 
     `more` are categories of cues to leave out: an allergy asks for its drug to be avoided, which denies nothing.
+    `core` is where the name itself begins, if other words of the mention stand before it ("allergies: no penicillin").
 
     >>> from workup.tasks.conversation.matching.text import Sentence
     >>> analysed = Analysed(Sentence("her mother never had chest pain".split(), False, ()), None)
@@ -49,7 +55,13 @@ def said_of(analysed: Analysed, start: int, end: int, kind: str, *, more: frozen
     found: dict[str, Cue] = {}
     words = analysed.words
     for cue in analysed.cues:
-        if cue.category in more or (cue.start < end and cue.end > start) or not applies(cue.category, kind):
+        if cue.category in more or not applies(cue.category, kind):
+            continue
+        if cue.start < end and cue.end > start:
+            if core is None or cue.category not in _INNER or not start <= cue.start or cue.end > core:
+                continue
+            if cue.before and reaches(analysed, cue, core, end, kind):
+                found.setdefault(cue.category, cue)
             continue
         if kind in _DONE and cue.category == "negated" and words[cue.end - 1] == "negative":
             continue  # a test that came out negative was done
@@ -61,7 +73,7 @@ def said_of(analysed: Analysed, start: int, end: int, kind: str, *, more: frozen
             if other is not None and other.before and joined_before(analysed.words, other.end, start):
                 del found[category]
     family, personal = experiencer(analysed, found, start, end, kind)
-    answered = _answer(analysed, start, end)
+    answered = answer(analysed, start, end)
     if answered == "no" and kind in _DONE and words[end : end + 1] == [":"] and "negative" in words[end : end + 3]:
         answered = ""
     ended = ended_by(analysed, found)
@@ -83,6 +95,7 @@ def said_of(analysed: Analysed, start: int, end: int, kind: str, *, more: frozen
         time=time_of(analysed, found, start, end, kind),
         confirmed="confirmed" in found or answered == "yes",
         outright=_outright(analysed, start),
+        undergone=_undergone(analysed, start),
         answered=answered,
         attack=attack,
     )
@@ -112,40 +125,6 @@ def _mood(
     return "general" if general(analysed, start, end, kind) else ""
 
 
-_SIGNS: dict[tuple[str, ...], str] = {("(", "-", ")"): "no", ("(", "+", ")"): "yes"}
-
-
-def _answer(analysed: Analysed, start: int, end: int) -> str:
-    """The yes or no that closes an item ("Chest pain: no") or answers a question ("Chest pain? No.")."""
-    words = analysed.words
-    if analysed.question:
-        following = analysed.following
-        return _yes_or_no(following.words, 0, closes=False) if following is not None and following.words else ""
-    place = end + (words[end : end + 1] == [":"])
-    signed = _SIGNS.get(tuple(words[place : place + 3]), "")
-    if not signed and start > 2:
-        signed = _SIGNS.get(tuple(words[start - 3 : start]), "")
-    if signed:
-        return signed
-    if end < len(words) and words[end] in (":", "(", "-", "—", "="):
-        return _yes_or_no(words, end + 1, closes=True)
-    return ""
-
-
-_CLOSERS = frozenset({",", ")", ";", "—", "-", ":"})
-
-
-def _yes_or_no(words: list[str], place: int, *, closes: bool) -> str:
-    for name, answer in (("answers_no", "no"), ("answers_yes", "yes")):
-        length = starts_with(words, place, phrase_list(name))
-        after = place + length
-        if length and (after >= len(words) or words[after] in _CLOSERS or (not closes and answer == "yes")):
-            return answer
-        if length and not closes and answer == "no" and words[after] in word_set("subjects"):
-            return answer
-    return ""
-
-
 _OWN = frozenset({"his", "her", "your", "their", "my", "known", "longstanding", "chronic"})
 
 
@@ -164,3 +143,15 @@ def _outright(analysed: Analysed, start: int) -> bool:
             return True
         place -= 1
     return False
+
+
+_UNDERWENT = frozenset({"had", "developed", "suffered", "survived"})
+
+
+def _undergone(analysed: Analysed, start: int) -> bool:
+    """Whether the patient is the subject of "had" right before the mention: "the patient had a heart attack"."""
+    words = analysed.words
+    place = start - 1
+    while place >= 0 and (words[place] in word_set("determiners") or words[place] in word_set("adverbs")):
+        place -= 1
+    return place > 0 and words[place] in _UNDERWENT and words[place - 1] in word_set("subjects")

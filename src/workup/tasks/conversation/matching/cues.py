@@ -123,11 +123,17 @@ def find_cues(words: list[str]) -> list[Cue]:
 def _attributive(words: list[str], end: int, meanings: tuple[tuple[str, bool], ...]) -> list[Cue]:
     """The adjective of "there is possible pneumonia", which looks forward, where "pneumonia is possible" looks back."""
     following = words[end] if end < len(words) else ""
-    if not following[:1].isalpha() or following in word_set("after_participle") or any(before for _, before in meanings):
+    if (
+        not following[:1].isalpha()
+        or following in word_set("after_participle")
+        or any(before for _, before in meanings)
+    ):
         return []
     for phrase, held in _lexicon().get(words[end - 1], ()):
         if len(phrase) == 1:
-            return [Cue(end - 1, end, category, before) for category, before in held if before and category == "possible"]
+            return [
+                Cue(end - 1, end, category, before) for category, before in held if before and category == "possible"
+            ]
     return []
 
 

@@ -126,7 +126,10 @@ def find_doses(words: list[str], first: int, last: int) -> list[Dose]:
             place += 1
             continue
         dose = _multiplied(words, dose, first, last)
-        found.append(dose._replace(past=_past(words, dose.start, first)))
+        bracketed = (
+            bool(found) and words[dose.start - 1] == "was" and words[dose.start - 2] in ("(", ",", ";", "—", "-")
+        )
+        found.append(dose._replace(past=bracketed or _past(words, dose.start, first)))
         place = dose.end
     return _changed(words, found, first)
 
@@ -154,7 +157,10 @@ def _dose_at(words: list[str], place: int, last: int) -> Dose | None:
 
 def _multiplied(words: list[str], dose: Dose, first: int, last: int) -> Dose:
     """Of "two 250 mg tablets", "2 x 250 mg", "two tablets of 250 mg" the sum is a dose as well as the strength."""
-    counted = {"tablet", "tablets", "tab", "tabs", "capsule", "capsules", "pill", "pills", "x", "×", "of"}
+    part = _part_taken(words, dose, first, last)
+    if part is not None:
+        return dose._replace(amounts=(dose.amounts[0] * part,))
+    counted = _COUNTED
     place = dose.start - 1
     while place >= first and words[place] in counted:
         place -= 1
@@ -164,6 +170,44 @@ def _multiplied(words: list[str], dose: Dose, first: int, last: int) -> Dose:
     if count is None or count[1] != place + 1 or len(dose.amounts) != 1 or (direct and not shaped):
         return dose
     return dose._replace(amounts=(dose.amounts[0], dose.amounts[0] * count[0]), kind="parts")
+
+
+_TABLETS = frozenset({"tablet", "tablets", "tab", "tabs", "capsule", "capsules", "pill", "pills"})
+_COUNTED = _TABLETS | {"x", "×", "of"}
+_TAKEN = frozenset({",", "(", ":", "-", "—", "take", "takes", "taking", "at", "as", "a", "by", "mouth", "po"})
+
+
+def _part_taken(words: list[str], dose: Dose, first: int, last: int) -> float | None:
+    """The half of "25 mg, half a tablet" or of "half of a 25 mg tablet": what is taken is less than the strength."""
+    if len(dose.amounts) != 1 or dose.unit is None or dose.unit.measure != "mg":
+        return None
+    place = dose.end
+    while place < last and (words[place] in _TABLETS or words[place] in _TAKEN):
+        place += 1
+    part, end = _fraction(words, place, last)
+    while end < last and words[end] in ("a", "of", "one"):
+        end += 1
+    if part is not None and end < last and words[end] in _TABLETS:
+        return part
+    before = dose.start - 1
+    while before >= first and words[before] in ("a", "of", "one", "the", "her", "his", "your"):
+        before -= 1
+    if before < first or not (dose.end < last and words[dose.end] in _TABLETS):
+        return None
+    part, end = _fraction(words, max(first, before - 2), last)
+    if part is None or end != before + 1:
+        part, end = _fraction(words, before, last)
+    return part if part is not None and end == before + 1 else None
+
+
+def _fraction(words: list[str], place: int, last: int) -> tuple[float | None, int]:
+    if place >= last:
+        return None, place
+    if words[place] in ("half", "0.5", ".5", "quarter", "0.25"):
+        return (0.25 if words[place] in ("quarter", "0.25") else 0.5), place + 1
+    if words[place : place + 3] in (["1", "/", "2"], ["1", "/", "4"]) and place + 3 <= last:
+        return 1 / int(words[place + 2]), place + 3
+    return None, place
 
 
 def _past(words: list[str], start: int, first: int) -> bool:

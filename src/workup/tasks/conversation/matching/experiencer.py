@@ -48,12 +48,15 @@ def _of_relative_before(analysed: Analysed, place: int, start: int, kind: str) -
     return words[following] not in word_set("informants")
 
 
+_HAS_IT = frozenset({"is", "was", "are", "common", "present", "also", "runs", "comes"})
 _IN_RELATIVE = frozenset({"in", "(", ":", "-", "—"})
 
 
 def _of_relative_after(words: list[str], end: int, place: int) -> bool:
     """As in "diabetes in her mother", "breast cancer (mother)"."""
     gap = words[end:place]
+    while gap and gap[0] in _HAS_IT:
+        gap = gap[1:]
     on_side = words[place + 1 : place + 2] == ["side"]
     if not gap or not (gap[0] in _IN_RELATIVE or (on_side and gap[0] in ("on", "from"))) or len(gap) > 5:
         return False

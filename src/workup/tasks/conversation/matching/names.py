@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from workup.tasks.conversation.matching.places import find_routes, side_at
 from workup.tasks.conversation.matching.vocabulary import table
 
 SIDE = "<side>"
+_JOINED = re.compile(r"[a-z]{4}[-\u2010\u2011\u2013][a-z]{4}|[a-z]{4} and [a-z]{4}", re.IGNORECASE)
 
 
 class Name(NamedTuple):
@@ -83,6 +85,8 @@ def names_of(texts: tuple[str, ...], kind: str, status: str) -> tuple[list[Name]
         for key, value in own.items():
             stated.setdefault(key, value)
         forms = [[word for word in words if word[0].isalnum() or word == SIDE]]
+        if kind in ("medication", "allergy") and _JOINED.search(text) and len(forms[0]) == 2:
+            forms.append([forms[0][0], "/", forms[0][1]])  # "amoxicillin-clavulanate" is written with a stroke too
         if "/" in words[1:-1]:  # "amoxicillin/clavulanate" is met with its stroke and without
             forms.append([word for word in words if word[0].isalnum() or word in (SIDE, "/")])
         for form in forms:

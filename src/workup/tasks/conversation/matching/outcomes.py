@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching.allergies import relation_of, speaks_of_allergy
+from workup.tasks.conversation.matching.allergies import is_reaction, relation_of, speaks_of_allergy
 from workup.tasks.conversation.matching.analysed import Analysed
 from workup.tasks.conversation.matching.attached import differing
 from workup.tasks.conversation.matching.context import said_of
@@ -45,6 +45,7 @@ class _Ballot(NamedTuple):
     fuzzy: bool
     attribute: str = ""
     stated: bool = False  # an attribute was stated, and agrees
+    place: int = -1  # of the mention in its sentence
 
 
 class Matcher:
@@ -61,6 +62,7 @@ class Matcher:
         self._index = Index(self._prepared)
         self._kinds = frozenset(kind for one in self.facts if (kind := denial_of(one.type, one.status)))
         self._replaced = _replaced_by_namesakes(self._prepared)
+        self._own_too = _family_and_own(self._prepared)
 
     def judge(self, reply: str | None, *, turn: int | None = None) -> list[Judged]:
         """The outcome of every fact, in the order of the facts."""
@@ -71,7 +73,7 @@ class Matcher:
         if not any(word[0].isalnum() for sentence in cut for word in sentence.words):  # stops at the first word
             return [Judged("unscorable", None, "no_words")] * len(self.facts)
         ballots = self._ballots(cut)
-        return [self._outcome(place, ballots[place], turn) for place in range(len(self.facts))]
+        return [self._outcome(place, ballots, turn) for place in range(len(self.facts))]
 
     def _ballots(self, cut: Sequence[Sentence]) -> list[list[_Ballot]]:
         ballots: list[list[_Ballot]] = [[] for _ in self.facts]
@@ -101,33 +103,59 @@ class Matcher:
         if kind == "allergy" and not mention.name.whole:
             relation = relation_of(analysed, start, end)
             more = frozenset({"negated", "stopped"}) if relation.kind == "avoided" else frozenset()
-            said = said_of(analysed, relation.start, relation.end, kind, more=more)
+            core = start if relation.start < start else None
+            said = said_of(analysed, relation.start, relation.end, kind, more=more, core=core)
             cast = allergy_vote(said, relation.kind, status)
         else:
             said = said_of(analysed, start, end, kind)
             if mention.name.inverted:
                 said = said._replace(negated=not said.negated)
             cast = vote(said, kind, status)
+            if kind == "symptom" and speaks_of_allergy(analysed.words) and is_reaction(analysed, start, end):
+                cast = Vote(NEITHER, "reaction")
             drug = kind == "medication" and cast.side != NEITHER and not said.ended
             if drug and speaks_of_allergy(analysed.words) and relation_of(analysed, start, end).kind == "allergy":
                 cast = Vote(NEITHER, "as_allergy")
-        if cast.side != AGREES or status == "absent" or not one.wanted.anything:
-            return _Ballot(cast, place, mention.fuzzy)
+        if mention.fact in self._own_too and cast.reason == "of_the_patient":
+            cast = Vote(NEITHER, "of_the_patient")  # the case has a fact of the patient's own for that
+        if cast.side == NEITHER or not one.wanted.anything:
+            return _Ballot(cast, place, mention.fuzzy, place=mention.start)
         others = [
             (other.start + analysed.shift, other.end + analysed.shift)
             for other in found
             if (other.start, other.end) != (mention.start, mention.end)
         ]
         attribute, stated = differing(one.wanted, analysed, start, end, kind, others)
-        return _Ballot(cast, place, mention.fuzzy, attribute, stated)
+        if cast.side != AGREES or status == "absent":
+            return _Ballot(_of_another(cast, attribute), place, mention.fuzzy, place=mention.start)
+        return _Ballot(cast, place, mention.fuzzy, attribute, stated, mention.start)
 
-    def _outcome(self, place: int, ballots: list[_Ballot], turn: int | None) -> Judged:
+    def _outcome(self, place: int, ballots: list[list[_Ballot]], turn: int | None) -> Judged:
         fact = self.facts[place]
         if turn is not None and turn < fact.introduced:
             return Judged("unscorable", None, "not_yet_introduced")
         if turn is not None and fact.over(turn):
-            return _of_retired(ballots, namesake=place in self._replaced)
-        return _of_active(ballots)
+            namesakes = [
+                number
+                for number, other in enumerate(self.facts)
+                if other.type == fact.type and other.active(turn) and ballots[number]
+            ]
+            right = {(one.sentence, one.place) for number in namesakes for one in ballots[number] if _is_right(one)}
+            return _of_retired(ballots[place], namesake=place in self._replaced, right=right)
+        return _of_active(ballots[place])
+
+
+def _is_right(ballot: _Ballot) -> bool:
+    return ballot.vote.side == AGREES and not ballot.attribute
+
+
+def _of_another(cast: Vote, attribute: str) -> Vote:
+    """What is denied or ended of the other side or another dose is not this fact: "no left knee pain, but right"."""
+    if attribute == "laterality" and cast.current:
+        return Vote(NEITHER, "other_side")
+    if attribute in ("laterality", "dose_value", "dose_unit") and cast.side == CONTRADICTS:
+        return cast._replace(side=OPPOSES)
+    return cast
 
 
 def _unreadable(reply: object) -> str:
@@ -151,6 +179,16 @@ def _replaced_by_namesakes(prepared: Sequence[Prepared]) -> frozenset[int]:
             if names:
                 found.add(place)
     return frozenset(found)
+
+
+def _family_and_own(prepared: Sequence[Prepared]) -> frozenset[int]:
+    """Facts of the family whose name is also that of a fact of the patient's own."""
+    own = {name.stems for one in prepared if one.fact.status != "family" for name in one.names}
+    return frozenset(
+        place
+        for place, one in enumerate(prepared)
+        if one.fact.status == "family" and any(name.stems in own for name in one.names)
+    )
 
 
 def _of_active(ballots: list[_Ballot]) -> Judged:
@@ -178,12 +216,18 @@ def _judged(outcome: Outcome, chosen: list[_Ballot]) -> Judged:
     )
 
 
-def _of_retired(ballots: list[_Ballot], *, namesake: bool) -> Judged:
-    """Stale if the reply still says it of now, with no other value; where a namesake took its place, its value too."""
+def _of_retired(ballots: list[_Ballot], *, namesake: bool, right: set[tuple[int, int]]) -> Judged:
+    """Stale if the reply still says it of now, with no other value; where a namesake took its place, its value too.
+
+    `right` are the places where the reply is right of a fact that holds now (10 mg, 20 mg, and 10 mg again).
+    """
     stale = [
         one
         for one in ballots
-        if one.vote.side == AGREES and one.vote.current and not one.attribute and (one.stated or not namesake)
+        if _is_right(one)
+        and one.vote.current
+        and (one.stated or not namesake)
+        and (one.sentence, one.place) not in right
     ]
     if stale:
         return _judged("stale", stale)

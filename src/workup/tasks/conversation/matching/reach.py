@@ -143,8 +143,12 @@ def _reaches_back(analysed: Analysed, cue: Cue, end: int) -> bool:
     ):
         return False
     gap = words[end:stop]
-    if not word_set("finite_verbs").isdisjoint(gap):
+    timed = cue.category in ("past", "history", "now")
+    # "Gabapentin was tried in the past": the verb right behind a mention is its own.
+    if not word_set("finite_verbs").isdisjoint(gap[1:] if timed else gap):
         return False
+    if cue.category == "past" and cue.end < len(words) and words[cue.end][0].isdigit():
+        return False  # "25 mg (previously 50 mg)" is about the dose
     if "(" in gap and ")" not in gap and words[cue.start - 1] != "(":
         return False
     if cue.category in ("history", "family", "now", "past"):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from workup.tasks.conversation.matching.analysed import TREATMENTS, Analysed
 from workup.tasks.conversation.matching.clauses import HARD, SUBJECT
 from workup.tasks.conversation.matching.cues import word_set
+from workup.tasks.conversation.matching.vocabulary import drug_words
 
 _ENDS = frozenset({HARD, SUBJECT})
 _OWN = frozenset({"your", "her", "his", "my", "their", "our"})
@@ -44,7 +47,11 @@ def general(analysed: Analysed, start: int, end: int, kind: str) -> bool:
     if analysed.shift or not (kind in TREATMENTS or kind in ("diagnosis", "symptom")):
         return False
     words = analysed.words
+    if kind not in TREATMENTS and _done_by_drug(analysed, start):
+        return True
     place = _predicate(words, end)
+    if start and words[0] in word_set("doing"):
+        place = next((at for at in range(end, min(end + 8, len(words))) if words[at] in _does()), len(words))
     if place >= len(words):
         return False
     word = words[place]
@@ -61,6 +68,27 @@ def general(analysed: Analysed, start: int, end: int, kind: str) -> bool:
     if copula:
         return _defined(rest, kind)
     return kind != "symptom" and (word != "works" or rest[:1] == ["by"])
+
+
+def _done_by_drug(analysed: Analysed, start: int) -> bool:
+    """Whether a drug does it to nobody in particular: "metformin causes diarrhea", "NSAIDs raise blood pressure"."""
+    words = analysed.words
+    first = max((bound.place for bound in analysed.bounds if bound.place <= start), default=0)
+    verb = next((place for place in range(first, start) if words[place] in word_set("general_verbs")), -1)
+    if verb <= first or start - verb > 6:
+        return False
+    subject = words[first:verb]
+    drugs = drug_words() | word_set("classes_of_treatments")
+    return (
+        not drugs.isdisjoint(subject)
+        and word_set("persons_meant").isdisjoint(words[first : start + 6])
+        and (word_set("finite_verbs") | {"the"}).isdisjoint(subject)
+    )
+
+
+@cache
+def _does() -> frozenset[str]:
+    return word_set("general_verbs") | word_set("general_modals") | {"is", "are"}
 
 
 def _predicate(words: list[str], end: int) -> int:
@@ -100,9 +128,16 @@ def _in_general(rest: list[str], kind: str) -> bool:
 def _defined(rest: list[str], kind: str) -> bool:
     """What follows "is": a class ("an NSAID", "a chronic disease"), or what is done as a rule ("often used for")."""
     if kind == "symptom":
-        return rest[:3] in (["a", "sign", "of"], ["a", "symptom", "of"], ["a", "side", "effect"], ["a", "common", "side"])
+        return rest[:3] in (
+            ["a", "sign", "of"],
+            ["a", "symptom", "of"],
+            ["a", "side", "effect"],
+            ["a", "common", "side"],
+        )
     nouns = word_set("classes_of_treatments" if kind in TREATMENTS else "classes_of_diseases")
-    if rest[:1] and rest[0] in ("a", "an", "one", "the", "in", "among", "both", "all", "two") or rest[:1] and rest[0] in nouns:
+    if (rest[:1] and rest[0] in ("a", "an", "one", "the", "in", "among", "both", "all", "two")) or (
+        rest[:1] and rest[0] in nouns
+    ):
         near = rest[:8]
         return not nouns.isdisjoint(near) and word_set("of_now").isdisjoint(near)
     if rest[:1] and rest[0] in word_set("general_adverbs"):

@@ -26,14 +26,20 @@ def ended_by(analysed: Analysed, found: dict[str, Cue]) -> bool:
 
 
 _ANAPHORS = frozenset({"it", "this", "that", "these", "they", "which", "she", "he", "we", "i", "you", "them"})
-_TURNS = frozenset({"but", "however", "and", "then", ",", ";", "later", "though", "although", "—"})
+_TURNS = frozenset({"but", "however", "and", "then", ",", ";", "later", "though", "although", "—", "when", "which"})
+_TURNS_AND_DO = _TURNS | {"does", "did", "do"}
+_TAKING = frozenset(
+    ("have", "take", "taking", "took", "use", "using", "used", "need", "had", "started", "start", "filled", "on", "has")
+)
+_DECLINED = frozenset({"declined", "refused", "declines", "refuses"})
+_SHORT = frozenset({"is", "was", "does", "did", "has", "are", "were", "do", "have"})
 
 
 def ended_later(analysed: Analysed, end: int, kind: str) -> str:
     """Ended by the next clause, or by a sentence that opens with "it": "was on warfarin but it was stopped"."""
     words = analysed.words
     for place in [bound.place for bound in analysed.bounds if bound.place >= end and bound.kind in _OPENING]:
-        verdict = _ending_at(words, place, analysed.cues, kind)
+        verdict = _ending_at(words, place, analysed.cues, kind) or _denied_in_short(words, place)
         if verdict and not (kind in TREATMENTS and _another_drug(words, end, place)):
             return verdict
     following = analysed.following
@@ -44,6 +50,27 @@ def ended_later(analysed: Analysed, end: int, kind: str) -> str:
     return _ending_at(following.words, 0, find_cues(following.words), kind)
 
 
+def _of_it(words: list[str], place: int) -> bool:
+    """As "... and does not take it": a denial whose object is what was just named."""
+    while place < len(words) and words[place] in _TAKING:
+        place += 1
+    return place < len(words) and words[place] in ("it", "them") and words[place - 1] != "of"
+
+
+def _unused(words: list[str], place: int) -> bool:
+    """As "... and is not being used now"."""
+    while place < len(words) and words[place] in ("being", "been", "currently", "now"):
+        place += 1
+    return place < len(words) and words[place] in ("used", "taken", "prescribed", "given")
+
+
+def _denied_in_short(words: list[str], place: int) -> str:
+    """As "..., but testing showed she is not": a turn that closes with the bare denial."""
+    if words[place] not in ("but", "however", "although", "though") or words[-1] != "not" or len(words) - place > 9:
+        return ""
+    return "ruled_out" if words[-2] in _SHORT else ""
+
+
 def _another_drug(words: list[str], first: int, last: int) -> bool:
     return not drug_words().isdisjoint(words[first:last])
 
@@ -51,12 +78,16 @@ def _another_drug(words: list[str], first: int, last: int) -> bool:
 def _ending_at(words: list[str], place: int, cues: list[Cue], kind: str) -> str:
     fillers = word_set("after_fillers")
     size = len(words)
-    while place < size and (words[place] in fillers or words[place] in _ANAPHORS or words[place] in _TURNS):
+    while place < size and (words[place] in fillers or words[place] in _ANAPHORS or words[place] in _TURNS_AND_DO):
         place += 1
     for cue in cues:
         if cue.start != place or not applies(cue.category, kind):
             continue
         after = words[cue.end] if cue.end < size else ""
+        if cue.category == "negated" and (_of_it(words, cue.end) or (kind in TREATMENTS and _unused(words, cue.end))):
+            return "ended"
+        if cue.category == "no_longer" and after not in ("it", "this", "them", "that"):
+            continue
         closes = (
             not after or after in ("it", "this", "them") or after in word_set("after_participle") or after[0].isdigit()
         )
@@ -64,7 +95,8 @@ def _ending_at(words: list[str], place: int, cues: list[Cue], kind: str) -> str:
             continue
         if cue.category == "ruled_out":
             return "ruled_out"
-        if cue.category in ("stopped", "resolved"):
+        refused = cue.category == "negated" and words[cue.start] in _DECLINED
+        if cue.category in ("stopped", "resolved", "no_longer") or (refused and kind in TREATMENTS):
             restarts = phrase_list("restarted")
             again = any(starts_with(words, later, restarts) for later in range(cue.end, size))
             return "" if again else "ended"

@@ -91,7 +91,7 @@ def _family(said: Said) -> Vote:
         if said.negated or said.ruled_out:
             return Vote(CONTRADICTS if said.family == "history" else OPPOSES, "family_denied")
         return Vote(AGREES, "relative")
-    asserted = said.outright or said.confirmed
+    asserted = said.outright or said.confirmed or said.undergone
     if asserted and not (said.negated or said.ruled_out or said.possible or said.ended):
         return Vote(CONTRADICTS, "of_the_patient")
     return Vote(NEITHER, "of_the_patient")

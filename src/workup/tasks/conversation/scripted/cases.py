@@ -25,7 +25,7 @@ def small_cases(count: int = 20, *, turns: int = TURNS) -> list[ConversationCase
 
     >>> case = small_cases(1)[0]
     >>> [len(case.active(turn)) for turn in (1, 3, 6, 7, 10)], [fact.id for fact in case.retired(10)]
-    ([8, 9, 8, 8, 8], ['lisinopril', 'metformin'])
+    ([8, 9, 8, 8, 8], ['metformin', 'lisinopril'])
     """
     return [_case(number, turns) for number in range(1, count + 1)]
 
