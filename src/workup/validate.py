@@ -332,7 +332,9 @@ class Opener:
 
     def key(self) -> Mapping[str, Any]:
         """All that decides the system's answers."""
-        settings = {} if self._part is None else self._part.settings
+        # A system whose version tells all that decides its answers may be given more patience or another price.
+        told = self._part is None or getattr(self(), "versioned", False)
+        settings = {} if told or self._part is None else self._part.settings
         return {**self.identity(), "settings": settings}
 
 

@@ -152,7 +152,7 @@ def _host(study: Study) -> dict[str, Any]:
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         facts["peak_memory_mb"] = peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
-    return {**facts, "machine": platform.machine(), "system": platform.system()}
+    return {**facts, "machine": platform.machine(), "platform": platform.system()}
 
 
 def again(directory: Path, held: Report, study: Path | None) -> Report:

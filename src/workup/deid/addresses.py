@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workup.deid import gazetteer
 from workup.deid.finding import Finding
+from workup.deid.name_words import MONTHS
+from workup.deid.nameness import PARTICLES
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
 from workup.deid.vocabulary import is_clinical_part
@@ -17,6 +19,7 @@ from workup.tasks.spans.language import function_words
 _UNITS = words_of("apt apartment suite ste unit flat")
 _NO_STREET = words_of("room rm bed ward bay floor tower clinic icu unit suite pod dose day week stage grade phase type level")
 _BEFORE = words_of("address at is to with in from near located lives of addresses corner was und and are on returned back")
+_STREETS = words_of("ul u ut utja ter rue via rua calle avenue avenida plaza platz strasse str fejedelem kapu tachkent")
 _INNER = frozenset((" ", ". ", "-", ".", "'", "-"))
 _MEASURES = re.compile(r"[ ]?(?:mg|ml|mcg|g|kg|cm|mm|cc|%|units?|tabs?|tablets?|caps?|times|x|days?|weeks?|hours?|years?)\b", re.IGNORECASE)
 _SEGMENT = re.compile(r"(?:[ ]?,[ ]?)?(?:\n[ \t>?*|]{0,8})(?:,[ ])?[ ]?|[ ]?,[ ]|[ ]")
@@ -95,10 +98,11 @@ def _numbered(page: Page, at: int) -> int | None:
             behind = page.plain[page.ends[last] : page.ends[last] + 12]
             ends = re.match(r"\.?(?:[ ]?(?:$|\n)|,|\.| St\b| and | Apt| Suite)", behind)
             return last if named and ends and not _MEASURES.match(behind) else None
-        if page.cases[last] == "t" and _street_word(page, last):
-            known = page.words[last] in gazetteer.everyday()
-            named = named or not known
-        elif page.cases[last] not in "lti":
+        if page.gap(last)[:1] == "." and len(page.words[last]) > 3 and not page.words[last + 1 : last + 2] == []:
+            return None  # a sentence ends
+        if page.cases[last] == "t" and page.words[last] not in MONTHS and _street_word(page, last):
+            named = named or page.words[last] not in gazetteer.everyday()
+        elif page.cases[last] != "i" and not (page.words[last] in PARTICLES or page.words[last] in _STREETS):
             return None
     return None
 

@@ -157,6 +157,11 @@ def eight_to_thirteen(surface: str) -> bool:
     return 7 <= len(digits(surface)) <= 13
 
 
+def plate(surface: str) -> bool:
+    """Long enough for a plate; "HR 63" is none."""
+    return sum(map(str.isalnum, surface)) >= 5
+
+
 def long_code(surface: str) -> bool:
     """A long run of letters and digits that is no word."""
     return sum(map(str.isdigit, surface)) >= 4 and sum(map(str.isalpha, surface)) >= 2
@@ -184,7 +189,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
         check.__name__: check
         for check in (
             luhn, card, npi, ssn, dea, vin, iban, ipv4, ipv6, phone, mixed, prefixed, lone_digits, lone_groups, login,
-            hexadecimal, nine_to_eleven, eight_to_thirteen, long_code, mostly_digits,
+            hexadecimal, nine_to_eleven, eight_to_thirteen, plate, long_code, mostly_digits,
         )
     }
 )  # fmt: skip

@@ -155,7 +155,7 @@ def _near_month(match: re.Match[str], _: Page) -> str | None:
 
 
 _RULES: tuple[_Rule, ...] = (
-    _Rule("date.range_words", "date", _i(rf"{_OPEN}(?<!from ){_MONTH}\.? {_DAYS}{_ORDINAL}?,? ?(?:-|to|through|thru|until|and) ?(?:{_MONTH}\.? )?{_DAYS}{_ORDINAL}?(?:,? ?{_YEAR})?{_CLOSE}"), 0.96),
+    _Rule("date.range_words", "date", _i(rf"{_OPEN}(?<!from ){_MONTH}\.? {_DAYS}{_ORDINAL}?,? ?(?:-|to|through|thru|until) ?(?:{_MONTH}\.? )?{_DAYS}{_ORDINAL}?(?:,? ?{_YEAR})?{_CLOSE}"), 0.96),
     _Rule("date.range_figures", "date", _i(rf"{_OPEN}(?<!from )\d{{1,2}}/\d{{1,2}}(?:/(?:\d{{4}}|\d\d))?(?:-| to | through )\d{{1,2}}/\d{{1,2}}/(?:\d{{4}}|\d\d){_CLOSE}"), 0.96),
     _Rule("date.words", "date", _i(rf"{_OPEN}(?:{_WEEKDAY}[.,]{{0,2}} ?(?:the )?)?{_MONTH}\.?[ -]{{0,2}}{_DAYS}{_ORDINAL}?(?!\d)(?:,? ?{_YEAR}(?!\d)|,? '\d\d(?!\d)|-\d\d(?!\d))?(?![/]|[.-]\d)"), 0.97),
     _Rule("date.day_first", "date", _i(rf"{_OPEN}(?:{_WEEKDAY}[.,]{{0,2}} ?)?(?:the )?{_DAYS}{_ORDINAL}?(?: of )?[ ./-]{{0,2}}{_MONTH}\.?(?![a-z])(?:[ ,/-]{{0,2}}{_YEAR}(?!\d)|[ ,/-]{{0,2}}'?\d\d(?!\d|:))?(?!\d)"), 0.96),

@@ -19,7 +19,7 @@ KIN = words_of(
 )
 FORM_WORDS = words_of(
     "home work cell mobile office phone telephone name date time age sex none self same see call low new old no yes na "
-    "other all"
+    "other all doctor human sir madam colleague colleagues member parent parents team resources client well okay"
 )
 # Verbs after which "with" or "by" stands before people rather than before things.
 MEETING = words_of(

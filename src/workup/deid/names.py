@@ -74,6 +74,8 @@ def _may_open(runs: Runs, at: int, cue: Expected | None) -> bool:
     page, weight = runs.page, runs.weights[at]
     case, word = page.cases[at], page.words[at]
     if case == "i":
+        if (at and page.cases[at - 1] == "i" and page.gap(at - 1) == ".") or _abbreviates(page, at):
+            return False
         return not (word == "a" and page.gap(at) == " ") or (cue is not None and cue.points >= ROLE)
     if case == "d":
         return weight.why == "slip"
@@ -100,6 +102,8 @@ def _may_open(runs: Runs, at: int, cue: Expected | None) -> bool:
         paired = weight.given and at + 1 < len(page) and page.gap(at) == " " and runs.weights[at + 1].odds > 0.5
         announced = cue is not None and cue.points >= ROLE
         return weight.odds >= (0.0 if paired or announced else 0.5) and len(word) > (2 if paired else 3)
+    if word in KIN:
+        return False
     if word in runs.stop:
         if not (weight.known and (weight.given or weight.family)):
             return False
@@ -129,6 +133,14 @@ def _small_pair(runs: Runs, at: int, cue: Expected | None) -> bool:
     return known and given.odds + family.odds > (-1.0 if at else 0.0) and page.words[at] not in function_words()
 
 
+def _abbreviates(page: Page, at: int) -> bool:
+    """Whether a chain of initials begins that is a known short form: 'D.O.B. January 2'."""
+    last = at
+    while last + 1 < len(page) and page.gap(last) == "." and page.cases[last + 1] == "i":
+        last += 1
+    return last - at >= 2 and "".join(page.words[at : last + 1]) in ABBREVIATIONS
+
+
 def _heads(runs: Runs, at: int) -> bool:
     """'August Manning', 'Head, Ella E.': an everyday word before a word that makes a name of it."""
     page, weights = runs.page, runs.weights
@@ -138,7 +150,7 @@ def _heads(runs: Runs, at: int) -> bool:
     if page.gap(at) == " ":
         return page.words[at] in MONTHS and behind.family and page.words[at + 1] not in runs.stop
     opens = page.opens_line(at) or page.before(at)[-2:] in ("- ", ": ", "/ ", "| ")
-    return page.gap(at) == ", " and opens and behind.given and behind.known and behind.odds > 0.4
+    return page.gap(at) == ", " and opens and page.words[at] not in FORM_WORDS and behind.given and behind.known and behind.odds > 0.4
 
 
 def _best(runs: Runs, first: int, cue: Expected | None) -> tuple[Finding, int] | None:

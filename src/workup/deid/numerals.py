@@ -64,7 +64,7 @@ def _groups(match: re.Match[str]) -> str:
 
 def _day(match: re.Match[str]) -> str:
     whole, value = match[0], match["v"]
-    if value.isdigit() or value in ("A", "I", "a"):
+    if value.isdigit() or value.isalpha():
         behind = match.string[match.end() : match.end() + 6]
         if value.isdigit() or not re.match(r",? [12]", behind):
             return whole

@@ -49,7 +49,7 @@ def _parts(page: Page, people: Sequence[Finding], stop: frozenset[str]) -> dict[
     for one in people:
         for word in range(page.word_at(one.start), page.word_at(one.end)):
             text = page.words[word]
-            if len(text) < 2 or text in SUFFIXES or text in PARTICLES or page.cases[word] in "di":
+            if len(text) < 2 or text in KIN or text in SUFFIXES or text in PARTICLES or page.cases[word] in "di":
                 continue
             known = parts.get(text)
             if known is None or known.score < one.score:

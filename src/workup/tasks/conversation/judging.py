@@ -139,9 +139,14 @@ class _Judge:
         one = self._read(reply, turn)[place]
         if one.reason != "no_mention":
             return one
-        over = self._facts[place].over(turn)
-        if _YES.match(reply):
-            return Judged("stale" if over else "correct", 0, "yes")
-        if _NO.match(reply):
-            return Judged("retired_ok" if over else "reversed", 0, "no")
-        return one
+        yes, no = bool(_YES.match(reply)), bool(_NO.match(reply))
+        return _bare(self._facts[place], turn, yes=yes) if yes or no else one
+
+
+def _bare(fact: Fact, turn: int, *, yes: bool) -> Judged:
+    """A yes or no without another word to "does it hold now?": no is right of what is absent, and says no value."""
+    if fact.over(turn):
+        return Judged("stale" if yes else "retired_ok", 0, "bare_answer")
+    if fact.status not in ("present", "absent") or (yes and fact.status == "present" and fact.attributes):
+        return Judged("unscorable", None, "bare_answer")
+    return Judged("correct" if yes == (fact.status == "present") else "reversed", 0, "bare_answer")

@@ -11,7 +11,7 @@ import numpy as np
 from workup.scores import Levels, Scores, patient_codes
 from workup.study import ConversationPart
 from workup.task import Case
-from workup.tasks.conversation.content import Grounding, extended_facts
+from workup.tasks.conversation.content import Grounding, extended_facts, told_facts
 from workup.tasks.conversation.corpus import ConversationCorpus
 from workup.tasks.conversation.facts import Fact
 from workup.tasks.conversation.judging import Held, held_of
@@ -61,15 +61,20 @@ def as_scores(
     readers: Readers,
     *,
     more: Mapping[tuple[str, int], Row] | None = None,
+    summaries_sent: bool = True,
 ) -> ConversationScores:
-    """Every conversation judged and counted; `more` are numbers from elsewhere (ratings), by case and replicate."""
+    """Every conversation judged and counted; `more` are numbers from elsewhere (ratings), by case and replicate.
+
+    Where the summaries of cases with a ledger were not sent, facts of theirs count only as far as turns tell them.
+    """
     lines: dict[str, list[Said]] = {}
     for said in transcripts.said:
         lines.setdefault(said.case, []).append(said)
     runs = sorted({(said.replicate, said.arm) for said in transcripts.said})
     shown, rows, conversations = Shown(), [], []
     for number, case in enumerate(corpus.cases, start=1):
-        for one, row in score_case(case, lines.get(case.id, ()), settings, readers, shown, runs=runs):
+        known = extended_facts(case.input) if summaries_sent else told_facts(case.input)
+        for one, row in score_case(case, lines.get(case.id, ()), settings, readers, shown, more=known, runs=runs):
             # Two models on the same cases are matched by this number.
             numbered = {"row": float(number * _MOST_REPLICATES + one.replicate)}
             rows.append({**row, **(more or {}).get((case.id, one.replicate), {}), **numbered})
@@ -97,10 +102,11 @@ def score_case(
     readers: Readers,
     shown: Shown,
     *,
+    more: Sequence[Fact] = (),
     runs: Sequence[tuple[int, str]] = (),
 ) -> list[tuple[Conversation, Row]]:
-    """The rows of one case, one for each time that it was held."""
-    facts = (*case.input.facts, *extended_facts(case.input))
+    """The rows of one case, one for each time that it was held; `more` are the facts beside those of the ledger."""
+    facts = (*case.input.facts, *more)
     grounding = Grounding(case.input, facts)
     held = held_of(case.input, said, facts=facts, runs=runs, matcher=settings.matcher)
     found = []

@@ -13,7 +13,7 @@ from workup.scores import Scores
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, Watch
 from workup.tasks.conversation.cases import ConversationCase, case_of, read_cases
-from workup.tasks.conversation.content import Ratings, rating_columns, read_ratings
+from workup.tasks.conversation.content import Ratings, extended_facts, rating_columns, read_ratings
 from workup.tasks.conversation.corpus import ConversationCorpus, corpus_of
 from workup.tasks.conversation.live import Readers, Shown
 from workup.tasks.conversation.metrics import METRIC_NAMES, Design, conversation_metrics
@@ -43,6 +43,7 @@ class ConversationTask:
 
     def __init__(self) -> None:
         self._study: Study | None = None
+        self._recorded = True  # whether conversations were held elsewhere, where their summaries may have been sent
         self.timings: dict[str, float] = {}  # calls, tries, tokens and seconds of the model, over all sittings
 
     def read(self, study: Study, table: Any = None) -> ConversationCorpus:
@@ -93,10 +94,11 @@ class ConversationTask:
         """Every conversation held, or read from where it was recorded."""
         assert isinstance(corpus, ConversationCorpus) and self._study is not None
         system = open_system()
-        if getattr(system, "recorded", False):
+        self._recorded = bool(getattr(system, "recorded", False))
+        if self._recorded:
             if isinstance(system, (GivenTranscripts, RecordedDialogues)):
                 return system.of(corpus)
-            return read_transcripts(system.predictions(), corpus.conversations)
+            return read_transcripts(system.transcripts(), corpus.conversations)
         from workup.tasks.conversation.running import converse, tallied
 
         held = converse(
@@ -110,7 +112,7 @@ class ConversationTask:
             workers=self._study.workers,
             ask=bool(getattr(engine, "asks", True)),
         )
-        self.timings = tallied(log.known())
+        self.timings = tallied(log.known(), system=system)
         return held
 
     def estimate(self, study: Study, corpus: ConversationCorpus, system: Any) -> str:
@@ -122,7 +124,8 @@ class ConversationTask:
     def score(self, case: Case, output: Any) -> list[dict[str, float]]:
         """The counts of one case, a row for each time that it was held; `output` are its lines."""
         assert self._study is not None
-        found = score_case(case, output, self._study.conversation, Readers(), Shown())
+        more = extended_facts(case.input)
+        found = score_case(case, output, self._study.conversation, Readers(), Shown(), more=more)
         return [row for _, row in found]
 
     def scores(self, corpus: Corpus, outputs: Transcripts) -> ConversationScores:
@@ -130,7 +133,16 @@ class ConversationTask:
         assert isinstance(corpus, ConversationCorpus) and self._study is not None
         rated = _ratings(self._study)
         more = None if rated is None else rating_columns(rated)
-        return as_scores(corpus, outputs, self._study.conversation, _readers(self._study), more=more)
+        return as_scores(
+            corpus,
+            outputs,
+            self._study.conversation,
+            _readers(self._study),
+            more=more,
+            summaries_sent=self._recorded,
+        )
+            corpus, outputs, self._study.conversation, _readers(self._study), more=more, summaries_sent=self._recorded
+        )
 
     def metrics(self, scores: Scores, study: Study) -> list[Metric]:
         """Recall and its failures by turn, set and arm; decay, loss, conflict, harm, plans."""

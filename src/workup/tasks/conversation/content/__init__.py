@@ -10,7 +10,7 @@ from workup.tasks.conversation.content.encoders import (
     encoded,
     published_alignment,
 )
-from workup.tasks.conversation.content.extended import extended_facts
+from workup.tasks.conversation.content.extended import extended_facts, told_facts
 from workup.tasks.conversation.content.grounding import Grounding, Support, extractor_facts, support_of
 from workup.tasks.conversation.content.plans import Plan, items_of, plan_of
 from workup.tasks.conversation.content.quality import quality_tables
@@ -42,4 +42,5 @@ __all__ = [
     "read_ratings",
     "repetition_share",
     "support_of",
+    "told_facts",
 ]

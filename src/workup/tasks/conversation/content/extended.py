@@ -6,6 +6,7 @@ Terms come from the lexicon, their status from ConText; what is said both ways i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from workup.tasks.conversation.content.naming import FactNames, heads_of, names_
 from workup.tasks.conversation.content.passages import Entity, Passage, stems_of
 from workup.tasks.conversation.entities import fact_of_entity
 from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.ledger import said_in
 from workup.tasks.conversation.matching.context import Said
 from workup.tasks.conversation.matching.names import names_of
 from workup.tasks.conversation.matching.places import side_at
@@ -65,6 +67,28 @@ def extended_facts(case: ConversationCase) -> tuple[Fact, ...]:
         if fact is None:
             continue
         found.append(fact)
+    return tuple(found)
+
+
+def told_facts(case: ConversationCase) -> tuple[Fact, ...]:
+    """Facts of the summary that a turn tells, each from that turn on: for runs in which the summary is not sent.
+
+    The summary of a case with a ledger tells how things stand in the end, so a model that is asked turn by turn never
+    sees it; what no turn says, it cannot have forgotten.
+
+    >>> from workup.tasks.conversation.cases import Turn
+    >>> turns = (Turn(1, "I take warfarin."), Turn(2, "And lisinopril for years."))
+    >>> case = ConversationCase("c1", "Lisinopril. Asthma.", turns, (Fact("f1", "medication", "warfarin"),))
+    >>> [(fact.concept, fact.introduced) for fact in told_facts(case)]
+    [('lisinopril', 2)]
+    """
+    if case.form == "simple":
+        return extended_facts(case)
+    found = []
+    for fact in extended_facts(case):
+        turn = next((turn.turn for turn in case.turns if said_in(fact, [turn.message])), None)
+        if turn is not None:
+            found.append(replace(fact, introduced=turn))
     return tuple(found)
 
 

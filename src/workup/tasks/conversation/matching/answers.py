@@ -32,8 +32,10 @@ def answer(analysed: Analysed, start: int, end: int) -> str:
         following = analysed.following
         if following is None or not following.words or not _asked_for(words, start, end):
             return ""
-        labelled = following.words[1:2] == [":"]  # "A: no", "Patient: no"
-        return _yes_or_no(following.words, 2 * labelled, closes=False)
+        place = _behind_label(following.words)
+        found = _yes_or_no(following.words, place, closes=False)
+        either = found == "yes" and "or" in words and {"both", "all"}.isdisjoint(following.words[place : place + 5])
+        return "" if either else found  # "diabetes or gout? Yes." leaves open which
     place = end + (words[end : end + 1] == [":"])
     signed = _SIGNS.get(tuple(words[place : place + 3]), "")
     if not signed and start > 2:
@@ -43,6 +45,13 @@ def answer(analysed: Analysed, start: int, end: int) -> str:
     if end < len(words) and words[end] in (":", "(", "-", "—", "="):
         return _yes_or_no(words, end + 1, closes=True)
     return ""
+
+
+def _behind_label(words: list[str]) -> int:
+    """Behind who speaks: "A: no", "Patient: no", "[patient] no"."""
+    if words[1:2] == [":"]:
+        return 2
+    return 3 if words[0] == "[" and words[2:3] == ["]"] else 0
 
 
 def _yes_or_no(words: list[str], place: int, *, closes: bool) -> str:
@@ -58,6 +67,11 @@ def _yes_or_no(words: list[str], place: int, *, closes: bool) -> str:
 
 def _asked_for(words: list[str], start: int, end: int) -> bool:
     """Whether the question is after the mention itself: "any rash?", not "did anything help the rash?"."""
+    asked_later = (
+        words[at] in _AUXILIARIES and words[at + 1] in ("you", "she", "he") for at in range(end, len(words) - 1)
+    )
+    if any(asked_later):
+        return False  # "I see you have asthma, have you had any treatment?"
     place = start - 1
     known = place >= 0 and not _DEFINITE.isdisjoint(words[max(0, place - 1) : start])
     while place >= 0:

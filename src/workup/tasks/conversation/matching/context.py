@@ -63,6 +63,8 @@ def said_of(
             if cue.before and reaches(analysed, cue, core, end, kind):
                 found.setdefault(cue.category, cue)
             continue
+        if cue.category == "stopped" and cue.start >= end and _held_under_condition(words, cue):
+            continue
         if kind in _DONE and cue.category == "negated" and words[cue.end - 1] == "negative":
             continue  # a test that came out negative was done
         if reaches(analysed, cue, start, end, kind):
@@ -85,7 +87,7 @@ def said_of(
         negated and kind == "diagnosis" and end < len(analysed.words) and analysed.words[end] in word_set("attacks")
     )
     return Said(
-        mood=_mood(analysed, found, start, end, kind, answered, ended=ended),
+        mood=_mood(analysed, found, start, end, kind, answered, ended=ended, attack=attack),
         family=family,
         personal=personal,
         negated=negated and not attack,
@@ -101,10 +103,24 @@ def said_of(
     )
 
 
+def _held_under_condition(words: list[str], cue: Cue) -> bool:
+    """An order of its own behind the drug: "digoxin 125 mcg daily, hold if the pulse is below 50"."""
+    ordered = words[cue.start] in ("hold", "stop", "discontinue") and words[cue.start - 1] in (",", ";", "(", "—", "-")
+    return ordered and cue.end < len(words) and words[cue.end] in ("if", "when", "unless", "for")
+
+
 def _mood(
-    analysed: Analysed, found: dict[str, Cue], start: int, end: int, kind: str, answered: str, *, ended: bool
+    analysed: Analysed,
+    found: dict[str, Cue],
+    start: int,
+    end: int,
+    kind: str,
+    answered: str,
+    *,
+    ended: bool,
+    attack: bool,
 ) -> str:
-    if analysed.question and not answered:
+    if analysed.question and (not answered or "possible" in found or attack):
         return "question"
     if "condition" in found:
         return "conditional"

@@ -129,11 +129,10 @@ def _attributive(words: list[str], end: int, meanings: tuple[tuple[str, bool], .
         or any(before for _, before in meanings)
     ):
         return []
+    kinds = ("possible", "family")  # the second as in "anyone in the family ever had gout"
     for phrase, held in _lexicon().get(words[end - 1], ()):
         if len(phrase) == 1:
-            return [
-                Cue(end - 1, end, category, before) for category, before in held if before and category == "possible"
-            ]
+            return [Cue(end - 1, end, category, before) for category, before in held if before and category in kinds]
     return []
 
 

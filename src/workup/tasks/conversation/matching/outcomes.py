@@ -9,15 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching.allergies import is_reaction, relation_of, speaks_of_allergy
-from workup.tasks.conversation.matching.analysed import Analysed
-from workup.tasks.conversation.matching.attached import differing
-from workup.tasks.conversation.matching.context import said_of
+from workup.tasks.conversation.matching.ballots import Ballot, Reader
 from workup.tasks.conversation.matching.folding import without_reasoning
-from workup.tasks.conversation.matching.kinds import HEADS, denial_of, denied_kinds
-from workup.tasks.conversation.matching.mentions import Index, Mention, Prepared, prepare_fact
+from workup.tasks.conversation.matching.mentions import Prepared, prepare_fact
 from workup.tasks.conversation.matching.text import Sentence, sentences
-from workup.tasks.conversation.matching.votes import AGREES, CONTRADICTS, NEITHER, OPPOSES, Vote, allergy_vote, vote
+from workup.tasks.conversation.matching.votes import AGREES, CONTRADICTS, OPPOSES
 
 Outcome = Literal["correct", "reversed", "wrong_value", "omitted", "retired_ok", "stale", "unscorable"]
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
@@ -39,15 +35,6 @@ _MOST_MENTIONS = 200  # of one fact in one reply; a model that repeats itself mo
 _UNMENTIONED = Judged("omitted", None, "no_mention")
 
 
-class _Ballot(NamedTuple):
-    vote: Vote
-    sentence: int
-    fuzzy: bool
-    attribute: str = ""
-    stated: bool = False  # an attribute was stated, and agrees
-    place: int = -1  # of the mention in its sentence
-
-
 class Matcher:
     """The facts of a case prepared once, to be judged in any number of replies.
 
@@ -59,78 +46,30 @@ class Matcher:
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.facts: tuple[Fact, ...] = tuple(facts)
         self._prepared: tuple[Prepared, ...] = tuple(prepare_fact(fact) for fact in self.facts)
-        self._index = Index(self._prepared)
-        self._kinds = frozenset(kind for one in self.facts if (kind := denial_of(one.type, one.status)))
+        self._reader = Reader(self._prepared)
         self._replaced = _replaced_by_namesakes(self._prepared)
-        self._own_too = _family_and_own(self._prepared)
 
     def judge(self, reply: str | None, *, turn: int | None = None) -> list[Judged]:
         """The outcome of every fact, in the order of the facts."""
         reason = _unreadable(reply)
         if reason:
             return [Judged("unscorable", None, reason)] * len(self.facts)
-        cut = sentences(reply or "", pairs=self._index.pairs)
+        cut = sentences(reply or "", pairs=self._reader.pairs)
         if not any(word[0].isalnum() for sentence in cut for word in sentence.words):  # stops at the first word
             return [Judged("unscorable", None, "no_words")] * len(self.facts)
         ballots = self._ballots(cut)
         return [self._outcome(place, ballots, turn) for place in range(len(self.facts))]
 
-    def _ballots(self, cut: Sequence[Sentence]) -> list[list[_Ballot]]:
-        ballots: list[list[_Ballot]] = [[] for _ in self.facts]
-        vocabulary = {word for sentence in cut for word in sentence.words}
-        misspelled = self._index.misspelled(vocabulary)
-        kinds = self._kinds if not HEADS.isdisjoint(vocabulary) else frozenset()
+    def _ballots(self, cut: Sequence[Sentence]) -> list[list[Ballot]]:
+        ballots: list[list[Ballot]] = [[] for _ in self.facts]
+        last = len(cut) - 1
         for place, sentence in enumerate(cut):
-            found = self._index.find(sentence.words, misspelled)
-            if found:
-                analysed = Analysed(sentence, cut[place + 1] if place + 1 < len(cut) else None)
-                for mention in found:
-                    if len(ballots[mention.fact]) >= _MOST_MENTIONS:
-                        continue
-                    ballots[mention.fact].append(self._cast(analysed, mention, found, place))
-            if kinds and not sentence.question:
-                for kind in denied_kinds(sentence, kinds):
-                    for number, fact in enumerate(self.facts):
-                        if denial_of(fact.type, fact.status) == kind and not any(one.fact == number for one in found):
-                            side = AGREES if fact.status == "absent" else CONTRADICTS
-                            ballots[number].append(_Ballot(Vote(side, "kind_denied"), place, False))
+            for number, ballot in self._reader.read(sentence, cut[place + 1] if place < last else None):
+                if len(ballots[number]) < _MOST_MENTIONS:
+                    ballots[number].append(ballot._replace(sentence=place))
         return ballots
 
-    def _cast(self, analysed: Analysed, mention: Mention, found: list[Mention], place: int) -> _Ballot:
-        one = self._prepared[mention.fact]
-        kind, status = one.fact.type, one.fact.status
-        start, end = mention.start + analysed.shift, mention.end + analysed.shift
-        if kind == "allergy" and not mention.name.whole:
-            relation = relation_of(analysed, start, end)
-            more = frozenset({"negated", "stopped"}) if relation.kind == "avoided" else frozenset()
-            core = start if relation.start < start else None
-            said = said_of(analysed, relation.start, relation.end, kind, more=more, core=core)
-            cast = allergy_vote(said, relation.kind, status)
-        else:
-            said = said_of(analysed, start, end, kind)
-            if mention.name.inverted:
-                said = said._replace(negated=not said.negated)
-            cast = vote(said, kind, status)
-            if kind == "symptom" and speaks_of_allergy(analysed.words) and is_reaction(analysed, start, end):
-                cast = Vote(NEITHER, "reaction")
-            drug = kind == "medication" and cast.side != NEITHER and not said.ended
-            if drug and speaks_of_allergy(analysed.words) and relation_of(analysed, start, end).kind == "allergy":
-                cast = Vote(NEITHER, "as_allergy")
-        if mention.fact in self._own_too and cast.reason == "of_the_patient":
-            cast = Vote(NEITHER, "of_the_patient")  # the case has a fact of the patient's own for that
-        if cast.side == NEITHER or not one.wanted.anything:
-            return _Ballot(cast, place, mention.fuzzy, place=mention.start)
-        others = [
-            (other.start + analysed.shift, other.end + analysed.shift)
-            for other in found
-            if (other.start, other.end) != (mention.start, mention.end)
-        ]
-        attribute, stated = differing(one.wanted, analysed, start, end, kind, others)
-        if cast.side != AGREES or status == "absent":
-            return _Ballot(_of_another(cast, attribute), place, mention.fuzzy, place=mention.start)
-        return _Ballot(cast, place, mention.fuzzy, attribute, stated, mention.start)
-
-    def _outcome(self, place: int, ballots: list[list[_Ballot]], turn: int | None) -> Judged:
+    def _outcome(self, place: int, ballots: list[list[Ballot]], turn: int | None) -> Judged:
         fact = self.facts[place]
         if turn is not None and turn < fact.introduced:
             return Judged("unscorable", None, "not_yet_introduced")
@@ -145,17 +84,8 @@ class Matcher:
         return _of_active(ballots[place])
 
 
-def _is_right(ballot: _Ballot) -> bool:
+def _is_right(ballot: Ballot) -> bool:
     return ballot.vote.side == AGREES and not ballot.attribute
-
-
-def _of_another(cast: Vote, attribute: str) -> Vote:
-    """What is denied or ended of the other side or another dose is not this fact: "no left knee pain, but right"."""
-    if attribute == "laterality" and cast.current:
-        return Vote(NEITHER, "other_side")
-    if attribute in ("laterality", "dose_value", "dose_unit") and cast.side == CONTRADICTS:
-        return cast._replace(side=OPPOSES)
-    return cast
 
 
 def _unreadable(reply: object) -> str:
@@ -181,17 +111,7 @@ def _replaced_by_namesakes(prepared: Sequence[Prepared]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _family_and_own(prepared: Sequence[Prepared]) -> frozenset[int]:
-    """Facts of the family whose name is also that of a fact of the patient's own."""
-    own = {name.stems for one in prepared if one.fact.status != "family" for name in one.names}
-    return frozenset(
-        place
-        for place, one in enumerate(prepared)
-        if one.fact.status == "family" and any(name.stems in own for name in one.names)
-    )
-
-
-def _of_active(ballots: list[_Ballot]) -> Judged:
+def _of_active(ballots: list[Ballot]) -> Judged:
     """Reversed if any current assertion contradicts, else wrong_value if one differs, else correct if any agrees."""
     if not ballots:
         return _UNMENTIONED
@@ -207,7 +127,7 @@ def _of_active(ballots: list[_Ballot]) -> Judged:
     return Judged("omitted", ballots[0].sentence, ballots[0].vote.reason, None, ballots[0].fuzzy)
 
 
-def _judged(outcome: Outcome, chosen: list[_Ballot]) -> Judged:
+def _judged(outcome: Outcome, chosen: list[Ballot]) -> Judged:
     # An exact mention decides before a misspelled one, so that the flag is raised only where it matters.
     first = next((one for one in chosen if not one.fuzzy), chosen[0])
     reason = "value_differs" if outcome == "wrong_value" else first.vote.reason
@@ -216,7 +136,7 @@ def _judged(outcome: Outcome, chosen: list[_Ballot]) -> Judged:
     )
 
 
-def _of_retired(ballots: list[_Ballot], *, namesake: bool, right: set[tuple[int, int]]) -> Judged:
+def _of_retired(ballots: list[Ballot], *, namesake: bool, right: set[tuple[int, int]]) -> Judged:
     """Stale if the reply still says it of now, with no other value; where a namesake took its place, its value too.
 
     `right` are the places where the reply is right of a fact that holds now (10 mg, 20 mg, and 10 mg again).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workup.tasks.conversation.matching.cues import word_set
 
 _FARTHEST = 12  # words between "call" and "for"
+_TOLD_OF = frozenset({"notify", "inform", "alert", "tell"})
 _OPENS_CONDITION = frozenset({"with", "for"})
 
 
@@ -27,7 +28,7 @@ def warnings_in(words: list[str]) -> list[tuple[int, int]]:
         if word not in verbs or not (place == 0 or words[place - 1] in openings):
             continue
         for trigger in range(place + 1, min(place + _FARTHEST, len(words) - 1)):
-            if words[trigger] in triggers:
+            if words[trigger] in triggers or (words[trigger] == "of" and word in _TOLD_OF):
                 found.append((place, trigger))
                 break
             if words[trigger] not in between and not words[trigger][0].isdigit():

@@ -17,7 +17,8 @@ from workup.tasks.conversation.matching.outcomes import OUTCOMES, outcome_of
 from workup.tasks.conversation.matching.vocabulary import data_file
 
 HELD_OUT_EVERY = 3  # of the first replies, each third was kept from the tuning
-PARTS = ("tuned", "held_out", "fresh", "second")
+LATER = ("fresh", "second", "third", "fourth", "fifth")  # groups written after the first, each one in turn
+PARTS = ("tuned", "held_out", *LATER)
 
 
 class Probe(NamedTuple):
@@ -94,7 +95,7 @@ def probes() -> tuple[Probe, ...]:
     content = _content()
     facts = {name: _fact(name, dict(record)) for name, record in content["facts"].items()}
     found: list[Probe] = []
-    for group in ("first", "fresh", "second"):
+    for group in ("first", *LATER):
         number = 0
         for kind, rows in (content.get(group) or {}).items():
             for name, expected, reply in rows:

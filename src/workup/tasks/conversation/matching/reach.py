@@ -144,6 +144,8 @@ def _reaches_back(analysed: Analysed, cue: Cue, end: int) -> bool:
         return False
     gap = words[end:stop]
     timed = cue.category in ("past", "history", "now")
+    if cue.category in ("resolved", "stopped", "no_longer") and _told(gap):
+        return len(gap) <= 9  # "the pneumonia you had in March is gone"
     # "Gabapentin was tried in the past": the verb right behind a mention is its own.
     if not word_set("finite_verbs").isdisjoint(gap[1:] if timed else gap):
         return False
@@ -153,6 +155,8 @@ def _reaches_back(analysed: Analysed, cue: Cue, end: int) -> bool:
         return False
     if cue.category in ("history", "family", "now", "past"):
         return len(gap) <= (16 if cue.category == "family" else 8)
+    if words[cue.start] in ("vs", "versus"):
+        return len(gap) <= 3 and "," not in gap
     if cue.category in ("feared", "holds") or words[cue.start] == "free":
         return len(gap) == 0 and not (words[cue.start] == "free" and helped)
     if words[cue.start] in _LABELLED and words[cue.start - 1] not in (":", "(", "-", "—"):
@@ -162,6 +166,13 @@ def _reaches_back(analysed: Analysed, cue: Cue, end: int) -> bool:
     return len(gap) <= 12
 
 
+def _told(gap: list[str]) -> bool:
+    """Whether what stands between is a relative clause of its own: "(that) you had in March"."""
+    told = gap[1:] if gap[:1] in (["that"], ["which"]) else gap
+    return len(told) > 1 and told[0] in ("you", "she", "he", "i", "they") and told[1] in _HAD
+
+
+_HAD = frozenset({"had", "have", "has", "mentioned", "reported", "described", "were", "was", "took", "got", "started"})
 _LABELLED = frozenset({"former", "quit", "ex"})  # "Tobacco: former smoker", but "asthma, former smoker"
 _LOOKING_EITHER_WAY = frozenset({"stopped", "possible", "negated", "resolved", "ruled_out"})
 
@@ -171,6 +182,8 @@ def _next_is_object(words: list[str], cue: Cue, *, helped: bool) -> bool:
     following = words[cue.end] if cue.end < len(words) else ""
     if words[cue.start] == "→":
         return following not in drug_words()
+    if words[cue.start] in ("vs", "versus"):
+        return False
     if words[cue.end - 1] in ("to", "for", "with", "by"):
         return following[:1].isdigit() or following in word_set("number_words") or following in ("a", "once", "twice")
     if helped or not following or (cue.end - cue.start > 1 and cue.category != "ruled_out"):

@@ -10,6 +10,7 @@ from workup.tasks.conversation.matching.cues import word_set
 from workup.tasks.conversation.matching.vocabulary import drug_words
 
 _ENDS = frozenset({HARD, SUBJECT})
+_REACH = 30  # words from "for" to the last of the reasons
 _OWN = frozenset({"your", "her", "his", "my", "their", "our"})
 _WARNED = frozenset({"symptom", "diagnosis", "result", "social"})
 
@@ -26,7 +27,7 @@ def warned_of(analysed: Analysed, start: int, kind: str) -> bool:
         return False
     words = analysed.words
     for lead, trigger in analysed.warnings():
-        if trigger >= start or analysed.parted(trigger + 1, start, _ENDS):
+        if not trigger < start < trigger + _REACH or analysed.parted(trigger + 1, start, _ENDS):
             continue
         # "Call Dr. Ito about your gout" speaks of what she has; "call if your gout flares" is a condition anyway.
         owned = kind == "diagnosis" and not _OWN.isdisjoint(words[max(trigger, start - 3) : start])
@@ -114,6 +115,7 @@ def _is_subject(analysed: Analysed, start: int) -> bool:
 
 def _in_general(rest: list[str], kind: str) -> bool:
     """What follows "can" or "may": "block tamoxifen", but not "be continued", which is said to someone."""
+    rest = [word for word in rest if word not in word_set("general_adverbs")]
     if not rest:
         return False
     if kind == "symptom":

@@ -31,6 +31,7 @@ _TURNS_AND_DO = _TURNS | {"does", "did", "do"}
 _TAKING = frozenset(
     ("have", "take", "taking", "took", "use", "using", "used", "need", "had", "started", "start", "filled", "on", "has")
 )
+_UNDER = frozenset({"if", "unless", "when", "whenever"})
 _DECLINED = frozenset({"declined", "refused", "declines", "refuses"})
 _SHORT = frozenset({"is", "was", "does", "did", "has", "are", "were", "do", "have"})
 
@@ -54,7 +55,10 @@ def _of_it(words: list[str], place: int) -> bool:
     """As "... and does not take it": a denial whose object is what was just named."""
     while place < len(words) and words[place] in _TAKING:
         place += 1
-    return place < len(words) and words[place] in ("it", "them") and words[place - 1] != "of"
+    if place >= len(words) or words[place] not in ("it", "them") or words[place - 1] == "of":
+        return False
+    after = words[place + 1] if place + 1 < len(words) else ""
+    return not after or after in word_set("after_participle") or after in ("anymore", "any", "ever")
 
 
 def _unused(words: list[str], place: int) -> bool:
@@ -93,6 +97,8 @@ def _ending_at(words: list[str], place: int, cues: list[Cue], kind: str) -> str:
         )
         if not closes or (after in ("to", "with", "for") and cue.category == "stopped" and cue.before):
             continue
+        if after in _UNDER:
+            continue  # "hold if the pulse is below 50"
         if cue.category == "ruled_out":
             return "ruled_out"
         refused = cue.category == "negated" and words[cue.start] in _DECLINED

@@ -46,9 +46,9 @@ def _present(said: Said, kind: str) -> Vote:
         return Vote(CONTRADICTS, "negated")
     if said.ended:
         return Vote(CONTRADICTS, "ended", current=False)
-    if said.time == STRONG:
+    if said.time == STRONG and kind != "procedure":  # what was done stays done
         return Vote(CONTRADICTS, "past", current=False)
-    return Vote(AGREES, "affirmed", current=said.time != MILD)
+    return Vote(AGREES, "affirmed", current=said.time not in (MILD, STRONG))
 
 
 def _absent(said: Said, kind: str) -> Vote:
