@@ -85,7 +85,11 @@ def main() -> int:
     path = DATA / "provenance.json"
     record = defaultdict(dict, json.loads(path.read_text(encoding="utf-8")))
     record["inputs"].update(FILES)
-    record["files"]["everyday.txt.gz"] = {**RECORD, "sha256_of_text": hashlib.sha256(text).hexdigest(), "rows": len(kept)}
+    record["files"]["everyday.txt.gz"] = {
+        **RECORD,
+        "sha256_of_text": hashlib.sha256(text).hexdigest(),
+        "rows": len(kept),
+    }
     path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     print(f"{len(kept):,} words")
     return 0

@@ -30,7 +30,14 @@ def test_answers_canonical_leaves_with_scores() -> None:
     system = opened()
     (spans,) = system.detect([NOTE])
     assert spans is not None
-    assert [span.label for span in spans] == ["name_provider", "misc", "name_patient", "age_under_90", "facility_unit", "date"]
+    assert [span.label for span in spans] == [
+        "name_provider",
+        "misc",
+        "name_patient",
+        "age_under_90",
+        "facility_unit",
+        "date",
+    ]
     assert all(span.score is not None and 0.5 <= span.score <= 1 for span in spans)
     assert LabelMapping.load(system.mapping).unmapped(system.emits) == []
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.deid import Deidentifier, Finding, ages, dates, geo, settings
-from workup.deid.linear import compiled
 from workup.deid.folding import folded
+from workup.deid.linear import compiled
 from workup.deid.page import Page
 from workup.deid.resolve import resolved
 from workup.deid.streets import Streets

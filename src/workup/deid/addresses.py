@@ -17,18 +17,26 @@ from workup.deid.vocabulary import is_clinical_part
 from workup.tasks.spans.language import function_words
 
 _UNITS = words_of("apt apartment suite ste unit flat")
-_NO_STREET = words_of("room rm bed ward bay floor tower clinic icu unit suite pod dose day week stage grade phase type level")
-_BEFORE = words_of("address at is to with in from near located lives of addresses corner was und and are on returned back")
+_NO_STREET = words_of(
+    "room rm bed ward bay floor tower clinic icu unit suite pod dose day week stage grade phase type level"
+)
+_BEFORE = words_of(
+    "address at is to with in from near located lives of addresses corner was und and are on returned back"
+)
 _STREETS = words_of("ul u ut utja ter rue via rua calle avenue avenida plaza platz strasse str fejedelem kapu tachkent")
 _INNER = frozenset((" ", ". ", "-", ".", "'", "-"))
-_MEASURES = re.compile(r"[ ]?(?:mg|ml|mcg|g|kg|cm|mm|cc|%|units?|tabs?|tablets?|caps?|times|x|days?|weeks?|hours?|years?)\b", re.IGNORECASE)
+_MEASURES = re.compile(
+    r"[ ]?(?:mg|ml|mcg|g|kg|cm|mm|cc|%|units?|tabs?|tablets?|caps?|times|x|days?|weeks?|hours?|years?)\b", re.IGNORECASE
+)
 _SEGMENT = re.compile(r"(?:[ ]?,[ ]?)?(?:\n[ \t>?*|]{0,8})(?:,[ ])?[ ]?|[ ]?,[ ]|[ ]")
 _CODE = re.compile(
     r"(?:[A-Z]{1,2}-)?\d{4,6}(?:-\d{3,4})?(?![\w/%]|[.,-]\d)|[A-Z]{1,2}\d[A-Z0-9]? \d[A-Z]{2}(?!\w)|[A-Z]\d[A-Z] ?\d[A-Z]\d(?!\w)|\d{3} \d{2}(?![\w/])"
 )
 _UNIT = re.compile(r"(?:Apt|Suite|Ste|Unit|Flat|apt|suite)\.? #?[A-Za-z]?\d{1,5}[A-Za-z]?(?!\w)")
 _STATE = re.compile(r"(?:[A-Z]{2,3}|nan|DPO|APO|FPO)(?![\w.])(?: A[AEP](?!\w))?")
-_TOWN = re.compile(r"[^\W\d_a-z][^\W\d_]{1,24}(?:[ -](?:[^\W\d_a-z][^\W\d_]{0,24}|nad|am|an|der|de|la|do|da|di|du|le|les|sur|in|u|pod|upon|on)\.?(?![^\W_])){0,4}")
+_TOWN = re.compile(
+    r"[^\W\d_a-z][^\W\d_]{1,24}(?:[ -](?:[^\W\d_a-z][^\W\d_]{0,24}|nad|am|an|der|de|la|do|da|di|du|le|les|sur|in|u|pod|upon|on)\.?(?![^\W_])){0,4}"
+)
 
 
 def addresses(page: Page, settings: Settings) -> Iterator[Finding]:
@@ -39,13 +47,20 @@ def addresses(page: Page, settings: Settings) -> Iterator[Finding]:
     for at, case in enumerate(page.cases):
         if at < free:
             continue
-        if page.words[at] in _UNITS and at + 1 < len(page) and _is_number(page, at + 1) and page.gap(at) in (" ", ". ", " #", ". #"):
+        if (
+            page.words[at] in _UNITS
+            and at + 1 < len(page)
+            and _is_number(page, at + 1)
+            and page.gap(at) in (" ", ". ", " #", ". #")
+        ):
             first = _back(page, at)
             if first is not None:
                 yield Finding(page.starts[first], page.ends[at + 1], "street_address", 0.85, "street.unit", ("unit",))
                 free = at + 2
         elif case == "d" and (last := _numbered(page, at)) is not None:
-            yield Finding(page.starts[at], page.ends[last], "street_address", 0.7, "street.numbered", ("number_behind",))
+            yield Finding(
+                page.starts[at], page.ends[last], "street_address", 0.7, "street.numbered", ("number_behind",)
+            )
             free = last + 1
 
 
@@ -111,7 +126,13 @@ def widened(page: Page, streets: Iterable[Finding]) -> Iterator[Finding]:
     """Streets with a number that stands right before theirs, where an address is due."""
     for one in streets:
         at = page.word_at(one.start) - 1
-        if at >= 0 and page.words[at].isdigit() and 2 <= len(page.words[at]) <= 6 and page.gap(at) == " " and _due(page, at):
+        if (
+            at >= 0
+            and page.words[at].isdigit()
+            and 2 <= len(page.words[at]) <= 6
+            and page.gap(at) == " "
+            and _due(page, at)
+        ):
             yield one._replace(start=page.starts[at])
         else:
             yield one

@@ -34,7 +34,11 @@ def _known(page: Page, first: int, last: int) -> bool:
 
 def _named_before(page: Page, at: int, stop: frozenset[str]) -> tuple[int, int] | None:
     for length in (3, 2, 1):
-        if at >= length and all(page.gap(w) in _JOINS for w in range(at - length, at)) and _known(page, at - length, at - 1):
+        if (
+            at >= length
+            and all(page.gap(w) in _JOINS for w in range(at - length, at))
+            and _known(page, at - length, at - 1)
+        ):
             first = at - length
             while first and page.cases[first - 1] == "t" and page.gap(first - 1) == " " and page.cases[at] == "t":
                 if page.words[first - 1] in stop or page.words[first - 1] in _NO_NAME:

@@ -267,8 +267,16 @@ def _short_score(page: Page, start: int, end: int, days: set[int]) -> tuple[floa
     padded = len(a) == 2 and len(b) == 2
     if start in days:
         return 0.85, ["cue"]
-    score, why = (0.55, ["order", "no_scale"]) if int(a) <= 12 and int(b) > 12 and int(b) not in _SCALES else (0.2, ["order"])
-    if score < 0.5 and int(b) in (7, 8, 9, 11, 12) and before[-1:] in ("(", " ") and before[-2:-1] in (",", " ", "(", "") and behind:
+    score, why = (
+        (0.55, ["order", "no_scale"]) if int(a) <= 12 and int(b) > 12 and int(b) not in _SCALES else (0.2, ["order"])
+    )
+    if (
+        score < 0.5
+        and int(b) in (7, 8, 9, 11, 12)
+        and before[-1:] in ("(", " ")
+        and before[-2:-1] in (",", " ", "(", "")
+        and behind
+    ):
         score, why = 0.5, ["order", "mark_before"]
     if opens:
         score, why = 0.75, ["opens_line"]
@@ -311,7 +319,12 @@ def _with_weekday(found: Finding, page: Page) -> Finding:
     if at < 0 or found.label != "date" or page.before(at + 1) not in (", ", " ", ". ") or page.cases[at] == "l":
         return found
     word = page.words[at]
-    short = len(word) == 3 and page.cases[at] == "t" and word not in _WEEKDAYS and any(apart(word, day[:3], 1) <= 1 for day in _WEEKDAYS)
+    short = (
+        len(word) == 3
+        and page.cases[at] == "t"
+        and word not in _WEEKDAYS
+        and any(apart(word, day[:3], 1) <= 1 for day in _WEEKDAYS)
+    )
     if short or (len(word) > 4 and word not in _WEEKDAYS and any(apart(word, day, 2) <= 2 for day in _WEEKDAYS)):
         return found._replace(start=page.starts[at])
     return found

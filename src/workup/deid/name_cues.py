@@ -103,7 +103,9 @@ class Expectations:
             before = page.words[cue.first - 1] if cue.first else ""
             spoken = (word in ("with", "by", "to") and before in MEETING) or (word == "for" and before in DONE)
             things = word in ("with", "by") and before.endswith("ed") and not spoken
-            self._say(after, SPOKEN_WITH if spoken else 0.0 if things else PREPOSITION, "", "met" if spoken else "preposition")
+            self._say(
+                after, SPOKEN_WITH if spoken else 0.0 if things else PREPOSITION, "", "met" if spoken else "preposition"
+            )
         for kind, leaf in _ROLES:
             if kind not in cue.kinds:
                 continue
@@ -130,7 +132,14 @@ class Expectations:
         for at in range(min(1, len(page))):
             weight = weights[at]
             told = at + 1 < len(page) and page.gap(at) == ", " and page.cases[at + 1] in "ld"
-            if told and page.words[at] not in _GREETINGS and weight.given and weight.known and weight.odds > -2.6 and page.cases[at] in "tu":
+            if (
+                told
+                and page.words[at] not in _GREETINGS
+                and weight.given
+                and weight.known
+                and weight.odds > -2.6
+                and page.cases[at] in "tu"
+            ):
                 self._say(at, VOCATIVE, "", "vocative")
 
     def _beds(self) -> None:

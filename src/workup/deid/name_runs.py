@@ -69,7 +69,9 @@ class Runs:
         initial = page.cases[at - 1] == "i" and at - 1 > first
         suffix = at + 1 < len(page) and page.words[at + 1] in SUFFIXES and page.gap(at) in (" ", ", ")
         opened = self.weights[first].given and self.weights[first].odds > 0.4
-        opened = opened and (page.words[at] not in self.stop or (weight.surname and page.cases[at] == page.cases[first]))
+        opened = opened and (
+            page.words[at] not in self.stop or (weight.surname and page.cases[at] == page.cases[first])
+        )
         return announced or initial or suffix or opened or not self.credentials.isdisjoint((at, at + 1))
 
     def tails(self, last: int, cue: Expected | None) -> list[int]:

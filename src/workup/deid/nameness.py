@@ -64,7 +64,16 @@ def weigh(word: str) -> Weight:
     given, family = known.given >= 2.0, known.surname >= 2.0
     if not given and not family:
         return Weight(min(odds, -2.5), False, False, True, "word", everyday=everyday)
-    return Weight(odds, given, family, True, "name" if odds > 0 else "ambiguous", known.given >= 4.25, everyday, known.surname >= 4)
+    return Weight(
+        odds,
+        given,
+        family,
+        True,
+        "name" if odds > 0 else "ambiguous",
+        known.given >= 4.25,
+        everyday,
+        known.surname >= 4,
+    )
 
 
 def _unknown(word: str) -> Weight:

@@ -150,7 +150,14 @@ def _heads(runs: Runs, at: int) -> bool:
     if page.gap(at) == " ":
         return page.words[at] in MONTHS and behind.family and page.words[at + 1] not in runs.stop
     opens = page.opens_line(at) or page.before(at)[-2:] in ("- ", ": ", "/ ", "| ")
-    return page.gap(at) == ", " and opens and page.words[at] not in FORM_WORDS and behind.given and behind.known and behind.odds > 0.4
+    return (
+        page.gap(at) == ", "
+        and opens
+        and page.words[at] not in FORM_WORDS
+        and behind.given
+        and behind.known
+        and behind.odds > 0.4
+    )
 
 
 def _best(runs: Runs, first: int, cue: Expected | None) -> tuple[Finding, int] | None:
@@ -267,7 +274,9 @@ def _possible(runs: Runs, full: list[int], first: int, tail: int, cue: Expected 
     word = page.words[full[0]]
     if len(full) == 1 and tail == first and word in runs.stop and not signed and not (cue and cue.why == "title"):
         known = runs.weights[full[0]]
-        least = -3.1 if cue is not None and cue.why in ("kin_before", "naming", "vocative", "met") and known.given else -2.2
+        least = (
+            -3.1 if cue is not None and cue.why in ("kin_before", "naming", "vocative", "met") and known.given else -2.2
+        )
         return cue is not None and cue.points >= ROLE and word not in FORM_WORDS and known.odds > least
     return True
 
@@ -327,7 +336,12 @@ def _initials(page: Page, weights: list[Weight], full: list[int], first: int, ta
     found = [w for w in range(first, tail + 1) if page.cases[w] == "i"]
     if found and full and found[0] != first and not any(weights[w].known for w in full):
         return 0  # "Meropenem S. Vancomycin R"
-    if found and found[-1] == tail and page.words[tail] in ("i", "v", "x") and page.plain[page.ends[tail] : page.ends[tail] + 1] != ".":
+    if (
+        found
+        and found[-1] == tail
+        and page.words[tail] in ("i", "v", "x")
+        and page.plain[page.ends[tail] : page.ends[tail] + 1] != "."
+    ):
         found.pop()
     if found and found[0] == first and page.gap(first) in ("-", "- "):
         found.pop(0)

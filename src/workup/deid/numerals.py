@@ -19,7 +19,9 @@ _ENDS = frozenset("OoIlSsBZzGbgq")
 _GROUPED = re.compile(rf"(?<![A-Za-z0-9@:/-])\(?[{_F}]{{1,5}}\)?(?:[-/.~: ]|\) ?|(?<=\)))(?:[{_F}']{{1,5}}[-/.~: ]){{0,3}}[{_F}]{{2,5}}(?![A-WYZa-wyz0-9@/-]|[xX](?!\d)|:[0-9A-Fa-f])")  # fmt: skip
 _YEAR = re.compile(rf"(?<![A-Za-z0-9])[12ZzIl][{_F}]{{3}}(?![A-Za-z0-9])")
 _OF_MONTH = re.compile(rf"(?i:(?<![a-z0-9]){_MONTH})\.? (?P<v>[{_F}]{{1,2}})(?:st|nd|rd|th)?(?=,? |[.,;:)\n]|$)")
-_BEFORE_MONTH = re.compile(rf"(?<![A-Za-z0-9/.-])(?=[{_F}]?\d|[OoZzIlS][- ])[{_F}]{{1,2}}(?=[- ]?(?i:{_MONTH})[- ]?[12Zz])")
+_BEFORE_MONTH = re.compile(
+    rf"(?<![A-Za-z0-9/.-])(?=[{_F}]?\d|[OoZzIlS][- ])[{_F}]{{1,2}}(?=[- ]?(?i:{_MONTH})[- ]?[12Zz])"
+)
 _BEHIND_MONTH = re.compile(rf"(?<=\d)(?i:{_MONTH})(?P<v>[12Zz][{_F}]{{3}})(?![A-Za-z0-9])")
 _COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?=\d{1,3}\.\d{4}(?!\d))")
 _TILDE = re.compile(r"(?<=[A-Za-z0-9])~(?=[A-Za-z0-9])")

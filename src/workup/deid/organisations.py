@@ -122,7 +122,12 @@ def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
     following = page.words[last + 1] if page.gap(last) == " " and last + 1 < len(page) else ""
     if following in _NO_BODY and page.cases[last + 1] == "t":
         return None
-    if page.words[cue.last] == "general" and following and page.cases[last + 1] == "l" and following in clinical_words():
+    if (
+        page.words[cue.last] == "general"
+        and following
+        and page.cases[last + 1] == "l"
+        and following in clinical_words()
+    ):
         return None  # "General surgery"
     leaf = "facility" if "facility" in cue.kinds else min(cue.kinds)
     score = 0.85
@@ -243,7 +248,9 @@ _SPECIALTIES = words_of(
     "past sports child adolescent family internal emergency geriatrics occupational medicine addiction physical oral "
     "maxillofacial plastic vascular thoracic trauma bacteriology pathology radiology operative diagnostic healthcare system"
 )
-_NO_BODY = words_of("note notes visit summary report course evaluation consultation form record records history necessity decision assistant director")
+_NO_BODY = words_of(
+    "note notes visit summary report course evaluation consultation form record records history necessity decision assistant director"
+)
 _SMALL_FIRST = _INSIDE - words_of("san santa st la los del")
 _CUT = words_of("dr mr mrs ms admitted seen discharged transferred patient attending monday tuesday wednesday thursday friday saturday sunday date location "
                  "facility name employer hospital clinic pharmacy phone fax address re cc")  # fmt: skip

@@ -97,12 +97,22 @@ def _widened(page: Page, first: int, last: int, taken: bytearray, stop: frozense
     """A mention with the given name before it, or the surname behind, where these stand as such."""
     if first and page.gap(first - 1) == " " and page.cases[first - 1] in "tu" and not taken[page.starts[first - 1]]:
         before = weigh(page.words[first - 1])
-        if before.given and before.why != "clinical" and (page.words[first - 1] not in stop or page.words[first - 1] in MONTHS):
+        if (
+            before.given
+            and before.why != "clinical"
+            and (page.words[first - 1] not in stop or page.words[first - 1] in MONTHS)
+        ):
             first -= 1
     after = last + 1
     if after < len(page) and page.gap(last) == " " and page.cases[after] == "t" and not taken[page.starts[after]]:
         given, family = weigh(page.words[last]), weigh(page.words[after])
-        if given.given and given.odds > 0 and family.family and family.why != "clinical" and page.words[after] not in stop:
+        if (
+            given.given
+            and given.odds > 0
+            and family.family
+            and family.why != "clinical"
+            and page.words[after] not in stop
+        ):
             last = after
     return first, last
 

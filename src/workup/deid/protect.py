@@ -27,7 +27,26 @@ _CALLED = frozenset(
     ("title", "credential", "label", "kin", "comma", "list", "kin_before", "naming", "vocative", "bed", "speaker")
 )
 _BARE = frozenset(("single", "words", "preposition", "met", "pair", "capitals", "verb"))
-_OPERATIONS = ("ectomy", "plasty", "oscopy", "otomy", "ostomy", "itis", "oma", "osis", "pathy", "graphy", "rrhaphy", "uria", "emia", "scope", "sinuses", "clips", "staples", "stapler")
+_OPERATIONS = (
+    "ectomy",
+    "plasty",
+    "oscopy",
+    "otomy",
+    "ostomy",
+    "itis",
+    "oma",
+    "osis",
+    "pathy",
+    "graphy",
+    "rrhaphy",
+    "uria",
+    "emia",
+    "scope",
+    "sinuses",
+    "clips",
+    "staples",
+    "stapler",
+)
 _ALWAYS = frozenset(("disease", "syndrome", "sign", "catheter", "test", "score", "scale", "criteria", "classification"))
 
 

@@ -39,7 +39,9 @@ _JOINED_MONTH = re.compile(
     r"(?<![A-Za-z0-9/-])\d{1,2}(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
     r"[- ](?P<w>[A-Za-z]{2,4})[- ](?=(?:19|20)\d\d(?!\d)))"
 )
-_SHORT_LABEL = re.compile(r"(?<![A-Za-z0-9])(?P<v>[A-Z0-9]{3})(?P<w>)(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})")
+_SHORT_LABEL = re.compile(
+    r"(?<![A-Za-z0-9])(?P<v>[A-Z0-9]{3})(?P<w>)(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})"
+)
 _TITLE = re.compile(r"(?<![A-Za-z0-9.])(?P<v>[A-Z0][A-Za-z0-9]{1,2})(?=\. [A-Z0-9][A-Za-z0-9.'])")
 _TITLES = {
     **dict.fromkeys(("Or", "0r", "Dn", "DEr", "Drs", "Dr5", "Df", "Dt", "De", "Dd", "DDr", "Drr", "Drt", "Drf", "Xr", "Cr", "Er", "SDr", "Dfr", "Dre"), "Dr"),
@@ -110,7 +112,14 @@ class Repair:
             if wrong in plain:
                 plain = pattern.sub(lambda match, w=wrong, r=right: match[0].replace(w, r), plain)
         changes = sorted(set(self._words(plain)) | set(_titles(plain)))
-        return Repaired(plain, [one for one, before in zip(changes, [None, *changes], strict=False) if before is None or before.end <= one.start])
+        return Repaired(
+            plain,
+            [
+                one
+                for one, before in zip(changes, [None, *changes], strict=False)
+                if before is None or before.end <= one.start
+            ],
+        )
 
     def _words(self, plain: str) -> Iterator[Change]:
         for match in _SHORT_MONTH.finditer(plain):
@@ -140,7 +149,9 @@ class Repair:
             return self._small_word(word, low)
         if len(low) == 4 and word.isupper() and not _announces(plain, match):
             return None
-        if "I" in word[1:] and not word.isupper() and not word.startswith(("Mc", "Mac")):  # l and I look alike: MorrisvilIe
+        if (
+            "I" in word[1:] and not word.isupper() and not word.startswith(("Mc", "Mac"))
+        ):  # l and I look alike: MorrisvilIe
             read = word[0].lower() + word[1:].replace("I", "l").lower()
             return self._speller.meant(read) or read
         if word[0] == "l" and _borne("i" + low[1:]):
@@ -167,7 +178,9 @@ class Repair:
     def _small_word(self, word: str, low: str) -> str | None:
         if not word.islower() or low in gazetteer.people():
             return None
-        return next((one for one in sorted(self._small) if sum(a != b for a, b in zip(one, low, strict=True)) == 1), None)
+        return next(
+            (one for one in sorted(self._small) if sum(a != b for a, b in zip(one, low, strict=True)) == 1), None
+        )
 
 
 def _structural(settings: Settings) -> set[str]:

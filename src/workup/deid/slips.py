@@ -9,7 +9,18 @@ from collections.abc import Callable, Iterable, Iterator
 # What scanners make of one letter, read back: two letters for one, and digits for letters.
 _PAIRS = (("rn", "m"), ("nn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("ri", "n"), ("ii", "u"), ("lc", "k"),
           ("m", "rn"), ("d", "cl"), ("h", "li"), ("n", "ri"), ("h", "fi"))  # fmt: skip
-LETTERS_OF_DIGITS = {"0": "od", "1": "li", "2": "z", "3": "e", "4": "a", "5": "s", "6": "bg", "7": "t", "8": "b", "9": "g"}
+LETTERS_OF_DIGITS = {
+    "0": "od",
+    "1": "li",
+    "2": "z",
+    "3": "e",
+    "4": "a",
+    "5": "s",
+    "6": "bg",
+    "7": "t",
+    "8": "b",
+    "9": "g",
+}
 _SHORT, _LONG = 4, 7  # words below the first are not read; from the second on two slips are
 
 

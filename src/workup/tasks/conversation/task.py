@@ -141,8 +141,6 @@ class ConversationTask:
             more=more,
             summaries_sent=self._recorded,
         )
-            corpus, outputs, self._study.conversation, _readers(self._study), more=more, summaries_sent=self._recorded
-        )
 
     def metrics(self, scores: Scores, study: Study) -> list[Metric]:
         """Recall and its failures by turn, set and arm; decay, loss, conflict, harm, plans."""
