@@ -78,7 +78,7 @@ def test_a_summary_that_failed_does_not_fall_back_on_the_reply() -> None:
 
 def test_questions_speak_of_the_fact_that_was_asked_for_alone() -> None:
     asked = [
-        said(2, "Noted.", probe=Probe("question", "Yes.", "warfarin")),
+        said(2, "Noted.", probe=Probe("question", "Yes, warfarin 5 mg.", "warfarin")),
         said(2, "Noted.", probe=Probe("question", "The patient has asthma and no gout.", "asthma")),
     ]
     [held] = held_of(CASE, asked, facts=FACTS)
@@ -87,23 +87,42 @@ def test_questions_speak_of_the_fact_that_was_asked_for_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "turn", "expected"),
+    ("fact", "answer", "turn", "expected"),
     [
-        ("Yes.", 1, "correct"),
-        ("No.", 1, "reversed"),
-        ("No, never.", 1, "reversed"),
-        ("That's right", 1, "correct"),
-        ("I do not know.", 1, "omitted"),
-        ("Nobody told me.", 1, "omitted"),
-        ("Yes, warfarin 50 mg.", 1, "wrong_value"),
-        ("Yes.", 3, "stale"),
-        ("No.", 3, "retired_ok"),
+        ("asthma", "Yes.", 1, "correct"),
+        ("asthma", "That's right", 1, "correct"),
+        ("asthma", "No.", 1, "reversed"),
+        ("warfarin", "No, never.", 1, "reversed"),
+        ("warfarin", "Yes.", 1, "unscorable"),  # it says no dose, and might have said a wrong one
+        ("warfarin", "Yes, warfarin 50 mg.", 1, "wrong_value"),
+        ("warfarin", "I do not know.", 1, "omitted"),
+        ("warfarin", "Nobody told me.", 1, "omitted"),
+        ("warfarin", "Yes.", 3, "stale"),
+        ("warfarin", "No.", 3, "retired_ok"),
     ],
 )
-def test_a_bare_yes_or_no_answers_the_question(answer: str, turn: int, expected: str) -> None:
-    line = said(turn, "Noted.", probe=Probe("question", answer, "warfarin"))
+def test_a_bare_yes_or_no_answers_the_question(fact: str, answer: str, turn: int, expected: str) -> None:
+    line = said(turn, "Noted.", probe=Probe("question", answer, fact))
     [held] = held_of(CASE, [line], facts=FACTS)
-    assert outcomes(held)[turn - 1][0] == expected
+    place = [one.id for one in FACTS].index(fact)
+    assert outcomes(held)[turn - 1][place] == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "expected"),
+    [
+        ("absent", "No.", "correct"),
+        ("absent", "Yes.", "reversed"),
+        ("family", "Yes.", "unscorable"),
+        ("historical", "No.", "unscorable"),
+    ],
+)
+def test_a_bare_answer_is_held_against_the_status_of_the_fact(status: str, answer: str, expected: str) -> None:
+    """The question names the thing and not its status: "Does chest pain apply to the patient?"."""
+    fact = Fact("pain", "symptom", "chest pain", status=status)
+    case = ConversationCase("c", "", (Turn(1, "About chest pain."),), (fact,))
+    [held] = held_of(case, [said(1, "Noted.", probe=Probe("question", answer, "pain"))], facts=(fact,))
+    assert outcomes(held) == [[expected]]
 
 
 def test_arms_and_replicates_come_apart_and_in_order() -> None:
@@ -137,19 +156,6 @@ def test_lines_in_any_order_are_held_alike() -> None:
         return list(held_of(CASE, transcripts_of(lines, known, where="x").said, facts=FACTS))
 
     assert read(records) == read(records[::-1]) == read(records[3:] + records[:3])
-
-
-@pytest.mark.xfail(strict=True, reason="a bare answer is taken for agreement whatever the status of the fact")
-@pytest.mark.parametrize(
-    ("status", "answer", "expected"),
-    [("absent", "No.", "correct"), ("absent", "Yes.", "reversed"), ("family", "Yes.", "omitted")],
-)
-def test_a_bare_answer_is_held_against_the_status_of_the_fact(status: str, answer: str, expected: str) -> None:
-    """The question names the thing and not its status: "Does chest pain apply to the patient?"."""
-    fact = Fact("pain", "symptom", "chest pain", status=status)
-    case = ConversationCase("c", "", (Turn(1, "About chest pain."),), (fact,))
-    [held] = held_of(case, [said(1, "Noted.", probe=Probe("question", answer, "pain"))], facts=(fact,))
-    assert outcomes(held) == [[expected]]
 
 
 @pytest.mark.xfail(strict=True, reason="an arm of which a case has no line is left out for that case")
