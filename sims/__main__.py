@@ -15,6 +15,8 @@ from sims import evidence, repetitions
 NAMES = (
     "coverage",
     "corpora",
+    "conversation",
+    "conversation_program",
     "proportions",
     "small_samples",
     "fairness",

@@ -378,3 +378,16 @@ def test_a_pooled_figure_asks_for_more_sites_and_not_for_more_patients() -> None
     found = verdict("auroc{pooled=sites}.low >= 0.75", pooled)
     assert found.outcome == "unsure"
     assert "more sites, rather than more patients, would settle it" in found.reason
+
+
+def test_harm_that_was_counted_fails_whatever_was_not_seen() -> None:
+    seen = Estimate("never_events", {}, 3.0, 0.4, 9.0, 0.9, "exact", None, 30, 30)
+    unsure = Estimate(
+        "never_events", {}, 3.0, None, None, 0.9, "none", None, 30, 30, status="insufficient", reason="few"
+    )
+    for row in (seen, unsure):
+        for rule in ("never_events.value <= 2", "never_events.high <= 2"):
+            [verdict] = judge([Gate.parse(rule, task="conversation")], [row])
+            assert verdict.outcome == "fail", (row.status, rule)
+    [within] = judge([Gate.parse("never_events.value <= 3", task="conversation")], [unsure])
+    assert within.outcome == "not_assessed"

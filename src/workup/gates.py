@@ -32,6 +32,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     "<": operator.lt,
 }
+_COUNTED_HARM = ("never_events",)  # numbers of events seen, which no missing reply can make fewer
 _DIGITS = 12  # of a number in a record; a threshold of 1/3 and its record are one
 _MANY = 10_000_000  # patients beyond which a number is no plan
 # Slice values that the contract sets for tasks whose study names none.
@@ -216,6 +217,8 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
     if gate.part == "n":
         passed = _COMPARE[gate.op](row.n_patients, threshold)
         return Verdict(rule, "pass" if passed else "fail", observed, f"{row.n_patients} patients")
+    if _harm_seen(gate, row, threshold):
+        return Verdict(rule, "fail", observed, _say(gate, row.value, threshold, "misses"))
     if row.status != "ok" or row.value is None or (gate.part != "value" and (row.low is None or row.high is None)):
         return Verdict(rule, "not_assessed", observed, f"{row.status}: {row.reason or 'no interval'}")
     if row.low is not None and row.high is not None and gate.part != "value" and not row.low <= row.value <= row.high:
@@ -232,6 +235,12 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
         straddles = f"the interval {row.low:.4g} to {row.high:.4g} straddles {threshold:g}"
         return Verdict(rule, "unsure", observed, f"{straddles}; {_settling(gate, row, threshold)}")
     return Verdict(rule, "fail", observed, _say(gate, end, threshold, "misses"))
+
+
+def _harm_seen(gate: Gate, row: Estimate, threshold: float) -> bool:
+    """Whether more harm was counted than is allowed: it is there, however much was not seen beside it."""
+    limits = gate.metric in _COUNTED_HARM and gate.op[0] == "<" and gate.part in ("value", "high")
+    return limits and row.value is not None and not _COMPARE[gate.op](row.value, threshold)
 
 
 def _say(gate: Gate, end: float | None, threshold: float, word: str) -> str:

@@ -113,7 +113,7 @@ def _numbered(page: Page, at: int) -> int | None:
             behind = page.plain[page.ends[last] : page.ends[last] + 12]
             ends = re.match(r"\.?(?:[ ]?(?:$|\n)|,|\.| St\b| and | Apt| Suite)", behind)
             return last if named and ends and not _MEASURES.match(behind) else None
-        if page.gap(last)[:1] == "." and len(page.words[last]) > 3 and not page.words[last + 1 : last + 2] == []:
+        if page.gap(last)[:1] == "." and len(page.words[last]) > 3 and last + 1 < len(page):
             return None  # a sentence ends
         if page.cases[last] == "t" and page.words[last] not in MONTHS and _street_word(page, last):
             named = named or page.words[last] not in gazetteer.everyday()

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a pattern is read more easily on one line
 """Towns, counties, states, countries and postal codes, by gazetteer and by what stands beside them."""
 
 from __future__ import annotations
@@ -12,33 +11,19 @@ from workup.deid.finding import Finding
 from workup.deid.linear import Finder
 from workup.deid.name_words import KIN
 from workup.deid.nameness import weigh
-from workup.deid.page import Page, words_of
+from workup.deid.page import Page
 from workup.deid.settings import Settings
 from workup.deid.vocabulary import clinical_words
+from workup.deid.zips import JOINS, state_and_zip, state_behind, states_before_zip
 
 
 def _finder(pattern: str) -> Finder:
     return Finder(re.compile(pattern))
 
 
-STATE_CODES = words_of(
-    "AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX "
-    "UT VT VA WA WV WI WY PR GU VI AS MP AE AP AA"
-)
-_OLD = (
-    r"Ala|Ariz|Ark|Calif|Colo|Conn|Del|Fla|Ga|Ill|Ind|Kans|Ky|La|Md|Mass|Mich|Minn|Miss|Mo|Mont|Nebr?|Nev|N\. ?H|N\. ?J|N\. ?M(?:ex)?|"
-    r"N\. ?Y|N\. ?C|N\. ?D(?:ak)?|Okla|Ore|Penna?|R\. ?I|S\. ?C|S\. ?D(?:ak)?|Tenn|Tex|Vt|Va|Wash|W\. ?Va|Wis|Wyo|D\. ?C"
-)
-_CODE_BEHIND = re.compile(
-    rf"(?:, ?| (?=[A-Z]{{2}} \d{{5}})|\n(?=[A-Z]{{2}} \d{{5}}))(?:(?P<code>[A-Z]{{2}})(?![A-Za-z.])|(?P<old>{_OLD})\.)"
-)
-_DEGREES = frozenset(("MD", "PA", "DO", "ID", "MA", "OR", "IN", "ME", "OK", "HI", "AA", "AS", "VI", "PR"))
-_ZIP_BEHIND = re.compile(r"\.?,?[ \t]{1,3}(?:ZIP|Zip|zip)?[: ]{0,2}(?P<v>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)")
 _STRONG = frozenset(("lives", "living", "resides", "residing", "resident", "native", "born", "grew", "raised", "city", "town", "birthplace", "hometown",
                      "originally", "relocated", "relocating", "stationed", "based", "municipality", "village", "moved", "moving", "trip", "travel",
                      "traveled", "travelled", "drove", "drives", "place", "home", "location", "visiting", "works", "working"))  # fmt: skip
-_JOINS = frozenset((" ", "-", ". ", "\n"))
-_COUNTRY_WORDS = {"usa", "us", "u.s", "uk"}
 _COUNTRY = _finder(
     r"(?<![\w])(?:U\.S\.A\.|U\.S\.|USA|U\.K\.|UK|D\.R\.|United States(?: of America)?|UNITED STATES|Republic of [A-Z][a-z]{2,15}|Great Britain|England|Scotland|Wales|South Korea|North Korea|Ivory Coast|Puerto Rico)(?!\w)"
 )
@@ -63,12 +48,12 @@ def places(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Find
         if found is not None and settings.on(found.rule):
             yield found
             free = last + 1
-            yield from _state_and_zip(page, page.ends[last])
-        elif cue and _state_behind(page, page.ends[last]) and page.cases[at] in "tu":
+            yield from state_and_zip(page, page.ends[last])
+        elif cue and state_behind(page, page.ends[last]) and page.cases[at] in "tu":
             yield Finding(page.starts[at], page.ends[last], "city", 0.8, "city.state", ("state_behind",))
-            yield from _state_and_zip(page, page.ends[last])
+            yield from state_and_zip(page, page.ends[last])
     yield from _labelled_towns(page, before)
-    yield from _states_before_zip(page)
+    yield from states_before_zip(page)
     yield from towns_before_states(page, settings.not_names)
     for match in _COUNTRY.find(page):
         yield Finding(*match.span(), "country", 0.75, "country", ("list",))
@@ -93,7 +78,7 @@ def _longest(
 ) -> tuple[int, gazetteer.Place | None]:
     words = [page.words[at]]
     ends = [at]
-    while len(words) < longest and ends[-1] + 1 < len(page) and page.gap(ends[-1]) in _JOINS:
+    while len(words) < longest and ends[-1] + 1 < len(page) and page.gap(ends[-1]) in JOINS:
         ends.append(ends[-1] + 1)
         words.append(page.words[ends[-1]])
     for length in range(len(words), 0, -1):
@@ -104,57 +89,49 @@ def _longest(
 
 
 def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) -> Finding | None:
-    start, end = page.starts[at], page.ends[last]
-    code = _state_behind(page, end) is not None
-    if not code and page.gap(last) in (", ", ","):
-        following = gazetteer.places().get(" ".join(page.words[last + 1 : last + 3])) or gazetteer.places().get(
-            page.words[last + 1] if last + 1 < len(page) else ""
-        )
-        code = following is not None and bool(set("sn") & set(following.kinds)) and page.cases[last + 1] in "tu"
-    kinds = place.kinds
-    met = at > 0 and (page.words[at - 1] in ("with", "by") or page.words[at - 1] in KIN) and weigh(page.words[at]).given
-    if met and not code:
+    """What a place of the gazetteer is here: a state, a country, a town, or somebody's name."""
+    start, end, kinds = page.starts[at], page.ends[last], place.kinds
+    code = state_behind(page, end) is not None or _region_behind(page, last)
+    before = page.words[at - 1] if at else ""
+    if not code and (before in ("with", "by") or before in KIN) and weigh(page.words[at]).given:
         return None  # somebody of that name
-    if "s" in kinds and not code and "u" not in kinds.replace("u", "", 0 if page.words[at] != "washington" else 1):
+    only = "u" not in kinds or page.words[at] == "washington"
+    if "s" in kinds and not code and only:
         return Finding(start, end, "state", 0.8, "state", ("list",))
     if "n" in kinds and not code and weigh(page.words[at]).odds < 0.4:
         return Finding(start, end, "country", 0.75, "country", ("list",))
     if not set("uw") & set(kinds):
-        if "s" in kinds:
-            return Finding(start, end, "state", 0.8, "state", ("list",))
-        return None
-    several = last > at
-    weight = weigh(page.words[at])
+        return Finding(start, end, "state", 0.8, "state", ("list",)) if "s" in kinds else None
     if code:
         return Finding(start, end, "city", 0.93, "city.state", ("gazetteer", "state_behind"))
-    if cue in ("label", "strong") and (
-        page.cases[at] != "l" or page.words[at - 1] in ("city", "town", "birthplace", "in", "to", "from")
-    ):
+    small = page.cases[at] == "l" and before not in ("city", "town", "birthplace", "in", "to", "from")
+    if cue in ("label", "strong") and not small:
         return Finding(start, end, "city", 0.9, f"city.{cue}", ("gazetteer", cue))
+    return _by_size(page, at, last, place, cue)
+
+
+def _region_behind(page: Page, last: int) -> bool:
+    """Whether a state or a country follows behind a comma, spelt out."""
+    if page.gap(last) not in (", ", ",") or last + 1 >= len(page) or page.cases[last + 1] not in "tu":
+        return False
+    known = gazetteer.places()
+    following = known.get(" ".join(page.words[last + 1 : last + 3])) or known.get(page.words[last + 1])
+    return following is not None and bool(set("sn") & set(following.kinds))
+
+
+def _by_size(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) -> Finding | None:
+    """A town that little speaks for: the larger it is, the less it needs."""
+    start, end, several = page.starts[at], page.ends[last], last > at
+    weight, case = weigh(page.words[at]), page.cases[at]
     ordinary = weight.why == "word" or page.words[at] in clinical_words()
-    if (
-        cue == "weak"
-        and page.cases[at] in "tu"
-        and (several or (place.people >= 4 and not ordinary) or place.people >= 5)
-    ):
-        return Finding(
-            start,
-            end,
-            "city",
-            0.7 if several or place.people >= 4.5 else 0.55,
-            "city.weak",
-            ("gazetteer", "preposition"),
-        )
-    if page.cases[at] in "t" and "s" in kinds:
+    large = several or (place.people >= 4 and not ordinary) or place.people >= 5
+    if cue == "weak" and case in "tu" and large:
+        score = 0.7 if several or place.people >= 4.5 else 0.55
+        return Finding(start, end, "city", score, "city.weak", ("gazetteer", "preposition"))
+    if case == "t" and "s" in place.kinds:
         return Finding(start, end, "state", 0.8, "state", ("list",))
-    if (
-        page.cases[at] == "t"
-        and page.gap(last)[:1] != "-"
-        and not (page.gap(last) == " " and page.cases[last + 1 : last + 2] == "t")  # a part of a longer name
-        and place.people >= 5.5
-        and not weight.given
-        and not ordinary
-    ):
+    longer = page.gap(last)[:1] == "-" or (page.gap(last) == " " and page.cases[last + 1 : last + 2] == "t")
+    if case == "t" and not longer and place.people >= 5.5 and not weight.given and not ordinary:
         return Finding(start, end, "city", 0.6, "city.large", ("gazetteer", "large"))
     return None
 
@@ -177,71 +154,6 @@ def _labelled_towns(page: Page, before: dict[int, str]) -> Iterator[Finding]:
             ):
                 last += 1
             yield Finding(page.starts[at], page.ends[last], "city", 0.85, "city.label", ("label",))
-
-
-_ZIPS = re.compile(r"\d{5}(?:[- ]?\d{4})?(?![\w/%]|[.-]\d)|\d{3}(?![\w/%]|[.-]\d)")
-_GAP_ZIP = re.compile(r"\.?,?[ ]{1,3}")
-_STATES_OF_WORDS = 3
-
-
-def _states_before_zip(page: Page) -> Iterator[Finding]:
-    """A state, by its name or a short form, before a ZIP code; then the town before the state."""
-    for at, case in enumerate(page.cases):
-        if case != "d" or not at or len(page.words[at]) not in (3, 5, 9):
-            continue
-        code = _ZIPS.match(page.plain, page.starts[at])
-        if code is None or not _GAP_ZIP.fullmatch(page.before(at)):
-            continue
-        first = _state_words(page, at - 1)
-        if first is None:
-            continue
-        towns = list(_town_before(page, page.starts[first]))
-        short = len(code[0]) == 3
-        if short and not towns and not re.match(r"[ ]{0,2}(?:\n|$)", page.plain[code.end() : code.end() + 3]):
-            continue  # "Florida 203 patients"
-        yield Finding(page.starts[first], page.ends[at - 1], "state", 0.9, "state.code", ("zip_behind",))
-        yield Finding(*code.span(), "zip", 0.95, "zip.state", ("state",))
-        yield from towns
-
-
-def _state_words(page: Page, last: int) -> int | None:
-    """The first word of a state that ends at a word; None where it is none."""
-    word, known = page.words[last], gazetteer.places()
-    if page.cases[last] == "u" and word.upper() in STATE_CODES:
-        return last
-    if page.plain[page.ends[last] : page.ends[last] + 1] == ".":
-        initial = last - 1 if page.cases[last] == "i" and last and page.cases[last - 1] == "i" else last
-        if _OLD_FORMS.fullmatch(page.plain, page.starts[initial], page.ends[last]):
-            return initial
-    for first in range(last, max(-1, last - _STATES_OF_WORDS), -1):
-        name = " ".join(page.words[first : last + 1])
-        place = known.get(name)
-        if name == "district of columbia" or (place is not None and "s" in place.kinds):
-            return first
-        if page.before(first) != " ":
-            break
-    return None
-
-
-_OLD_FORMS = re.compile(_OLD)
-
-
-def _town_before(page: Page, state: int) -> Iterator[Finding]:
-    """The town right before a state with a ZIP code, in any case, where the gazetteer has it."""
-    last = page.word_at(state) - 1
-    if last < 0 or page.before(last + 1) not in (", ", ",", " "):
-        return
-    for first in range(max(0, last - 3), last + 1):
-        if all(page.gap(word) in _JOINS for word in range(first, last)):
-            place = gazetteer.places().get(" ".join(page.words[first : last + 1]).replace("'", ""))
-            if place is not None and "u" in place.kinds:
-                yield Finding(page.starts[first], page.ends[last], "city", 0.9, "city.zip", ("gazetteer", "zip_behind"))
-                return
-    if page.before(last + 1)[:1] == "," and page.cases[last] in "tum":  # words with capitals that no list has
-        first = last
-        while first and last - first < 3 and page.gap(first - 1) in _JOINS and page.cases[first - 1] in "tum":
-            first -= 1
-        yield Finding(page.starts[first], page.ends[last], "city", 0.85, "city.zip", ("state_behind", "zip_behind"))
 
 
 _BEHIND_STREET = re.compile(
@@ -284,7 +196,7 @@ def towns_behind(
         if (
             match is not None
             and not _stopped(page.low[match.start("v") : match.end("v")], stop)
-            and ("\n" not in match[0] or _state_behind(page, match.end("v")))
+            and ("\n" not in match[0] or state_behind(page, match.end("v")))
         ):
             yield Finding(*match.span("v"), "city", 0.8, "city.street", ("street_before",))
 
@@ -292,28 +204,3 @@ def towns_behind(
 def _stopped(phrase: str, stop: frozenset[str]) -> bool:
     """Whether a phrase opens with a word that opens no town, unless it is one by the gazetteer."""
     return phrase.split()[0] in stop and phrase.replace("-", " ") not in gazetteer.places() and phrase[:4] != "the "
-
-
-def _state_behind(page: Page, end: int) -> re.Match[str] | None:
-    """A state behind a town; two letters that are a degree or a word besides need a ZIP code, or the end of a phrase."""
-    behind = _CODE_BEHIND.match(page.plain, end)
-    if behind is None or not (behind["old"] or behind["code"] in STATE_CODES):
-        return None
-    if behind["old"] is None and behind["code"] in _DEGREES and not _ZIP_BEHIND.match(page.plain, behind.end("code")):
-        return None
-    return behind
-
-
-def _state_and_zip(page: Page, end: int) -> Iterator[Finding]:
-    behind = _state_behind(page, end)
-    if behind is None:
-        zip_code = _ZIP_BEHIND.match(page.plain, end)
-        if zip_code is not None and len(zip_code["v"]) >= 5:
-            yield Finding(*zip_code.span("v"), "zip", 0.85, "zip.place", ("place",))
-        return
-    group = "old" if behind["old"] else "code"
-    stop = behind.end() if behind["old"] else behind.end(group)
-    yield Finding(behind.start(group), stop, "state", 0.9, "state.code", ("place",))
-    zip_code = _ZIP_BEHIND.match(page.plain, stop)
-    if zip_code is not None:
-        yield Finding(*zip_code.span("v"), "zip", 0.95, "zip.state", ("state",))

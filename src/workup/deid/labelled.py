@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - patterns and lists of words are read more easily in long lines
 """Values behind labels: "MRN: 12-34", "Policy no. X12", "Pager 40123". Knows shapes of values, not their issuers."""
 
 from __future__ import annotations
@@ -9,10 +8,12 @@ from collections.abc import Iterator, Sequence
 from workup.deid.cues import LABEL, Cue
 from workup.deid.finding import Finding
 from workup.deid.page import Page, words_of
-from workup.deid.settings import Settings
+from workup.deid.settings import LabelRule, Settings
 
 _BETWEEN = re.compile(
-    r"(?:[ \t]{0,40}(?:[:#=.()\[\]-]|(?:is|was|are|as|of|ending in|ending|no|num|number|id|code|ID|No|NO|card)(?![A-Za-z])\.?|\n(?=[ \t]{0,8}[#A-Za-z]{0,6}-?\d))){0,4}[ \t]{0,40}"
+    r"(?:[ \t]{0,40}(?:[:#=.()\[\]-]|"
+    r"(?:is|was|are|as|of|ending in|ending|no|num|number|id|code|ID|No|NO|card)(?![A-Za-z])\.?|"
+    r"\n(?=[ \t]{0,8}[#A-Za-z]{0,6}-?\d))){0,4}[ \t]{0,40}"
 )
 _STRONG = re.compile(r"[:#=]|(?:no|num|number|id)\b", re.IGNORECASE)
 _CODE = re.compile(r"#?[A-Za-z0-9*]{1,40}(?:[-_.][A-Za-z0-9*]{1,20}){0,6}(?![\w*])")
@@ -24,7 +25,8 @@ _USER = re.compile(r"@?[A-Za-z][A-Za-z0-9]{0,30}(?:[._\\-][A-Za-z0-9]{1,30}){0,4
 _DIGITS = re.compile(r"\d{3,10}(?:[- ]\d{4})?(?![\w])")
 _PLATE = re.compile(r"[A-Z0-9]{1,8}(?:[- ][A-Z0-9]{1,7}){0,2}(?![\w])")
 _DAY = re.compile(
-    r"\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d{2})(?!\d)|(?:19|20)\d{2}[-./]\d{1,2}[-./]\d{1,2}(?!\d)|\d{1,2}[-/]?[A-Z][a-z]{2}[-/]?\d{2,4}"
+    r"\d{1,2}[-./]\d{1,2}[-./](?:\d{4}|\d{2})(?!\d)|(?:19|20)\d{2}[-./]\d{1,2}[-./]\d{1,2}(?!\d)|"
+    r"\d{1,2}[-/]?[A-Z][a-z]{2}[-/]?\d{2,4}"
 )
 _OF_CLINICIANS = re.compile(
     r"\b(?:MD|DO|NP|PA|RN|PhD|PharmD|DDS|Dr|[Pp]rescriber|[Pp]rovider|[Pp]hysician|[Rr]eviewer|[Mm]edical|NPI|DEA)\b"
@@ -53,8 +55,8 @@ def labelled(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Fi
 
 
 def _value(page: Page, cue: Cue, leaf: str, settings: Settings) -> Finding | None:
-    rule = settings.labels[leaf]
-    plain, start = page.plain, page.ends[cue.last]
+    """The value behind a label, if it looks like one of the leaf."""
+    rule, plain, start = settings.labels[leaf], page.plain, page.ends[cue.last]
     gap = _BETWEEN.match(plain, start)
     at = gap.end() if gap else start
     between = plain[start:at]
@@ -62,44 +64,50 @@ def _value(page: Page, cue: Cue, leaf: str, settings: Settings) -> Finding | Non
         return None
     strong = _STRONG.search(between) is not None or cue.last > cue.first
     end = _read(rule.value, plain, at, page.words[cue.last])
-    if end is None:
+    if end is None or _code_of_services(plain[at:end]):
         return None
-    surface = plain[at:end]
-    if (
-        surface[:3].upper() in ("CPT", "ICD", "HCP", "NDC", "DRG") and not surface[:4].isalpha()
-    ) or surface.upper().startswith("HCPCS"):
-        return None  # codes of services and products, the same for everybody
-    figures = (
-        len(_DIGIT.findall(surface))
-        + surface.count("*")
-        + (surface.upper().count("X") if "XX" in surface.upper() else 0)
-    )
     if rule.value == "user":
-        if not strong and (figures == 0 and not any(mark in surface for mark in "._\\@")):
-            return None
-        if page.cases[cue.last] and surface.lower() in settings.not_names:
-            return None
+        fits = _fits_user(plain[at:end], settings, strong=strong)
     else:
-        least = rule.least if strong or page.words[cue.last] not in _EVERYDAY else max(rule.least, 5)
-        solid = sum(map(str.isalnum, surface)) + surface.count("*")
-        if (
-            figures < min(3, least)
-            or solid < (least if rule.value != "phone" else 3)
-            or (not strong and figures < (4 if leaf != "zip" else 3))
-        ):
-            return None
-        if (_DAY.fullmatch(surface) and _is_day(surface)) or (
-            leaf in ("mrn", "ssn") and page.words[cue.last] == "mr" and figures < 5
-        ):
-            return None
-    if plain[end : end + 1] in "/%" and plain[end : end + 1] and rule.value != "user":
+        fits = _fits_number(plain[at:end], page.words[cue.last], leaf, rule, strong=strong)
+        fits = fits and plain[end : end + 1] not in ("/", "%")
+    if not fits:
         return None
-    if leaf == "license_person" and _OF_CLINICIANS.search(
-        plain, max(0, page.starts[cue.first] - 60), page.starts[cue.first]
-    ):
+    first = page.starts[cue.first]
+    if leaf == "license_person" and _OF_CLINICIANS.search(plain, max(0, first - 60), first):
         leaf = "license_provider"
     label = "fax" if leaf == "phone" and "fax" in page.words[max(0, cue.first - 2) : cue.first] else leaf
     return Finding(at, end, label, 0.96 if strong else 0.88, f"label.{leaf}", ("label", "mark" if strong else "word"))
+
+
+def _code_of_services(surface: str) -> bool:
+    """Codes of services and products, the same for everybody."""
+    upper = surface.upper()
+    return upper.startswith("HCPCS") or (upper[:3] in ("CPT", "ICD", "HCP", "NDC", "DRG") and not surface[:4].isalpha())
+
+
+def _figures(surface: str) -> int:
+    """Digits, and signs that stand for digits that were left out."""
+    upper = surface.upper()
+    return len(_DIGIT.findall(surface)) + surface.count("*") + (upper.count("X") if "XX" in upper else 0)
+
+
+def _fits_user(surface: str, settings: Settings, *, strong: bool) -> bool:
+    plain = _figures(surface) == 0 and not any(mark in surface for mark in "._\\@")
+    return (strong or not plain) and surface.lower() not in settings.not_names
+
+
+def _fits_number(surface: str, word: str, leaf: str, rule: LabelRule, *, strong: bool) -> bool:
+    figures = _figures(surface)
+    least = rule.least if strong or word not in _EVERYDAY else max(rule.least, 5)
+    solid = sum(map(str.isalnum, surface)) + surface.count("*")
+    if figures < min(3, least) or solid < (least if rule.value != "phone" else 3):
+        return False
+    if not strong and figures < (4 if leaf != "zip" else 3):
+        return False
+    if leaf in ("mrn", "ssn") and word == "mr" and figures < 5:
+        return False
+    return not (_DAY.fullmatch(surface) and _is_day(surface))
 
 
 def _is_day(surface: str) -> bool:

@@ -14,7 +14,7 @@ from workup.deid.settings import Settings
 
 # Decimal log-odds; see docs/deid.md.
 TITLE, CREDENTIAL, LABEL, BY, ROLE, WORD_BEFORE, SPOKEN_WITH, PREPOSITION = 4.0, 4.0, 3.5, 2.6, 2.4, 1.5, 2.5, 1.0
-KIN_BEFORE, NAMING, BED, VOCATIVE = 3.1, 3.5, 2.8, 3.0
+KIN_BEFORE, NAMING, BED, VOCATIVE, SPOKEN = 3.1, 3.5, 2.8, 3.0, 2.0
 _ROLES = (("patient", "name_patient"), ("relative", "name_relative"), ("provider", "name_provider"))
 _LABEL_GAP = re.compile(
     r"[ \t]{0,30}(?:[:=#]|-(?=[ \t])|\|)[ \t]{0,40}(?:\n[ \t]{0,10})?[\"'(*]{0,2}$|[ \t]{1,3}/[ \t]{1,3}$"

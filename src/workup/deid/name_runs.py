@@ -103,9 +103,9 @@ class Runs:
         whole = gap[:1] in ("\n", "") or gap[:2] in ("  ", " |", " /")
         if announced and (whole or header) and page.cases[at] in "tu" and weight.why not in ("clinical", "short"):
             return True
-        if (announced or header) and ends and page.cases[at] in "tu" and (weight.given or not weight.everyday):
-            if page.words[at] not in function_words() and weight.why not in ("word", "clinical", "short"):
-                return True
+        fits = weight.why not in ("word", "clinical", "short") and page.words[at] not in function_words()
+        if (announced or header) and ends and fits and page.cases[at] in "tu" and (weight.given or not weight.everyday):
+            return True
         if page.words[at] in self.stop:  # "Prakash, An" is a name where nothing of a sentence follows
             gap = page.gap(at)
             alone = gap[:1] in (",", "(", "\n", "") or gap[:2] in ("  ", " (", " -", " |")

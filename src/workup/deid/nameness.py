@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - patterns and lists of words are read more easily in long lines
 """How much a single word looks like a name of a person: gazetteer, books, clinical words, slips of the pen.
 
 Weights are decimal log-odds for a word with a capital. Knows one word at a time and nothing of its neighbours."""
@@ -13,7 +12,8 @@ from workup.deid.page import words_of
 from workup.deid.vocabulary import clinical_words
 
 PARTICLES = words_of(
-    "de la del los las da das do dos di du des van von der den ter ten bin ibn binti al el abu y e le st san santa mac mc o d af av zu"
+    "de la del los las da das do dos di du des van von der den ter ten bin ibn binti al el abu y e le st san santa mac mc "
+    "o d af av zu"
 )
 SUFFIXES = words_of("jr sr ii iii iv")
 _UNKNOWN = 0.25
@@ -110,8 +110,7 @@ def _neighbours() -> frozenset[str]:
     return frozenset(found)
 
 
-_SOUNDS = str.maketrans({"b": "b", "p": "b", "f": "v", "v": "v", "w": "v", "c": "k", "g": "k", "j": "k", "k": "k", "q": "k", "s": "s",
-                         "x": "s", "z": "s", "d": "t", "t": "t", "l": "l", "m": "n", "n": "n", "r": "r"})  # fmt: skip
+_SOUNDS = str.maketrans("bpfvwcgjkqsxzdtlmnr", "bbvvvkkkkkssmttlnnr".replace("m", "s"))
 _SILENT = frozenset("aeiouyh'")
 
 

@@ -17,7 +17,7 @@ from workup.tasks.conversation.cases import ConversationCase
 from workup.tasks.conversation.transcripts import Transcripts
 from workup.tasks.times import check_time
 
-_CLUSTER = ("cluster", "persona", "patient")  # the first that a case names; else the case is its own
+_CLUSTER = ("cluster", "persona", "patient", "template")  # the first that a case names; else the case is its own
 _GROUP = (str, int, float, bool)
 
 

@@ -56,16 +56,19 @@ def held_of(
 ) -> Iterator[Held]:
     """A case in every replicate and arm that its lines tell of, in order.
 
-    `runs` are the replicates and arms of the other cases: a case of which nothing was recorded counts as not heard in
-    each of them.
+    `runs` are the replicates and arms of the other cases: one of which nothing was recorded counts as not heard in each
+    of them, and one that lacks an arm as not heard in that arm.
     """
     lines: dict[tuple[int, str], dict[int, list[Said]]] = {}
     for one in said:
         lines.setdefault((one.replicate, one.arm), {}).setdefault(one.turn, []).append(one)
     judge = _Judge(facts, matcher)
-    for replicate, arm in sorted(lines) or runs:
-        told = _told(case, lines.get((replicate, arm), {}), judge, live=arm == "live", unheard=not lines)
-        yield Held(case, replicate, arm, told)
+    heard = {arm for _, arm in lines}
+    first = min((replicate for replicate, _ in lines), default=0)
+    wanted = {*lines, *((first, arm) for _, arm in runs if arm not in heard)} if lines else {*runs}
+    for replicate, arm in sorted(wanted):
+        by_turn = lines.get((replicate, arm), {})
+        yield Held(case, replicate, arm, _told(case, by_turn, judge, live=arm == "live", unheard=not by_turn))
 
 
 def _told(

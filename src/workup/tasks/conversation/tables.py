@@ -13,6 +13,7 @@ from workup.tasks.conversation.content import Ratings, extractor_facts, quality_
 from workup.tasks.conversation.corrected import corrected_recall
 from workup.tasks.conversation.curves_by_case import loss_rows, turn_rows
 from workup.tasks.conversation.matching.probes import MeasuredError, Rate, measured_error
+from workup.tasks.conversation.notes import why_withheld
 from workup.tasks.conversation.scoring import ConversationScores
 from workup.tasks.conversation.tokens import TOKENIZER, tokens_by_turn
 
@@ -34,7 +35,7 @@ def tables_of(
         "losses": loss_rows(scores, seed=seed),
         "turns": turn_rows(scores),
         "unscorable": _reasons(scores),
-        "horizon": _bounds(scores),
+        "horizon": [] if why_withheld(scores) else _bounds(scores),
         "use": _use(scores),
         "tokens": _tokens(scores),
         "matcher": _error(measured_error()),

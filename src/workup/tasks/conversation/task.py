@@ -8,6 +8,7 @@ from typing import Any
 
 from workup import plugins
 from workup.errors import InputError, StudyError
+from workup.estimate import Draws
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
@@ -125,7 +126,7 @@ class ConversationTask:
         """The counts of one case, a row for each time that it was held; `output` are its lines."""
         assert self._study is not None
         more = extended_facts(case.input)
-        found = score_case(case, output, self._study.conversation, Readers(), Shown(), more=more)
+        found = score_case(case, output, self._study.conversation, _readers(self._study), Shown(), more=more)
         return [row for _, row in found]
 
     def scores(self, corpus: Corpus, outputs: Transcripts) -> ConversationScores:
@@ -152,6 +153,7 @@ class ConversationTask:
                 turns=scores.turns,
                 horizon=study.conversation.horizon,
                 clusters=scores.n_patients,
+                draws=Draws(study.seed, study.bootstrap.replicates),
                 withheld=why_withheld(scores),
                 weighted=len(weights) > 1,
                 judged=study.conversation.judge is not None,

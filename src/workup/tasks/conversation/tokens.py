@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from workup.tasks.conversation.judging import Held
+from workup.tasks.conversation.transcripts import Said
 
 TOKENIZER = "words and signs (workup 1)"  # named in reports wherever a provider's count is absent
 _PIECE = re.compile(r"\w+|[^\w\s]")
@@ -21,18 +22,25 @@ def count_tokens(text: str) -> int:
 
 
 def tokens_by_turn(held: Held) -> tuple[list[int], bool]:
-    """Tokens written up to and with each turn's message, and whether all replies were counted by the provider."""
+    """Tokens heard up to and with each turn's message, and whether the provider counted them.
+
+    A run says at each turn how much the model had heard. Where lines do not say, messages and replies are counted one
+    by one, replies by the provider as far as it gave a count.
+    """
+    heard = [_whole(told.said, "heard_tokens") for told in held.turns]
+    if all(one is not None for one in heard):
+        by_provider = all(told.said[0].usage.get("counted_by") == "provider" for told in held.turns)
+        return [one for one in heard if one is not None], by_provider
     total, counted, found = 0, True, []
     for turn, told in zip(held.case.turns, held.turns, strict=True):
         total += count_tokens(turn.message)
         found.append(total)
-        given = _given(told.said)
+        given = _whole(told.said, "completion_tokens")
         counted &= given is not None
         total += given if given is not None else count_tokens(told.reply or "")
     return found, counted
 
 
-def _given(said: Sequence[object]) -> int | None:
-    usage = getattr(said[0], "usage", {}) if said else {}
-    given = usage.get("completion_tokens")
+def _whole(said: Sequence[Said], name: str) -> int | None:
+    given = said[0].usage.get(name) if said else None
     return given if isinstance(given, int) and not isinstance(given, bool) and given >= 0 else None

@@ -6,6 +6,7 @@ Whether a sentence opposes an item is always decided by rule, for vectors cannot
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from workup.errors import InputError
@@ -101,6 +102,7 @@ def plan_score(
 # ---- items ----------------------------------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=4096)
 def _item(text: str, number: int) -> _Item:
     passage = Passage(text, names_alone=True)
     treats = [one for one in passage.entities if one.category in _TREATMENTS]
@@ -156,11 +158,15 @@ class _Rules:
         carried: set[str] = set()  # things that items ask for
         covered: set[int] = set()
         contradicted: set[int] = set()
-        for reply in replies:
+        seen: set[str] = set()  # models repeat themselves, and a sentence says the same each time
+        for reply in dict.fromkeys(replies):
             whole = self.judged(reply)
             contradicted |= self._opposed_whole(whole)
             named = any(one.reason not in _UNNAMED for one in whole.values())
             for line in _lines(sentences(reply)):
+                if line.text in seen:
+                    continue
+                seen.add(line.text)
                 self._line(line, carried, covered, contradicted, judged=self.judged(line.text) if named else whole)
         for place, item in enumerate(self._items):
             # Every one of the things that an item asks for, not any one of them.

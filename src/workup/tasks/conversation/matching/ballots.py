@@ -1,4 +1,4 @@
-"""What each mention in a sentence says of its fact, with the value it states. It knows sentences, not the whole reply."""
+"""What each mention in a sentence says of its fact, with the value it states. It knows sentences, not whole replies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Ballot(NamedTuple):
     sentence: int = -1
 
 
-_Key = tuple[tuple[str, ...], tuple[str, ...], bool, tuple[str | bool, ...] | None]
+_Key = tuple[tuple[str, ...], tuple[str, ...], bool, tuple[str, ...], bool | None]
 _Read = list[tuple[int, Ballot]]
 
 
@@ -46,8 +46,8 @@ class Reader:
 
     def read(self, sentence: Sentence, following: Sentence | None) -> _Read:
         """The facts that a sentence speaks of, by their places, with a ballot for each mention."""
-        after = None if following is None else (*following.words, following.question)
-        key = (tuple(sentence.words), sentence.heading, sentence.question, after)
+        after = ((), None) if following is None else (tuple(following.words), following.question)
+        key: _Key = (tuple(sentence.words), sentence.heading, sentence.question, *after)
         known = self._remembered.get(key)
         if known is None:
             known = self._read(sentence, following)

@@ -109,6 +109,29 @@ def _held_under_condition(words: list[str], cue: Cue) -> bool:
     return ordered and cue.end < len(words) and words[cue.end] in ("if", "when", "unless", "for")
 
 
+_PERMITTED = frozenset({"can", "may", "could"})
+
+
+def _only_permitted(analysed: Analysed, start: int, end: int, kind: str) -> bool:
+    """As "you can take aspirin if your cardiologist agrees"."""
+    if kind not in TREATMENTS or _PERMITTED.isdisjoint(analysed.words[max(0, start - 4) : start]):
+        return False
+    return any(cue.category == "condition" and cue.start >= end for cue in analysed.cues)
+
+
+def _like_the_patient(words: list[str], end: int) -> bool:
+    return words[end : end + 2] in (["like", "you"], ["like", "her"], ["like", "him"], ["like", "yourself"])
+
+
+def _weighed(analysed: Analysed, found: dict[str, Cue], start: int) -> bool:
+    """Weighed and not yet done; "before taking your metformin" speaks of what is taken."""
+    cue = found.get("weighed")
+    if cue is None:
+        return False
+    words = analysed.words
+    return not (words[cue.start] == "before" and words[start - 1] in _OWN)
+
+
 def _mood(
     analysed: Analysed,
     found: dict[str, Cue],
@@ -126,7 +149,11 @@ def _mood(
         return "conditional"
     if ended and any(cue.category == "condition" and cue.start > start for cue in analysed.cues):
         return "conditional"  # "stop warfarin if you bleed"
-    if any(category in found for category in ("supposed", "feared", "weighed")):
+    if _only_permitted(analysed, start, end, kind):
+        return "conditional"
+    if ("supposed" in found and not _like_the_patient(analysed.words, end)) or _weighed(analysed, found, start):
+        return "supposed"
+    if "feared" in found and "possible" not in found:  # "checking for pneumonia, not yet confirmed" is a doubt
         return "supposed"
     if "flagged" in found and "negated" not in found:
         return "supposed"

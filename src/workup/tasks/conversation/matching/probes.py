@@ -17,7 +17,7 @@ from workup.tasks.conversation.matching.outcomes import OUTCOMES, outcome_of
 from workup.tasks.conversation.matching.vocabulary import data_file
 
 HELD_OUT_EVERY = 3  # of the first replies, each third was kept from the tuning
-LATER = ("fresh", "second", "third", "fourth", "fifth")  # groups written after the first, each one in turn
+LATER = ("fresh", "second", "third", "fourth", "fifth", "sixth")  # groups written after the first, each one in turn
 PARTS = ("tuned", "held_out", *LATER)
 
 

@@ -7,10 +7,12 @@ from functools import cache
 from workup.tasks.conversation.matching.analysed import TREATMENTS, Analysed
 from workup.tasks.conversation.matching.clauses import HARD, SUBJECT
 from workup.tasks.conversation.matching.cues import word_set
+from workup.tasks.conversation.matching.precautions import warnings_in
 from workup.tasks.conversation.matching.vocabulary import drug_words
 
 _ENDS = frozenset({HARD, SUBJECT})
 _REACH = 30  # words from "for" to the last of the reasons
+_SIGNS = frozenset({"sign", "symptom", "emergency", "side", "warning", "reason"})
 _OWN = frozenset({"your", "her", "his", "my", "their", "our"})
 _WARNED = frozenset({"symptom", "diagnosis", "result", "social"})
 
@@ -35,6 +37,25 @@ def warned_of(analysed: Analysed, start: int, kind: str) -> bool:
         if not owned and not unhurried:
             return True
     return False
+
+
+def may_suppose(words: list[str]) -> bool:
+    """Whether a sentence has a word from which `warned_of` or `general` could follow: most have none.
+
+    >>> may_suppose("ibuprofen is an nsaid".split()), may_suppose("you take ibuprofen".split())
+    (True, False)
+    """
+    if not word_set("general_verbs").isdisjoint(words):
+        return True
+    if ("is" in words or "are" in words) and not _defining().isdisjoint(words):
+        return True
+    return bool(words) and bool(warnings_in(words))
+
+
+@cache
+def _defining() -> frozenset[str]:
+    classes = word_set("classes_of_treatments") | word_set("classes_of_diseases")
+    return classes | word_set("general_adverbs") | _SIGNS | {"used"}
 
 
 def general(analysed: Analysed, start: int, end: int, kind: str) -> bool:
@@ -130,12 +151,8 @@ def _in_general(rest: list[str], kind: str) -> bool:
 def _defined(rest: list[str], kind: str) -> bool:
     """What follows "is": a class ("an NSAID", "a chronic disease"), or what is done as a rule ("often used for")."""
     if kind == "symptom":
-        return rest[:3] in (
-            ["a", "sign", "of"],
-            ["a", "symptom", "of"],
-            ["a", "side", "effect"],
-            ["a", "common", "side"],
-        )
+        plain = [word for word in rest[:5] if word not in word_set("general_adverbs") and word != "always"]
+        return plain[:1] in (["a"], ["an"]) and not _SIGNS.isdisjoint(plain[1:3])
     nouns = word_set("classes_of_treatments" if kind in TREATMENTS else "classes_of_diseases")
     if (rest[:1] and rest[0] in ("a", "an", "one", "the", "in", "among", "both", "all", "two")) or (
         rest[:1] and rest[0] in nouns
