@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.deid import Deidentifier, Finding, ages, dates, geo, settings
+from workup.deid import Deidentifier, Finding, ages, date_rules, geo, settings
 from workup.deid.folding import folded
 from workup.deid.linear import compiled
 from workup.deid.page import Page
@@ -43,7 +43,7 @@ def test_every_shipped_pattern_is_bounded() -> None:
 
 
 def test_patterns_of_the_modules_pass_the_same_check() -> None:
-    finders = [rule.finds for rule in dates._RULES] + [finds for *_, finds in ages._FINDS]
+    finders = [rule.finds for rule in date_rules.RULES] + [finds for *_, finds in ages._FINDS]
     finders += [finds for *_, finds in Streets(settings.load())._rules]
     finders += [geo._BEFORE_STATE, geo._COUNTRY]
     for finder in finders:

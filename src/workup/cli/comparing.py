@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsons
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,21 +78,63 @@ def compared(places: Sequence[Path], *, margin: float | None = None, metrics: Se
     return [_compared(places[0], other, margin=margin, metrics=metrics) for other in places[1:]]
 
 
+def contrasted(places: Sequence[Path], tags: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+    """Kinds of systems held against one another, where they carry tags and all answered the same cases."""
+    from workup.cli.rows_again import rows_of
+    from workup.compare import headline_of
+    from workup.compare_tags import Tagged, tag_contrasts
+    from workup.report import Report
+
+    if not any(tags):
+        return []
+    reports = [Report.read(place) for place in places]
+    rows = [rows_of(place, report) for place, report in zip(places, reports, strict=True)]
+    if len({one.corpus.get("sha256") for one in reports}) > 1 or len({one.scores.n_patients for one in rows}) > 1:
+        return []
+    names = headline_of(str(reports[0].study.get("task")))
+    chosen = [metric for metric in rows[0].task.followed(rows[0].metrics, rows[0].study) if metric.name in names]
+    systems = [
+        Tagged(str(report.system.get("name")), tag, one.scores)
+        for report, tag, one in zip(reports, tags, rows, strict=True)
+    ]
+    return tag_contrasts(systems, chosen)
+
+
+def tag_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Contrasts of kinds for the terminal."""
+    from workup.errors import visible
+    from workup.reports.wording import number
+
+    for row in rows:
+        p = "" if row["p_adjusted"] is None else f", p {number(row['p_adjusted'])}"
+        sizes = " and ".join(map(str, row["systems"]))
+        why = f"  ({row['reason']})" if row["reason"] else ""
+        yield visible(
+            f"  {str(row['verdict']).replace('_', ' '):<20} {row['metric']}: {row['tag']} {row['second']} − "
+            f"{row['first']} {figure(row)}{p}, {sizes} systems, {row['cases']} cases{why}"
+        )
+
+
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 
-def comparison_record(found: Sequence[Comparison]) -> str:
+def comparison_record(found: Sequence[Comparison], tags: Sequence[dict[str, Any]] = ()) -> str:
     """The text of comparison.json; of many documents those that differ most."""
-    return plain_json({"schema_version": 1, "comparisons": [_shortened(one.as_dict()) for one in found]})
+    record: dict[str, Any] = {"schema_version": 1, "comparisons": [_shortened(one.as_dict()) for one in found]}
+    return plain_json({**record, "tags": list(tags)} if tags else record)
 
 
 def write_comparison(
-    found: Sequence[Comparison], folder: Path, *, forms: Sequence[str] = ("text", "md", "html")
+    found: Sequence[Comparison],
+    folder: Path,
+    *,
+    forms: Sequence[str] = ("text", "md", "html"),
+    tags: Sequence[dict[str, Any]] = (),
 ) -> None:
     """comparison.json, its forms for reading and, where documents were compared, a line for each of them and type."""
     from workup.reports import comparison as drawn
 
-    record = comparison_record(found)
+    record = comparison_record(found, tags)
     written = {"comparison.json": record}
     plain = jsons.loads(record)
     for form, name in drawn.FILES.items():

@@ -137,9 +137,12 @@ def run_system(
 
 def _compare(study: Study, directory: Path, places: list[Path]) -> None:
     """Every system against the first, paired by row, beside their runs."""
-    from workup.cli.comparing import compared, write_comparison
+    from workup.cli.comparing import compared, contrasted, tag_lines, write_comparison
 
-    write_comparison(compared(places), directory, forms=study.report.formats)
+    tags = contrasted(places, [part.tags for part in study.systems])
+    for line in tag_lines(tags):
+        typer.echo(line)
+    write_comparison(compared(places), directory, forms=study.report.formats, tags=tags)
 
 
 def _host(study: Study) -> dict[str, Any]:

@@ -30,12 +30,14 @@ _MEASURES = re.compile(
 )
 _SEGMENT = re.compile(r"(?:[ ]?,[ ]?)?(?:\n[ \t>?*|]{0,8})(?:,[ ])?[ ]?|[ ]?,[ ]|[ ]")
 _CODE = re.compile(
-    r"(?:[A-Z]{1,2}-)?\d{4,6}(?:-\d{3,4})?(?![\w/%]|[.,-]\d)|[A-Z]{1,2}\d[A-Z0-9]? \d[A-Z]{2}(?!\w)|[A-Z]\d[A-Z] ?\d[A-Z]\d(?!\w)|\d{3} \d{2}(?![\w/])"
+    r"(?:[A-Z]{1,2}-)?\d{4,6}(?:-\d{3,4})?(?![\w/%]|[.,-]\d)|[A-Z]{1,2}\d[A-Z0-9]? \d[A-Z]{2}(?!\w)|"
+    r"[A-Z]\d[A-Z] ?\d[A-Z]\d(?!\w)|\d{3} \d{2}(?![\w/])"
 )
 _UNIT = re.compile(r"(?:Apt|Suite|Ste|Unit|Flat|apt|suite)\.? #?[A-Za-z]?\d{1,5}[A-Za-z]?(?!\w)")
 _STATE = re.compile(r"(?:[A-Z]{2,3}|nan|DPO|APO|FPO)(?![\w.])(?: A[AEP](?!\w))?")
 _TOWN = re.compile(
-    r"[^\W\d_a-z][^\W\d_]{1,24}(?:[ -](?:[^\W\d_a-z][^\W\d_]{0,24}|nad|am|an|der|de|la|do|da|di|du|le|les|sur|in|u|pod|upon|on)\.?(?![^\W_])){0,4}"
+    r"[^\W\d_a-z][^\W\d_]{1,24}(?:[ -](?:[^\W\d_a-z][^\W\d_]{0,24}|"
+    r"nad|am|an|der|de|la|do|da|di|du|le|les|sur|in|u|pod|upon|on)\.?(?![^\W_])){0,4}"
 )
 
 

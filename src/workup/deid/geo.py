@@ -11,7 +11,7 @@ from workup.deid.finding import Finding
 from workup.deid.linear import Finder
 from workup.deid.name_words import KIN
 from workup.deid.nameness import weigh
-from workup.deid.page import Page
+from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
 from workup.deid.vocabulary import clinical_words
 from workup.deid.zips import JOINS, state_and_zip, state_behind, states_before_zip
@@ -21,11 +21,15 @@ def _finder(pattern: str) -> Finder:
     return Finder(re.compile(pattern))
 
 
-_STRONG = frozenset(("lives", "living", "resides", "residing", "resident", "native", "born", "grew", "raised", "city", "town", "birthplace", "hometown",
-                     "originally", "relocated", "relocating", "stationed", "based", "municipality", "village", "moved", "moving", "trip", "travel",
-                     "traveled", "travelled", "drove", "drives", "place", "home", "location", "visiting", "works", "working"))  # fmt: skip
+_STRONG = words_of(
+    "lives living resides residing resident native born grew raised city town birthplace hometown originally "
+    "relocated relocating stationed based municipality village moved moving trip travel traveled travelled drove "
+    "drives place home location visiting works working"
+)
 _COUNTRY = _finder(
-    r"(?<![\w])(?:U\.S\.A\.|U\.S\.|USA|U\.K\.|UK|D\.R\.|United States(?: of America)?|UNITED STATES|Republic of [A-Z][a-z]{2,15}|Great Britain|England|Scotland|Wales|South Korea|North Korea|Ivory Coast|Puerto Rico)(?!\w)"
+    r"(?<![\w])(?:U\.S\.A\.|U\.S\.|USA|U\.K\.|UK|D\.R\.|United States(?: of America)?|UNITED STATES|"
+    r"Republic of [A-Z][a-z]{2,15}|Great Britain|England|Scotland|Wales|South Korea|North Korea|Ivory Coast|"
+    r"Puerto Rico)(?!\w)"
 )
 
 
@@ -157,12 +161,14 @@ def _labelled_towns(page: Page, before: dict[int, str]) -> Iterator[Finding]:
 
 
 _BEHIND_STREET = re.compile(
-    r"(?:,[ ]?|\n)(?P<v>(?:St\. )?[A-Z](?:[A-Za-z'-]{2,24}|[a-z](?= [A-Z]))(?:[ -][A-Za-z][A-Za-z'.-]{1,24}){0,3}?)(?=,|\)|\.(?:\s|$)|;|\n|[ ]{2}|$| or | and | \()"
+    r"(?:,[ ]?|\n)(?P<v>(?:St\. )?[A-Z](?:[A-Za-z'-]{2,24}|[a-z](?= [A-Z]))(?:[ -][A-Za-z][A-Za-z'.-]{1,24}){0,3}?)"
+    r"(?=,|\)|\.(?:\s|$)|;|\n|[ ]{2}|$| or | and | \()"
 )
 
 
 _BEFORE_STATE = _finder(
-    r"(?<![\w'])(?P<v>[A-Z][a-z'.-]{1,20}(?: [A-Z][a-z'-]{1,20}){0,3}), (?P<s>[A-Z][a-z]{3,12}(?: [A-Z][a-z]{3,10})?)(?!\w)"
+    r"(?<![\w'])(?P<v>[A-Z][a-z'.-]{1,20}(?: [A-Z][a-z'-]{1,20}){0,3}), "
+    r"(?P<s>[A-Z][a-z]{3,12}(?: [A-Z][a-z]{3,10})?)(?!\w)"
 )
 
 

@@ -34,10 +34,11 @@ _OF_CLINICIANS = re.compile(
 _DIGIT = re.compile(r"\d")
 # Labels that are everyday words too: without a colon or the like their value must look like a number of a record.
 _EVERYDAY = words_of(
-    "visit case order report study subject record member group policy call text page id card lot social license licence "
-    "chart job ref photo user handle visa reference ticket plate plates tag permit certificate claim confirmation "
-    "authorization insured subscriber beneficiary account encounter wallet specimen mobile cell home medicare medicaid "
-    "dial locker pin tracking participant ss mr pid fin sn invoice serial ext extension passport badge rx job"
+    "visit case order report study subject record member group policy call text page id card lot social license "
+    "licence chart job ref photo user handle visa reference ticket plate plates tag permit certificate claim "
+    "confirmation authorization insured subscriber beneficiary account encounter wallet specimen mobile cell "
+    "home medicare medicaid dial locker pin tracking participant ss mr pid fin sn invoice serial ext extension "
+    "passport badge rx job"
 )
 _PAGERS = frozenset(("pager", "beeper", "page", "ext", "extension"))
 _CALLS = frozenset(("call", "dial", "phone", "callback", "at"))

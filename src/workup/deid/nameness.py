@@ -12,8 +12,8 @@ from workup.deid.page import words_of
 from workup.deid.vocabulary import clinical_words
 
 PARTICLES = words_of(
-    "de la del los las da das do dos di du des van von der den ter ten bin ibn binti al el abu y e le st san santa mac mc "
-    "o d af av zu"
+    "de la del los las da das do dos di du des van von der den ter ten bin ibn binti al el abu y e le st san "
+    "santa mac mc o d af av zu"
 )
 SUFFIXES = words_of("jr sr ii iii iv")
 _UNKNOWN = 0.25
@@ -110,7 +110,7 @@ def _neighbours() -> frozenset[str]:
     return frozenset(found)
 
 
-_SOUNDS = str.maketrans("bpfvwcgjkqsxzdtlmnr", "bbvvvkkkkkssmttlnnr".replace("m", "s"))
+_SOUNDS = str.maketrans("bpfvwcgjkqsxzdtlmnr", "bbvvvkkkkksssttlnnr")
 _SILENT = frozenset("aeiouyh'")
 
 

@@ -16,7 +16,10 @@ _MONTH = (
 _CONFUSED = re.compile(r"(?<![A-Za-z0-9])(?:[OoIl]|(?=\d))[0-9OoIlSsBZzGbgq]{1,12}(?![A-Za-z0-9])")
 _ENDS = frozenset("OoIlSsBZzGbgq")
 # Groups of figures with marks between them: days, telephone numbers, numbers of records.
-_GROUPED = re.compile(rf"(?<![A-Za-z0-9@:/-])\(?[{_F}]{{1,5}}\)?(?:[-/.~: ]|\) ?|(?<=\)))(?:[{_F}']{{1,5}}[-/.~: ]){{0,3}}[{_F}]{{2,5}}(?![A-WYZa-wyz0-9@/-]|[xX](?!\d)|:[0-9A-Fa-f])")  # fmt: skip
+_GROUPED = re.compile(
+    rf"(?<![A-Za-z0-9@:/-])\(?[{_F}]{{1,5}}\)?(?:[-/.~: ]|\) ?|(?<=\)))(?:[{_F}']{{1,5}}[-/.~: ]){{0,3}}"
+    rf"[{_F}]{{2,5}}(?![A-WYZa-wyz0-9@/-]|[xX](?!\d)|:[0-9A-Fa-f])"
+)
 _YEAR = re.compile(rf"(?<![A-Za-z0-9])[12ZzIl][{_F}]{{3}}(?![A-Za-z0-9])")
 _OF_MONTH = re.compile(rf"(?i:(?<![a-z0-9]){_MONTH})\.? (?P<v>[{_F}]{{1,2}})(?:st|nd|rd|th)?(?=,? |[.,;:)\n]|$)")
 _BEFORE_MONTH = re.compile(

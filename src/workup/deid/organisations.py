@@ -23,9 +23,10 @@ _KINDS = {
 _JOINS = frozenset((" ", "-", "'s ", " & ", ". ", "'", "' ", "s' "))
 _JOINING = words_of("of for at")
 _HEADS_OF = words_of(
-    "bank university college church city town department school hospital institute house board office ministry council "
-    "court center centre clinic society academy bureau division district authority foundation association church temple "
-    "ministries sisters daughters friends saint county state museum federation union league order company"
+    "bank university college church city town department school hospital institute house board office ministry "
+    "council court center centre clinic society academy bureau division district authority foundation "
+    "association church temple ministries sisters daughters friends saint county state museum federation union "
+    "league order company"
 )
 _NOT_FIRST = words_of(
     "the a an this that our my your his her their its at in from to of for by with on and or as is was no any "

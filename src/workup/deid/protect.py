@@ -10,22 +10,19 @@ from functools import cache
 
 from workup.deid.finding import Finding
 from workup.deid.name_words import VERBS
-from workup.deid.page import Page
+from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
 from workup.deid.vocabulary import clinical_words
 from workup.lexicon import Extractor
 
 _SOFT = frozenset(("NAME", "GEO", "ORG", "QUASI"))
 # Evidence that outweighs a clinical term: somebody of that name is meant.
-_PERSON = frozenset(
-    ("title", "credential", "label", "cue", "pair", "kin", "initial", "comma", "list", "kin_before", "naming", "vocative",
-     "bed", "header", "speaker")
-)  # fmt: skip
-
-
-_CALLED = frozenset(
-    ("title", "credential", "label", "kin", "comma", "list", "kin_before", "naming", "vocative", "bed", "speaker")
+_PERSON = words_of(
+    "title credential label cue pair kin initial comma list kin_before naming vocative bed header speaker"
 )
+
+
+_CALLED = words_of("title credential label kin comma list kin_before naming vocative bed speaker")
 _BARE = frozenset(("single", "words", "preposition", "met", "pair", "capitals", "verb"))
 _OPERATIONS = (
     "ectomy",

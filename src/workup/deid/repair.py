@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from workup.deid import gazetteer
@@ -23,16 +24,18 @@ from workup.tasks.spans.language import function_words
 
 CALENDAR = words_of(
     "january february march april june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
-    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth twenty thirty forty "
-    "fifty sixty seventy eighty ninety nineteen eighteen seventeen sixteen fifteen fourteen thirteen twelve eleven "
-    "hundred thousand three four five seven eight nine year-old years months weeks days photograph fingerprint voiceprint template identification extension"
+    "thursday friday saturday sunday first second third fourth fifth sixth seventh eighth ninth tenth eleventh "
+    "twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth "
+    "twenty thirty forty fifty sixty seventy eighty ninety nineteen eighteen seventeen sixteen fifteen fourteen "
+    "thirteen twelve eleven hundred thousand three four five seven eight nine year-old years months weeks days "
+    "photograph fingerprint voiceprint template identification extension"
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "june", "july", "jun", "jul", "aug", "sept", "sep", "oct", "nov", "dec")
 _LABELS = ("MRN", "DOB", "SSN", "DOS", "NPI", "DEA", "HAR", "CSN", "VIN")
 _WORD = re.compile(r"[A-Za-z0-9]{3,24}")
 _SHORT_MONTH = re.compile(
-    r"(?<![A-Za-z0-9./-])(?P<v>[A-Z][a-z0-9]{2,3})(?=\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b))|"
+    r"(?<![A-Za-z0-9./-])(?P<v>[A-Z][a-z0-9]{2,3})"
+    r"(?=\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b))|"
     r"(?<![A-Za-z0-9./-])(?P<w>[A-Za-z]{2,4})(?=\.? \d{1,2}(?:st|nd|rd|th)?,? (?:19|20)\d\d)"
 )
 _JOINED_MONTH = re.compile(
@@ -44,11 +47,15 @@ _SHORT_LABEL = re.compile(
 )
 _TITLE = re.compile(r"(?<![A-Za-z0-9.])(?P<v>[A-Z0][A-Za-z0-9]{1,2})(?=\. [A-Z0-9][A-Za-z0-9.'])")
 _TITLES = {
-    **dict.fromkeys(("Or", "0r", "Dn", "DEr", "Drs", "Dr5", "Df", "Dt", "De", "Dd", "DDr", "Drr", "Drt", "Drf", "Xr", "Cr", "Er", "SDr", "Dfr", "Dre"), "Dr"),
-    **dict.fromkeys(("Nr", "Mf", "MMr", "Mrr", "Mre", "Kr"), "Mr"),
-    **dict.fromkeys(("Ns", "Ma", "M5", "Mss", "MMs", "Na"), "Ms"),
-    **dict.fromkeys(("Mra", "Nrs", "Mrx", "Mrd"), "Mrs"),
-}  # fmt: skip
+    slip: title
+    for title, slips in (
+        ("Dr", "Or 0r Dn DEr Drs Dr5 Df Dt De Dd DDr Drr Drt Drf Xr Cr Er SDr Dfr Dre"),
+        ("Mr", "Nr Mf MMr Mrr Mre Kr"),
+        ("Ms", "Ns Ma M5 Mss MMs Na"),
+        ("Mrs", "Mra Nrs Mrx Mrd"),
+    )
+    for slip in slips.split()
+}
 _MARKS = (
     (re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])"), ",", "."),
     (re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)"), ";", ":"),
@@ -110,16 +117,12 @@ class Repair:
         plain = as_numbers(folded(text))
         for pattern, wrong, right in _MARKS:
             if wrong in plain:
-                plain = pattern.sub(lambda match, w=wrong, r=right: match[0].replace(w, r), plain)
-        changes = sorted(set(self._words(plain)) | set(_titles(plain)))
-        return Repaired(
-            plain,
-            [
-                one
-                for one, before in zip(changes, [None, *changes], strict=False)
-                if before is None or before.end <= one.start
-            ],
-        )
+                plain = pattern.sub(partial(_swapped, wrong, right), plain)
+        kept: list[Change] = []
+        for one in sorted({*self._words(plain), *_titles(plain)}):
+            if not kept or kept[-1].end <= one.start:
+                kept.append(one)
+        return Repaired(plain, kept)
 
     def _words(self, plain: str) -> Iterator[Change]:
         for match in _SHORT_MONTH.finditer(plain):
@@ -181,6 +184,10 @@ class Repair:
         return next(
             (one for one in sorted(self._small) if sum(a != b for a, b in zip(one, low, strict=True)) == 1), None
         )
+
+
+def _swapped(wrong: str, right: str, match: re.Match[str]) -> str:
+    return match[0].replace(wrong, right)
 
 
 def _structural(settings: Settings) -> set[str]:

@@ -162,6 +162,28 @@ def _checked(content: Any, *, where: str) -> RulesFile:
 def _settings(parts: Sequence[RulesFile], *, where: str) -> Settings:
     import hashlib
 
+    patterns = {rule.id: _pattern(rule, where=where) for part in parts for rule in part.patterns}
+    without = frozenset(one for part in parts for one in part.without)
+    found = Settings(
+        date_order=next((part.date_order for part in reversed(parts) if part.date_order), "mdy"),
+        thresholds=_thresholds(parts, where=where),
+        patterns=tuple(rule for rule in patterns.values() if rule.id not in without),
+        labels=_labels(parts, where=where),
+        cues={kind: tuple(words) for kind, words in _joined([part.cues for part in parts]).items()},
+        lists={kind: frozenset(words) for kind, words in _joined([part.lists for part in parts]).items()},
+        not_names=frozenset(word.lower() for part in parts for word in part.not_names),
+        names=frozenset(word.lower() for part in parts for word in part.names),
+        allow=tuple(phrase for part in parts for phrase in part.allow),
+        deny=_denied(parts, where=where),
+        without=without,
+        version=parts[0].version,
+    )
+    text = "".join(part.model_dump_json() for part in parts)
+    object.__setattr__(found, "digest", hashlib.sha256(text.encode()).hexdigest()[:12])
+    return found
+
+
+def _labels(parts: Sequence[RulesFile], *, where: str) -> dict[str, LabelRule]:
     labels: dict[str, LabelRule] = {}
     for part in parts:
         for leaf, rule in part.labels.items():
@@ -175,34 +197,24 @@ def _settings(parts: Sequence[RulesFile], *, where: str) -> Settings:
             old = labels.get(leaf)
             words = [*(old.words if old else []), *rule.words]
             labels[leaf] = rule.model_copy(update={"words": list(dict.fromkeys(map(str.lower, words)))})
-    patterns = {rule.id: _pattern(rule, where=where) for part in parts for rule in part.patterns}
-    without = frozenset(one for part in parts for one in part.without)
+    return labels
+
+
+def _thresholds(parts: Sequence[RulesFile], *, where: str) -> dict[str, float]:
     thresholds = {name: score for part in parts for name, score in part.thresholds.items()}
     for name in thresholds:
         if name != "default" and name not in SCHEME and not name.isupper():
             _known_leaf(name, where=f"{where}, thresholds")
-    deny: dict[str, list[str]] = {}
+    return thresholds
+
+
+def _denied(parts: Sequence[RulesFile], *, where: str) -> dict[str, tuple[str, ...]]:
+    deny: dict[str, tuple[str, ...]] = {}
     for part in parts:
         for leaf, phrases in part.deny.items():
             _known_leaf(leaf, where=f"{where}, deny")
-            deny.setdefault(leaf, []).extend(phrases)
-    found = Settings(
-        date_order=next((part.date_order for part in reversed(parts) if part.date_order), "mdy"),
-        thresholds=thresholds,
-        patterns=tuple(rule for rule in patterns.values() if rule.id not in without),
-        labels=labels,
-        cues={kind: tuple(words) for kind, words in _joined([part.cues for part in parts]).items()},
-        lists={kind: frozenset(words) for kind, words in _joined([part.lists for part in parts]).items()},
-        not_names=frozenset(word.lower() for part in parts for word in part.not_names),
-        names=frozenset(word.lower() for part in parts for word in part.names),
-        allow=tuple(phrase for part in parts for phrase in part.allow),
-        deny={leaf: tuple(phrases) for leaf, phrases in deny.items()},
-        without=without,
-        version=parts[0].version,
-    )
-    text = "".join(part.model_dump_json() for part in parts)
-    object.__setattr__(found, "digest", hashlib.sha256(text.encode()).hexdigest()[:12])
-    return found
+            deny[leaf] = (*deny.get(leaf, ()), *phrases)
+    return deny
 
 
 def _joined(tables: Sequence[Mapping[str, list[str]]]) -> dict[str, list[str]]:

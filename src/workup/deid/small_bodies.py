@@ -11,14 +11,24 @@ from workup.tasks.spans.language import function_words
 
 _AT = words_of("at from to of in near by via")
 _PARTS = words_of(
-    "community regional memorial university county city general women's children's womens childrens veterans medical "
-    "surgical eye heart cancer health hospice nursing rehabilitation state national"
+    "community regional memorial university county city general women's children's womens childrens veterans "
+    "medical surgical eye heart cancer health hospice nursing rehabilitation state national"
 )
 SMALL_HEADS = frozenset(
-    ("hospital", "medical center", "health system", "cancer institute", "cancer center", "eye institute", "hospice house",
-     "nursing home", "university hospital", "heart institute", "surgery center", "imaging center", "children s hospital",
-     "rehabilitation hospital", "veterans hospital", "public library", "school district", "trucking", "inc")
-)  # fmt: skip
+    (
+        *("hospital", "medical center", "health system", "cancer institute", "cancer center", "eye institute"),
+        *(
+            "hospice house",
+            "nursing home",
+            "university hospital",
+            "heart institute",
+            "surgery center",
+            "imaging center",
+        ),
+        *("children s hospital", "rehabilitation hospital", "veterans hospital", "public library", "school district"),
+        *("trucking", "inc"),
+    )
+)
 
 
 def in_small(page: Page, cue: Cue, stop: frozenset[str], generic: frozenset[str]) -> Finding | None:

@@ -11,12 +11,13 @@ from workup.deid.page import Page, words_of
 
 JOINS = frozenset((" ", "-", ". ", "\n"))
 STATE_CODES = words_of(
-    "AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX "
-    "UT VT VA WA WV WI WY PR GU VI AS MP AE AP AA"
+    "AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH "
+    "OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY PR GU VI AS MP AE AP AA"
 )
 _OLD = (
-    r"Ala|Ariz|Ark|Calif|Colo|Conn|Del|Fla|Ga|Ill|Ind|Kans|Ky|La|Md|Mass|Mich|Minn|Miss|Mo|Mont|Nebr?|Nev|N\. ?H|N\. ?J|N\. ?M(?:ex)?|"
-    r"N\. ?Y|N\. ?C|N\. ?D(?:ak)?|Okla|Ore|Penna?|R\. ?I|S\. ?C|S\. ?D(?:ak)?|Tenn|Tex|Vt|Va|Wash|W\. ?Va|Wis|Wyo|D\. ?C"
+    r"Ala|Ariz|Ark|Calif|Colo|Conn|Del|Fla|Ga|Ill|Ind|Kans|Ky|La|Md|Mass|Mich|Minn|Miss|Mo|Mont|Nebr?|Nev|"
+    r"N\. ?H|N\. ?J|N\. ?M(?:ex)?|N\. ?Y|N\. ?C|N\. ?D(?:ak)?|Okla|Ore|Penna?|R\. ?I|S\. ?C|S\. ?D(?:ak)?|"
+    r"Tenn|Tex|Vt|Va|Wash|W\. ?Va|Wis|Wyo|D\. ?C"
 )
 _CODE_BEHIND = re.compile(
     rf"(?:, ?| (?=[A-Z]{{2}} \d{{5}})|\n(?=[A-Z]{{2}} \d{{5}}))(?:(?P<code>[A-Z]{{2}})(?![A-Za-z.])|(?P<old>{_OLD})\.)"
@@ -91,7 +92,7 @@ def _town_before(page: Page, state: int) -> Iterator[Finding]:
 
 
 def state_behind(page: Page, end: int) -> re.Match[str] | None:
-    """A state behind a town; two letters that are a degree or a word besides need a ZIP code, or the end of a phrase."""
+    """A state behind a town; two letters that are a degree or a word besides need a ZIP code behind them."""
     behind = _CODE_BEHIND.match(page.plain, end)
     if behind is None or not (behind["old"] or behind["code"] in STATE_CODES):
         return None

@@ -81,8 +81,8 @@ def _asked_for(words: list[str], start: int, end: int) -> bool:
             return True
         if word in word_set("asked_past") and word not in ("of", "to"):
             return False
-        if word in ("of", "to"):
-            if before not in word_set("asked_of"):
+        if word in ("of", "to"):  # "shortness of breath or wheezing", "history of"; "anything to the rash" is another
+            if before not in word_set("asked_of") and (known or word == "to"):
                 return False
             place -= 1
         elif word in word_set("subjects"):
