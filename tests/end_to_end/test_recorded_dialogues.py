@@ -74,8 +74,9 @@ def test_three_dialogues_read_by_hand() -> None:
     """Read in the files: what the patient said, and what became of it in the note."""
     rows = judged(converted("mts valid"))
     shown = {id: {(name, status, one.outcome) for name, status, one in rows[id]} for id in ("mts-1", "mts-4", "mts-20")}
-    # Asked and denied one by one; the note denies each. (The rash is left out: "no" was also said of a cream for it.)
+    # Asked and denied one by one; the note denies each. The "no" to a cream for the rash leaves the rash as it is.
     assert shown["mts-1"] == {
+        ("rash", "present", "correct"),
         ("dyspnea", "absent", "correct"),
         ("wheeze", "absent", "correct"),
         ("swelling", "absent", "correct"),

@@ -23,7 +23,7 @@ _NEXT_GAP = re.compile(
     r"[ \t]{1,3}$|,[ \t]{1,2}$|[ \t]{0,2}\([ \t]{0,1}$|[ \t]{1,2}\"$|,?\n{1,3}[ \t]{0,8}$|,?[ \t]{1,3}\n[ \t]{0,8}$"
 )
 _CREDENTIAL_GAP = re.compile(r",?[ \t]{1,3}\(?|,|\.,?[ ]")
-_ZIP = re.compile(r"\.?,?[ ]{1,3}(?:\d{5}|\d{3})(?!\d)")
+ZIP = re.compile(r"\.?,?[ ]{1,3}(?:\d{5}|\d{3})(?!\d)")
 _MIXED = frozenset(("phd", "pharmd", "psyd", "ph", "esq"))
 # Titles that are words or surnames besides, and those that say little of who follows.
 _HOMONYMS = words_of("sr father sister miss ms don major col officer judge nurse coach sir hon fr lt captain")
@@ -87,7 +87,7 @@ class Expectations:
             or (page.cases[first] == "t" and page.words[first] not in _MIXED)
         ):
             return
-        if page.cases[first] == "u" and _ZIP.match(page.plain, page.ends[cue.last]):
+        if page.cases[first] == "u" and ZIP.match(page.plain, page.ends[cue.last]):
             return  # a state: "Radnor, PA 19087"
         if _CREDENTIAL_GAP.fullmatch(page.before(first)):
             self.credentials.add(first - 1)

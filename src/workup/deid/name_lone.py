@@ -51,7 +51,7 @@ def _verbs(name: Candidate) -> float:
     """A verb of people behind: more for a given name, less for a thing ("Helmet was worn")."""
     weight = name.runs.weights[name.full[0]]
     if "verb" not in name.why:
-        alone = name.cue is None and name.tail not in name.runs.credentials
+        alone = name.cue is None and name.tail not in name.runs.credentials and "initial" not in name.why
         return _OPENS if alone and name.page.opens_sentence(name.first) else 0.0
     if weight.given and weight.odds > 0.3:
         return _VERB

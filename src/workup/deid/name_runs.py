@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workup.deid.name_behind import BEHIND
-from workup.deid.name_cues import LABEL, Expected
+from workup.deid.name_cues import LABEL, ZIP, Expected
 from workup.deid.nameness import PARTICLES, SUFFIXES, Weight
 from workup.deid.page import Page
 from workup.tasks.spans.language import function_words
@@ -98,6 +98,8 @@ class Runs:
         header = BEHIND.match(page.plain, end, end + 50) is not None
         if page.cases[at] == "i":
             return True
+        if page.cases[at] == "u" and len(page.words[at]) == 2 and ZIP.match(page.plain, page.ends[at]):
+            return False  # a state
         gap = page.gap(at)
         ends = gap[:1] in ("\n", "") or gap[:2] in (", ", " (", "  ", " -", " |", " /", '" ')
         whole = gap[:1] in ("\n", "") or gap[:2] in ("  ", " |", " /")

@@ -213,3 +213,13 @@ def test_a_sentence_met_again_is_read_alike() -> None:
         assert matcher.judge(probe.reply, turn=8) == first == Matcher(facts).judge(probe.reply, turn=8)
     twice = matcher.judge("She has asthma. She has asthma. No asthma.")
     assert twice == Matcher(facts).judge("She has asthma. She has asthma. No asthma.")
+
+
+def test_the_level_of_a_drug_is_a_result_and_not_the_drug() -> None:
+    drug = Fact(
+        "f1", "medication", "lithium carbonate", ("lithium",), attributes={"dose_value": 900, "dose_unit": "mg"}
+    )
+    level = Fact("f2", "result", "lithium level", attributes={"dose_value": 1.3})
+    said = "The lithium level is 1.3. She takes lithium 900 mg at night."
+    assert [one.outcome for one in Matcher([drug, level]).judge(said)] == ["correct", "correct"]
+    assert Matcher([drug]).judge("Lithium levels were 0.4.")[0].outcome == "omitted"

@@ -13,6 +13,7 @@ from workup.tasks.conversation.matching.allergies import speaks_of_allergy
 from workup.tasks.conversation.matching.analysed import Analysed
 from workup.tasks.conversation.matching.context import Said
 from workup.tasks.conversation.matching.cues import phrase_list, word_set
+from workup.tasks.conversation.matching.supposing import may_suppose
 from workup.tasks.conversation.matching.text import Sentence
 from workup.tasks.conversation.matching.vocabulary import table
 
@@ -26,7 +27,7 @@ class Reading:
         words = [*sentence.heading, *sentence.words] if sentence.heading else sentence.words
         self._sentence, self._following = sentence, following
         self._analysed: Analysed | None = None
-        self.decisive = sentence.question or following is not None or _decides(words)
+        self.decisive = sentence.question or following is not None or _decides(words) or may_suppose(words)
         self.of_allergy = speaks_of_allergy(words)
         self.said: dict[tuple[int, int, str], Said] = {}
 
@@ -62,7 +63,7 @@ def reading_of(sentence: Sentence, following: Sentence | None) -> Reading:
 _TAKEN_UP = frozenset({"it", "this", "that", "these", "they"})
 _DECIDING = (
     *("negated", "trouble", "ruled_out", "stopped", "resolved", "no_longer", "past", "family", "possible", "tested"),
-    *("supposed", "feared", "weighed", "condition"),
+    *("supposed", "feared", "flagged", "weighed", "condition"),
 )
 
 

@@ -114,7 +114,8 @@ _PERMITTED = frozenset({"can", "may", "could"})
 
 def _only_permitted(analysed: Analysed, start: int, end: int, kind: str) -> bool:
     """As "you can take aspirin if your cardiologist agrees"."""
-    if kind not in TREATMENTS or _PERMITTED.isdisjoint(analysed.words[max(0, start - 4) : start]):
+    before = analysed.words[max(0, start - 4) : start]
+    if kind not in TREATMENTS or _PERMITTED.isdisjoint(before) or not {"continue", "keep"}.isdisjoint(before):
         return False
     return any(cue.category == "condition" and cue.start >= end for cue in analysed.cues)
 

@@ -63,7 +63,10 @@ class Index:
         for place, one in enumerate(prepared):
             own = {name.stems for name in one.names}
             for name in one.names:
-                entry = _Entry(name.stems, place, name, _longer(name.stems, own))
+                others = _longer(name.stems, own)
+                if one.fact.type == "medication":
+                    others += _measured(name.stems, own)
+                entry = _Entry(name.stems, place, name, others)
                 for first in _first_stems(name.stems):
                     self._opened.setdefault(first, []).append(entry)
                 self._long |= {word: stem(word) for word in name.words if can_be_misspelled(word)}
@@ -156,6 +159,12 @@ def _longer(stems: tuple[str, ...], own: set[tuple[str, ...]]) -> tuple[tuple[in
                 (place, phrase) for place in range(len(phrase) - size + 1) if phrase[place : place + size] == stems
             ]
     return tuple(found)
+
+
+def _measured(stems: tuple[str, ...], own: set[tuple[str, ...]]) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """A drug's level in the blood is a result: "lithium level 1.3" neither names the drug taken nor its dose."""
+    words = table("other_concepts")["of_a_drug_measured"]
+    return tuple((0, (*stems, stem(word))) for word in words if (*stems, stem(word)) not in own)
 
 
 def _is_other(entry: _Entry, stems: list[str], place: int) -> bool:
