@@ -15,6 +15,7 @@ _SYMBOLS = frozenset(string.ascii_letters + "0_ " + string.punctuation + OTHER +
 _WORD = frozenset(string.ascii_letters + "0_" + OTHER)
 _MOST = 4_000
 _DEPTH = 3
+_MOST_MET = 200_000  # beginnings of three characters that are remembered
 _TABLE = {ord(c): "0" for c in string.digits} | {ord(c): " " for c in string.whitespace + "\x1c\x1d\x1e\x1f"}
 _TABLE |= {0x17F: "s", 0x131: "i", 0x130: "i", 0x212A: "k"}  # that a pattern blind to case takes for ASCII letters
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -46,6 +47,7 @@ class Register:
     def __init__(self) -> None:
         self._numbers: dict[frozenset[str], int] = {}
         self._tables: dict[int, dict[str, list[int]]] = {}
+        self._met: dict[str, tuple[int, ...]] = {}  # the longest beginnings seen so far, with all sets that they open
 
     def number(self, heads: frozenset[str]) -> int:
         """The number of a set, given to it at first sight."""
@@ -55,16 +57,27 @@ class Register:
             table = self._tables.setdefault(len(next(iter(heads), "")), {})
             for head in heads:
                 table.setdefault(head, []).append(found)
+            self._met.clear()
         return found
 
     def places(self, folded: str, begin: list[int]) -> list[list[int]]:
         """For each set, those places where one of its beginnings stands, from the left."""
         found: list[list[int]] = [[] for _ in self._numbers]
-        for length, table in self._tables.items():
-            for place in begin:
-                for number in table.get(folded[place : place + length], ()):
-                    found[number].append(place)
+        met = self._met
+        for place in begin:
+            head = folded[place : place + _DEPTH]
+            numbers = met.get(head)
+            if numbers is None:
+                numbers = self._meet(head)
+            for number in numbers:
+                found[number].append(place)
         return found
+
+    def _meet(self, head: str) -> tuple[int, ...]:
+        numbers = tuple(number for length, table in self._tables.items() for number in table.get(head[:length], ()))
+        if len(self._met) < _MOST_MET:
+            self._met[head] = numbers
+        return numbers
 
 
 REGISTER = Register()
