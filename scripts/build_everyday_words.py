@@ -68,7 +68,7 @@ def main() -> int:
     for name, wanted in FILES.items():
         content = (asked.packages / name).read_bytes()
         if hashlib.sha256(content).hexdigest() != wanted:
-            print(f"{name} is not the recorded file", file=sys.stderr)
+            sys.stderr.write(f"{name} is not the recorded file\n")
             return 1
         texts.append(content.decode("utf-8"))
     known, words = rules(texts[0]), set[str]()
@@ -91,7 +91,7 @@ def main() -> int:
         "rows": len(kept),
     }
     path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    print(f"{len(kept):,} words")
+    sys.stdout.write(f"{len(kept):,} words\n")
     return 0
 
 

@@ -48,7 +48,7 @@ def ages(page: Page, settings: Settings) -> Iterator[Finding]:
     """Ages of a page, by whether Safe Harbor lets them stand."""
     for rule, score, finds in _FINDS:
         needs = _NEEDS.get(rule)
-        if settings.on(rule) and (needs is None or needs.search(page.low)):
+        if not finds.idle(page) and settings.on(rule) and (needs is None or needs.search(page.low)):
             for match in finds.find(page):
                 if rule == "age.apposition" and page.cases[page.word_at(match.start("v")) - 1] != "t":
                     continue

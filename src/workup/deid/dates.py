@@ -22,7 +22,7 @@ def dates(page: Page, cues: list[Cue], settings: Settings) -> Iterator[Finding]:
     taken: list[Finding] = []
     births, deaths, days = _behind(page, cues)
     for rule in RULES:
-        if not settings.on(rule.id):
+        if rule.finds.idle(page) or not settings.on(rule.id):
             continue
         for match in rule.finds.find(page):
             found = _read(rule, match, page, days)

@@ -195,6 +195,10 @@ class Finder:
         opens = heads(parsed) if len(parsed) and _parts_words(parsed[0]) else None
         self.number = None if opens is None else REGISTER.number(opens)
 
+    def idle(self, page: Page) -> bool:
+        """Whether the page has no place where the pattern could begin."""
+        return self.number is not None and not page.places(self.number)
+
     def find(self, page: Page) -> Iterator[re.Match[str]]:
         """Matches in the plain text of a page, from the left."""
         if self.number is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from workup.deid.name_behind import AGED, BEHIND, COMPLAINS, DAY_BEHIND, IN_UNIT
 from workup.deid.name_cues import BED, CREDENTIAL, ROLE, SPOKEN, Expected
 from workup.deid.name_lone import lone_odds
@@ -15,9 +13,9 @@ from workup.deid.page import Page
 # What a name of one word, and of several, starts from; how little an everyday word can count, and what speaks for it.
 _ALONE, _SEVERAL, _CLIP = -2.0, -1.2, 1.3
 _FLOOR, _ANNOUNCED_FLOOR, _PAIR_FLOOR, _GIVEN_FLOOR = -2.6, -0.9, -0.8, -1.3
-_PAIR, _COMMA, _MONTH = 0.8, 0.4, 2.2
+_PAIR, _COMMA, _MONTH, _CAPITALS_INSIDE = 0.8, 0.4, 2.2, 0.9
 _INITIAL, _INITIALS_ALONE, _INITIAL_FIRST, _GIVEN_INITIAL, _DOTTED, _ARTICLE = 1.2, 1.2, 1.0, 1.0, 0.8, -0.8
-_VERB, _COMPLAINS, _KIN_BEHIND, _HEADER, _TURNED_HEADER, _AGED = 0.7, 1.5, 2.2, 1.6, 0.8, 3.0
+_VERB, _SUBJECT, _COMPLAINS, _KIN_BEHIND, _HEADER, _TURNED_HEADER, _AGED = 0.7, 0.7, 1.5, 2.2, 1.6, 0.8, 3.0
 _OWN_LINE, _HEADS_LINE, _DASHED, _POSSESSIVE = 0.3, 0.5, 0.9, 0.3
 _SMALL, _OPENS_TEXT, _CAPITALS, _SHOUTED = -1.2, 1.3, -0.5, -0.4
 _AFTER_NUMBER, _NAMED_SCORE, _IMPOSSIBLE = -2.0, -2.5, -9.0
@@ -39,35 +37,21 @@ class Candidate:
         self.points = cue.points if cue is not None else 0.0
         self.leaf = (cue.leaf if cue is not None else "") or "name_patient"
         self.why: list[str] = [] if cue is None else [cue.why]
+        self.header = self.aged = self.in_unit = self.announced = False
 
-    @cached_property
-    def header(self) -> bool:
-        """Whether an age, a sex, a bed or a number of a record follows; or a day, where a name heads a line."""
+    def look_around(self) -> None:
+        """See what stands behind: a ward, an age at the head of a line, what headers hold; and what follows of it."""
         page, end = self.page, self.page.ends[self.tail]
+        self.in_unit = page.plain[end : end + 4] == " in " and IN_UNIT.match(page.plain, end, end + 12) is not None
+        opens = page.opens_line(self.first)
+        self.aged = opens and AGED.match(page.plain, end, end + 8) is not None
         end += page.plain[end : end + 1] == "."
-        if BEHIND.match(page.plain, end, end + 50) or self.in_unit:
-            return True
-        before = page.before(self.first)
-        opens = page.opens_line(self.first) or before[-1:] in ("(", "|") or before[-3:] in (" - ", " / ")
-        return opens and DAY_BEHIND.match(page.plain, end, end + 50) is not None
-
-    @cached_property
-    def in_unit(self) -> bool:
-        """Whether a ward or a room follows."""
-        end = self.page.ends[self.tail]
-        return IN_UNIT.match(self.page.plain, end, end + 12) is not None
-
-    @cached_property
-    def aged(self) -> bool:
-        """Whether an age follows a colon, at the head of a line."""
-        end = self.page.ends[self.tail]
-        return AGED.match(self.page.plain, end, end + 8) is not None and self.page.opens_line(self.first)
-
-    @cached_property
-    def announced(self) -> bool:
-        """Whether what stands around leaves little doubt that somebody is named here."""
+        self.header = self.in_unit or BEHIND.match(page.plain, end, end + 50) is not None
+        if not self.header and DAY_BEHIND.match(page.plain, end, end + 50):
+            before = page.before(self.first)
+            self.header = opens or before[-1:] in ("(", "|") or before[-3:] in (" - ", " / ")
         met = self.cue is not None and (self.points >= BED or self.cue.why == "met")
-        return self.signed or met or (self.header and self.turned) or self.aged or self.in_unit
+        self.announced = self.signed or met or (self.header and self.turned) or self.aged or self.in_unit
 
 
 def _is_full(page: Page, word: int, tail: int) -> bool:
@@ -81,6 +65,7 @@ def total_odds(name: Candidate) -> float:
     """The log-odds of a name; what spoke for it is added to its `why`."""
     if not _possible(name):
         return _IMPOSSIBLE
+    name.look_around()
     total = (_ALONE if len(name.full) < 2 else _SEVERAL) + _words(name) + name.points
     if name.signed:
         total += CREDENTIAL
@@ -186,9 +171,27 @@ def _parts(name: Candidate) -> float:
     if name.turned:
         points += _COMMA
         name.why.append("comma")
-    elif name.page.words[name.first] in MONTHS and weights[full[1]].family and name.page.cases[full[1]] == "t":
+    elif _runs_on(name):
+        points += _CAPITALS_INSIDE
+    if (
+        not name.turned
+        and name.page.words[name.first] in MONTHS
+        and weights[full[1]].family
+        and name.page.cases[full[1]] == "t"
+    ):
         points += _MONTH  # a month before a word with a capital is somebody's name
     return points
+
+
+def _runs_on(name: Candidate) -> bool:
+    """Whether words with capitals stand inside a sentence, where only names have them."""
+    page, first = name.page, name.first
+    if not first or page.cases[first - 1] != "l" or page.gap(first - 1) not in (" ", ", "):
+        return False
+    behind = page.cases[name.tail + 1 : name.tail + 2]
+    whole = page.gap(name.tail)[:1] != " " or behind in ("", "l", "d")
+    known = all(name.runs.weights[word].known for word in name.full)
+    return whole and known and all(page.cases[word] == "t" for word in name.full)
 
 
 def _case(name: Candidate) -> float:
@@ -210,7 +213,7 @@ def _around(name: Candidate) -> float:
     if after < len(page):
         word = page.words[after]
         if word in VERBS and gap in (" ", ", ") and page.cases[after] == "l":
-            points += _VERB
+            points += _VERB + (_SUBJECT if "pair" in name.why and page.opens_sentence(name.first) else 0.0)
             name.why.append("verb")
         owned = word in ("his", "her", "the") and gap == ", " and after + 1 < len(page) and page.words[after + 1] in KIN
         if owned or (word in KIN and gap in (" (", ", ", " - ", " / ")):

@@ -21,7 +21,9 @@ def may_open(runs: Runs, at: int, cue: Expected | None) -> bool:
         return runs.weights[at].why == "slip"
     if case == "l":
         return _particle_opens(runs, at, points) if word in PARTICLES else _small_opens(runs, at, points)
-    if word in KIN or (case == "m" and len(word) < 3):
+    if case == "m" and len(word) < 3:
+        return False
+    if word in KIN and (case != "t" or page.opens_sentence(at) or not runs.weights[at].given):
         return False
     return word not in runs.stop or _stopped_opens(runs, at, points)
 

@@ -61,6 +61,10 @@ class Runs:
         weight, page = self.weights[at], self.page
         called = cue is not None and cue.why == "title" and page.cases[at - 1] == "i" and page.cases[at] == "t"
         if page.words[at] in function_words() and at not in self.credentials:
+            sure = self.weights[first].given and self.weights[first].odds > 0.8 and not self.weights[first].everyday
+            inside = page.gap(at - 1) == " " and page.cases[at] == "t" and page.cases[at + 1 : at + 2] != "t"
+            if at == first + 1 and sure and inside and weight.family:
+                return True  # "Hao Her", "Sunita To": a capital where a sentence has none
             return called and page.words[at] in ("may", "will", "few", "own", "down", "more", "just", "much")
         if not (weight.known and (weight.given or weight.family)):
             signed = not self.credentials.isdisjoint((at, at + 1))

@@ -24,9 +24,12 @@ def names(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Findi
     weights = [_weight(word, settings.names) for word in page.words]
     expectations.vocatives(weights)
     runs = Runs(page, weights, expectations.credentials, settings.not_names)
-    at = 0
+    at, starts, cases, plain = 0, expectations.starts, page.cases, page.plain + " "
     while at < len(page):
-        cue = expectations.starts.get(at)
+        cue = starts.get(at)
+        if cue is None and at and cases[at] == "l" and weights[at].everyday and plain[page.ends[at]] != ":":
+            at += 1  # most words of a text
+            continue
         found = _best(runs, at, cue) if may_open(runs, at, cue) else None
         if found is None:
             at += 1

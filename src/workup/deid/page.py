@@ -12,6 +12,7 @@ from functools import cached_property
 from workup.deid.folding import folded
 from workup.deid.openings import REGISTER, fold
 
+_MOST_GAP = 80
 _OPENING = re.compile(r"(?<!\w)\w|[^\w\s]")
 _WORD = re.compile(r"[^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?")
 
@@ -44,6 +45,8 @@ class Page:
         plain = self.plain
         self.cases = "".join([_case(plain[start:end]) for start, end in spans])
 
+        after = [*self.starts[1:], len(plain)]
+        self._gaps = [plain[end : min(start, end + _MOST_GAP)] for end, start in zip(self.ends, after, strict=False)]
         self._places: list[list[int]] = []
 
     def __len__(self) -> int:
@@ -59,13 +62,14 @@ class Page:
 
     def gap(self, word: int) -> str:
         """What stands between a word and the next, or the end of the text."""
-        after = self.starts[word + 1] if word + 1 < len(self.starts) else len(self.plain)
-        return self.plain[self.ends[word] : min(after, self.ends[word] + 80)]
+        return self._gaps[word]
 
     def before(self, word: int) -> str:
         """What stands between a word and the one before, or the start of the text; at most 80 characters."""
+        if word and len(self._gaps[word - 1]) < _MOST_GAP:
+            return self._gaps[word - 1]
         start = self.starts[word]
-        return self.plain[max(self.ends[word - 1] if word else 0, start - 80) : start]
+        return self.plain[max(self.ends[word - 1] if word else 0, start - _MOST_GAP) : start]
 
     def word_at(self, place: int) -> int:
         """The first word that starts at or behind a place."""
@@ -84,8 +88,8 @@ class Page:
 
     @cached_property
     def longest(self) -> int:
-        """Letters of the longest word."""
-        return max(map(len, self.words), default=0)
+        """Letters and digits of the longest word that holds a digit."""
+        return max((len(word) for word, case in zip(self.words, self.cases, strict=True) if case == "d"), default=0)
 
     @cached_property
     def speakers(self) -> Counter[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import NamedTuple
 
 from workup.deid import gazetteer
@@ -33,18 +32,15 @@ CALENDAR = words_of(
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "june", "july", "jun", "jul", "aug", "sept", "sep", "oct", "nov", "dec")
 _LABELS = ("MRN", "DOB", "SSN", "DOS", "NPI", "DEA", "HAR", "CSN", "VIN")
 _WORD = re.compile(r"[A-Za-z0-9]{3,24}")
-_SHORT_MONTH = re.compile(
-    r"(?<![A-Za-z0-9./-])(?P<v>[A-Z][a-z0-9]{2,3})"
-    r"(?=\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b))|"
-    r"(?<![A-Za-z0-9./-])(?P<w>[A-Za-z]{2,4})(?=\.? \d{1,2}(?:st|nd|rd|th)?,? (?:19|20)\d\d)"
-)
+# A short word before a day: a month, if it is none but for a letter.
+_DAY = re.compile(r"\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b)")
+_DAY_YEAR = re.compile(r"(?<=[A-Za-z])\.? \d{1,2}(?:st|nd|rd|th)?,? (?:19|20)\d\d")
+_LAST_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z]{2,4}$")
 _JOINED_MONTH = re.compile(
     r"(?<![A-Za-z0-9/-])\d{1,2}(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
     r"[- ](?P<w>[A-Za-z]{2,4})[- ](?=(?:19|20)\d\d(?!\d)))"
 )
-_SHORT_LABEL = re.compile(
-    r"(?<![A-Za-z0-9])(?P<v>[A-Z0-9]{3})(?P<w>)(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})"
-)
+_SHORT_LABEL = re.compile(r"(?<![A-Za-z0-9])(?P<v>[A-Z0-9]{3})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})")
 _TITLE = re.compile(r"(?<![A-Za-z0-9.])(?P<v>[A-Z0][A-Za-z0-9]{1,2})(?=\. [A-Z0-9][A-Za-z0-9.'])")
 _TITLES = {
     slip: title
@@ -56,11 +52,9 @@ _TITLES = {
     )
     for slip in slips.split()
 }
-_MARKS = (
-    (re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])"), ",", "."),
-    (re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)"), ";", ":"),
-    (re.compile(r"(?<![A-Za-z])[A-Z],(?=[A-Z]\. [A-Z])"), ",", "."),
-)  # fmt: skip
+_TITLE_COMMA = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])")
+_LABEL_MARK = re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)")
+_COMMAS = ("Dr,", "Mr,", "Mrs,", "Ms,", "St,", "Jr,", "Sr,", "Mt,")
 
 
 class Change(NamedTuple):
@@ -115,9 +109,10 @@ class Repair:
     def read(self, text: str) -> Repaired:
         """The text as it should be read."""
         plain = as_numbers(folded(text))
-        for pattern, wrong, right in _MARKS:
-            if wrong in plain:
-                plain = pattern.sub(partial(_swapped, wrong, right), plain)
+        if any(mark in plain for mark in _COMMAS):
+            plain = _TITLE_COMMA.sub(lambda match: match[0][:-1] + ".", plain)
+        if ";" in plain:
+            plain = _LABEL_MARK.sub(lambda match: match[0][:-1] + ":", plain)
         kept: list[Change] = []
         for one in sorted({*self._words(plain), *_titles(plain)}):
             if not kept or kept[-1].end <= one.start:
@@ -125,18 +120,22 @@ class Repair:
         return Repaired(plain, kept)
 
     def _words(self, plain: str) -> Iterator[Change]:
-        for match in _SHORT_MONTH.finditer(plain):
-            yield from _near(match, _MONTHS)
+        for match in _DAY_YEAR.finditer(plain):
+            short = _LAST_WORD.search(plain, max(0, match.start() - 6), match.start())
+            yield from _near(short.span(), short[0], _MONTHS) if short else ()
         for match in _JOINED_MONTH.finditer(plain):
-            yield from _near(match, _MONTHS)
+            group = "v" if match["v"] else "w"
+            yield from _near(match.span(group), match[group], _MONTHS)
         for match in _SHORT_LABEL.finditer(plain):
             if match["v"].lower() not in self._own:
-                yield from _near(match, _LABELS)
+                yield from _near(match.span("v"), match["v"], _LABELS)
         for match in _WORD.finditer(plain):
             word = match[0]
             low = word.lower()
             if is_known(low) or low in self._own or low.isdigit():
                 continue
+            if len(word) < 5 and word[0].isupper() and word[1:].islower() and _DAY.match(plain, match.end()):
+                yield from _near(match.span(), word, _MONTHS)
             if (meant := self._meant(plain, match, low)) is not None:
                 yield Change(*match.span(), _cased(word, meant))
 
@@ -186,10 +185,6 @@ class Repair:
         )
 
 
-def _swapped(wrong: str, right: str, match: re.Match[str]) -> str:
-    return match[0].replace(wrong, right)
-
-
 def _structural(settings: Settings) -> set[str]:
     phrases: list[str] = [*CALENDAR, *KIN, *VERBS, *function_words()]
     for rule in settings.labels.values():
@@ -200,16 +195,14 @@ def _structural(settings: Settings) -> set[str]:
     return {word for phrase in phrases for word in re.findall(r"[a-z]+", phrase.lower())}
 
 
-def _near(match: re.Match[str], words: Iterable[str]) -> Iterator[Change]:
+def _near(span: tuple[int, int], surface: str, words: Iterable[str]) -> Iterator[Change]:
     """The word of a short list that differs by one letter from one that is no word itself."""
-    group = "v" if match["v"] else "w"
-    surface = match[group]
     low = surface.lower()
     if low in words or surface in words or (is_known(low) and surface not in ("SSH", "MRH", "MRI")):
         return
     near = [one for one in words if apart(low, one.lower(), 1) <= 1]
     if near:
-        yield Change(*match.span(group), _cased(surface, near[0].lower()))
+        yield Change(*span, _cased(surface, near[0].lower()))
 
 
 def _titles(plain: str) -> Iterator[Change]:

@@ -18,7 +18,11 @@ def shapes(page: Page, settings: Settings) -> Iterator[Finding]:
     """What the patterns find on a page."""
     low = page.low
     for rule in settings.patterns:
-        if rule.long > page.longest or (rule.needs and not any(piece in low for piece in rule.needs)):
+        if (
+            rule.long > page.longest
+            or rule.finds.idle(page)
+            or (rule.needs and not any(piece in low for piece in rule.needs))
+        ):
             continue
         yield from _found(page, rule)
 

@@ -62,7 +62,7 @@ def _left_over(side: Floats) -> float:
     """The variance of the mean that is neither the models' nor the cases'."""
     models, cases = side.shape
     rest = side - side.mean(axis=1, keepdims=True) - side.mean(axis=0, keepdims=True) + side.mean()
-    return float((rest**2).sum()) / ((models - 1) * (cases - 1)) / (models * cases)
+    return float((rest**2).sum() / ((models - 1) * (cases - 1)) / (models * cases))
 
 
 def _satterthwaite(parts: list[float], sizes: list[int]) -> float:
