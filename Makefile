@@ -56,6 +56,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/spans.py
 	$(BIN)/python benchmarks/corpora.py
 	$(BIN)/python benchmarks/deid.py
+	$(BIN)/python benchmarks/conversation.py
+	$(BIN)/python benchmarks/chat_client.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis runs
