@@ -11,9 +11,9 @@ __version__ = "0.1.0"
 
 # Names are imported on first use, so that `import workup` costs milliseconds.
 _HOME = {
-    "score_risk": "workup.validate",
-    "score_spans": "workup.validate",
-    "score_conversation": "workup.validate",
+    "score_risk": "workup.score",
+    "score_spans": "workup.score",
+    "score_conversation": "workup.score",
     "Study": "workup.study",
     "Report": "workup.report",
     "Scores": "workup.scores",
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from workup.gates import Gate as Gate
     from workup.metric import Metric as Metric
     from workup.report import Report as Report
+    from workup.score import score_conversation as score_conversation
+    from workup.score import score_risk as score_risk
+    from workup.score import score_spans as score_spans
     from workup.scores import Scores as Scores
     from workup.study import Study as Study
     from workup.task import Case as Case
     from workup.task import Corpus as Corpus
-    from workup.validate import score_conversation as score_conversation
-    from workup.validate import score_risk as score_risk
-    from workup.validate import score_spans as score_spans
     from workup.validate import validate as validate
 else:
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from platform import python_version
 from typing import Any, Literal
 
@@ -24,7 +23,6 @@ from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
 from workup.task import UNLIMITED, Budget, Corpus, OutputLog, Task, Watch
-from workup.tasks.spans.detections import GivenSpans
 
 
 def validate(
@@ -106,171 +104,6 @@ def validate(
         contains_phi=show_text and task.shows_text,
         workup=workup.__version__,
     )
-
-
-def score_risk(
-    table: Any,
-    *,
-    outcome: str,
-    risk: str,
-    patient: str | None = None,
-    by: Sequence[str] = (),
-    site: str | None = None,
-    time: str | None = None,
-    weight: str | None = None,
-    thresholds: Sequence[float] = (),
-    gates: Sequence[str] = (),
-    seed: int = 0,
-    replicates: int = 2000,
-    name: str = "risk",
-    time_format: str | None = None,
-    watch: Watch = lambda what, done, total: None,
-) -> Report:
-    """Score a table of recorded predictions: a path, a pandas, polars or pyarrow frame, or a mapping of columns.
-
-    >>> report = score_risk({"died": [0, 1, 0, 1] * 20, "p": [0.1, 0.8, 0.4, 0.3] * 20}, outcome="died", risk="p")
-    >>> report.estimate("auroc").value
-    0.75
-    """
-    columns = {"outcome": outcome, "risk": risk, "patient": patient, "site": site, "time": time, "weight": weight}
-    path = Path(table) if isinstance(table, (str, Path)) else None
-    content = {
-        "name": name,
-        "task": "risk",
-        "seed": seed,
-        "corpus": {} if path is None else {"path": path.name},
-        "columns": {**columns, "groups": list(by)},
-        "time_format": time_format,
-        "lenses": {"internal": {}, **({"subgroups": {}} if by else {})},
-        "thresholds": list(thresholds),
-        "gates": list(gates),
-        "bootstrap": {"replicates": replicates},
-    }
-    study = Study.of(content, base=Path() if path is None else path.parent, where="score_risk")
-    return validate(study, table=None if path else table, watch=watch)
-
-
-def score_spans(
-    gold: Any,
-    pred: Any,
-    *,
-    format: str = "",
-    modes: Sequence[str] = (),
-    policies: Sequence[str] = (),
-    labels: str = "",
-    levels: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    equivalent: Sequence[str] = (),
-    annotators: str = "each",
-    trim: str = "",
-    offsets: str = "codepoint",
-    by: Sequence[str] = (),
-    gates: Sequence[str] = (),
-    primary: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    replicates: int = 2000,
-    show_text: bool = False,
-    name: str = "spans",
-    watch: Watch = lambda what, done, total: None,
-) -> Report:
-    """Score recorded predictions against golds: paths, or documents and the spans found in them, by their ids.
-
-    >>> gold = [{"id": "a", "text": "Ann Lee, 9 May", "spans": [{"start": 0, "end": 7, "label": "name_patient"}]}]
-    >>> found = {"a": [{"start": 0, "end": 3, "label": "name_patient"}]}
-    >>> report = score_spans(gold, found, modes=["overlap"], levels=["leaf"])
-    >>> report.estimate("recall", mode="overlap", level="leaf").value
-    1.0
-    """
-    path = Path(gold) if isinstance(gold, (str, Path)) else None
-    recorded = Path(pred).resolve() if isinstance(pred, (str, Path)) else None
-    content = {
-        "name": name,
-        "task": "spans",
-        "seed": seed,
-        "corpus": {
-            "path": None if path is None else path.name,
-            "format": format,
-            "annotators": annotators,
-            "trim": trim,
-            "offsets": offsets,
-        },
-        "systems": []
-        if recorded is None
-        else [{"name": "recorded", "use": "recorded", "with": {"path": recorded.name}}],
-        "lenses": {"internal": {}, **({"subgroups": {"by": list(by)}} if by else {})},
-        "modes": list(modes),
-        "policies": list(policies),
-        "labels": labels,
-        "levels": list(levels),
-        "ignore": list(ignore),
-        "equivalent": list(equivalent),
-        "primary": dict(primary or {}),
-        "gates": list(gates),
-        "bootstrap": {"replicates": replicates},
-    }
-    study = Study.of(content, base=Path() if path is None else path.parent, where="score_spans")
-    system: Any
-    if recorded is None:
-        system = GivenSpans(pred if isinstance(pred, Mapping) else {one["id"]: one["spans"] for one in pred or ()})
-    else:
-        make = plugins.find("systems", "recorded")
-        system = make(name="recorded", base=recorded.parent, path=recorded.name, offsets=offsets)
-    return validate(study, system=system, table=None if path else gold, show_text=show_text, watch=watch)
-
-
-def score_conversation(
-    cases: Any,
-    transcripts: Any,
-    *,
-    format: str = "",
-    matcher: str = "context",
-    target_plans: str | None = None,
-    ratings: str | None = None,
-    by: Sequence[str] = (),
-    gates: Sequence[str] = (),
-    primary: Mapping[str, Any] | None = None,
-    seed: int = 0,
-    replicates: int = 2000,
-    name: str = "conversation",
-    watch: Watch = lambda what, done, total: None,
-) -> Report:
-    """Score recorded transcripts against the ledgers of their cases: paths, or records as the files hold them.
-
-    `format` names recorded dialogues (aci_bench, mts_dialog), whose notes take the place of transcripts.
-
-    >>> case = {"id": "a", "patient_summary": "", "critical_entities": ["penicillin allergy"],
-    ...         "turns": [{"turn": 1, "message": "I am allergic to penicillin."}]}
-    >>> said = [{"case": "a", "turn": 1, "reply": "Noted: you are allergic to penicillin."}]
-    >>> report = score_conversation([case], said)
-    >>> report.estimate("recall", set="critical", arm="live").value
-    1.0
-    """
-    from workup.tasks.conversation.task import GivenTranscripts, RecordedDialogues
-
-    path = Path(cases) if isinstance(cases, (str, Path)) else None
-    recorded = Path(transcripts).resolve() if isinstance(transcripts, (str, Path)) else None
-    content = {
-        "name": name,
-        "task": "conversation",
-        "seed": seed,
-        "corpus": {"path": None if path is None else path.name, "format": format},
-        "systems": []
-        if recorded is None
-        else [{"name": "recorded", "use": "recorded", "with": {"path": recorded.name}}],
-        "lenses": {"internal": {}, **({"subgroups": {"by": list(by)}} if by else {})},
-        "conversation": {"matcher": matcher, "target_plans": target_plans, "ratings": ratings},
-        "primary": dict(primary or {}),
-        "gates": list(gates),
-        "bootstrap": {"replicates": replicates},
-    }
-    study = Study.of(content, base=Path() if path is None else path.parent, where="score_conversation")
-    system: Any
-    if recorded is not None:
-        make = plugins.find("systems", "recorded")
-        system = make(name="recorded", base=recorded.parent, path=recorded.name)
-    else:
-        system = RecordedDialogues() if transcripts is None else GivenTranscripts(list(transcripts))
-    return validate(study, system=system, table=None if path else cases, watch=watch)
 
 
 def _without_withheld(result: LensResult) -> LensResult:

@@ -52,7 +52,7 @@ def risk(
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
     """Score a table of predicted risks against what happened."""
-    from workup.validate import score_risk
+    from workup.score import score_risk
 
     with Progress() as progress:
         report = score_risk(
@@ -101,7 +101,7 @@ def spans(
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
     """Score recorded predictions of a de-identifier or PII detector against golds."""
-    from workup.validate import score_spans
+    from workup.score import score_spans
 
     with Progress() as progress:
         report = score_spans(
@@ -144,7 +144,7 @@ def conversation(
 ) -> None:
     """Score recorded transcripts of a chat model against the facts that it had to keep."""
     from workup.errors import InputError
-    from workup.validate import score_conversation
+    from workup.score import score_conversation
 
     if (transcripts is None) == (not format):
         raise InputError(

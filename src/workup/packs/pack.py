@@ -30,7 +30,7 @@ def make_pack(
 ) -> dict[str, Any]:
     """The pack of one site. Counts under `k`, and all that would give them away, are withheld; k of 0 or 1 keeps none.
 
-    >>> from workup.validate import score_risk
+    >>> from workup.score import score_risk
     >>> table = {"died": [0, 1, 0, 0] * 30, "p": [0.1, 0.8, 0.4, 0.3] * 30}
     >>> pack = make_pack(score_risk(table, outcome="died", risk="p", replicates=200), site="North")
     >>> pack["site"], pack["k"], len(pack["withheld"]) < len(pack["estimates"])
