@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def new(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str = "risk") -> Done:
     """`workup new` with a corpus and resamples that take a second and not a minute."""
-    monkeypatch.setattr(starting, "_SIZES", {"risk": 300, "spans": 40})
+    monkeypatch.setattr(starting, "_SIZES", {"risk": 300, "spans": 40, "conversation": 6})
     made = call("new", task, folder)
     file = folder / "study.yaml"
     text = file.read_text(encoding="utf-8")
@@ -537,7 +537,10 @@ EXAMPLES = [
 def test_an_example_runs_and_verifies(example: Path, tmp_path: Path) -> None:
     ran = call("run", example, "-o", tmp_path / "run", "--allow-unsure")
     assert ran.code in (0, 1), ran.err
-    assert call("verify", tmp_path / "run").code == 0
+    runs = [record.parent for record in sorted((tmp_path / "run").rglob("report.json"))]
+    assert len(runs) == max(1, len(Study.load(example).systems))
+    for run in runs:
+        assert call("verify", run).code == 0
 
 
 def test_two_runs_of_one_study_differ_nowhere(tmp_path: Path) -> None:
