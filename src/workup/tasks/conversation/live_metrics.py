@@ -148,4 +148,5 @@ def _never_events() -> Metric:
         better="lower",
         undefined="no conversation was held",
         interval=interval,
+        whole_study=True,  # a number grows with the study: sites are pooled on the rate beside it
     )

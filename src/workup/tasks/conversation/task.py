@@ -26,8 +26,7 @@ from workup.tasks.conversation.transcripts import Transcripts, line_of, read_tra
 from workup.tasks.sampling import sampled_ids
 
 _ANY = conversation_metrics(Design(arms=("live", "oracle"), turns=10, horizon=10, clusters=0, weighted=True))
-_COUNT = "never_events"  # a number, not a rate: sites are not pooled on it
-_SCALES = {metric.name: metric.scale for metric in _ANY if metric.name != _COUNT}
+_SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
 _GOALS = {metric.name: (metric.better, metric.target) for metric in _ANY}
 
 
