@@ -275,7 +275,7 @@ def read_yaml(file: Path, *, noun: str = "study") -> tuple[Any, dict[tuple[str, 
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         return yaml.safe_load(text), dict(_lines(node, (), file)) if node else {}
     except FileNotFoundError:
-        made = " To fix: 'workup new risk' makes one; so do 'new spans' and 'new conversation'." if noun == "study" else ""
+        made = " To fix: 'workup new risk' (spans, conversation) makes one." if noun == "study" else ""
         raise StudyError(f"{file}: there is no such {noun} file.{made}") from None
     except IsADirectoryError:
         raise StudyError(f"{file}: this is a folder. To fix: name the {noun} file in it.") from None
