@@ -250,28 +250,38 @@ def study(folder: Path, model: Deterministic, **settings: Any) -> Path:
     return file
 
 
-def test_a_killed_run_ends_with_the_same_report_bytes(model: Deterministic, tmp_path: Path) -> None:
+def killed(file: Path, folder: Path, model: Deterministic, *, after: int) -> bool:
+    """The command line, killed with all its threads when the model has been asked so many times more."""
+    process = subprocess.Popen(
+        [*COMMAND, "run", str(file), "-o", str(folder)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    limit = model.total + after
+    while process.poll() is None and model.total < limit:
+        time.sleep(0.002)
+    if process.poll() is not None:
+        return False
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return True
+
+
+@pytest.mark.slow
+def test_a_run_killed_ten_times_ends_with_the_same_report_bytes(model: Deterministic, tmp_path: Path) -> None:
     file = study(tmp_path, model)
     done = call("run", file, "-o", tmp_path / "whole")
     assert done.code in (0, 3), done.err
     whole = (tmp_path / "whole" / "report.json").read_bytes()
     model.seconds = 0.02
-    before = model.total
-    process = subprocess.Popen(
-        [*COMMAND, "run", str(file), "-o", str(tmp_path / "killed")],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    while process.poll() is None and model.total < before + 15:
-        time.sleep(0.002)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert not (tmp_path / "killed" / "report.json").exists()
+    before, draws = model.total, random.Random(11)
+    kills = sum(killed(file, tmp_path / "killed", model, after=draws.randint(1, 5)) for _ in range(10))
+    assert kills == 10 and not (tmp_path / "killed" / "report.json").exists()
     model.seconds = 0.0
     assert call("run", file, "-o", tmp_path / "killed").code == done.code
     assert (tmp_path / "killed" / "report.json").read_bytes() == whole
-    assert model.repeated <= before + WORKERS  # the second run asks all that the first did
+    assert model.repeated <= before + kills * WORKERS  # the second run asks all that the first did
     asked = model.total
     assert call("run", file, "-o", tmp_path / "killed").code == done.code
     assert model.total == asked
