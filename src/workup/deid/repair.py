@@ -13,7 +13,9 @@ from typing import NamedTuple
 from workup.deid import gazetteer
 from workup.deid.finding import Finding
 from workup.deid.folding import folded
-from workup.deid.name_words import KIN, VERBS
+from workup.deid.initial_slips import initials_struck_twice, marks_read
+from workup.deid.name_slips import as_name
+from workup.deid.name_words import DONE, KIN, MEETING, VERBS
 from workup.deid.numerals import as_numbers
 from workup.deid.page import words_of
 from workup.deid.settings import Settings
@@ -113,8 +115,10 @@ class Repair:
             plain = _TITLE_COMMA.sub(lambda match: match[0][:-1] + ".", plain)
         if ";" in plain:
             plain = _LABEL_MARK.sub(lambda match: match[0][:-1] + ":", plain)
+        plain = marks_read(plain)
         kept: list[Change] = []
-        for one in sorted({*self._words(plain), *_titles(plain)}):
+        twice = (Change(*one) for one in initials_struck_twice(plain))
+        for one in sorted({*self._words(plain), *_titles(plain), *twice}):
             if not kept or kept[-1].end <= one.start:
                 kept.append(one)
         return Repaired(plain, kept)
@@ -136,7 +140,9 @@ class Repair:
                 continue
             if len(word) < 5 and word[0].isupper() and word[1:].islower() and _DAY.match(plain, match.end()):
                 yield from _near(match.span(), word, _MONTHS)
-            if (meant := self._meant(plain, match, low)) is not None:
+            if (name := as_name(plain, match)) is not None:
+                yield Change(*match.span(), name)
+            elif (meant := self._meant(plain, match, low)) is not None:
                 yield Change(*match.span(), _cased(word, meant))
 
     def _meant(self, plain: str, match: re.Match[str], low: str) -> str | None:
@@ -186,7 +192,7 @@ class Repair:
 
 
 def _structural(settings: Settings) -> set[str]:
-    phrases: list[str] = [*CALENDAR, *KIN, *VERBS, *function_words()]
+    phrases: list[str] = [*CALENDAR, *KIN, *VERBS, *MEETING, *DONE, *function_words()]
     for rule in settings.labels.values():
         phrases += rule.words
     for words in (*settings.cues.values(), *settings.lists.values()):

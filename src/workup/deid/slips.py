@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 # What scanners make of one letter, read back: two letters for one, and digits for letters.
-_PAIRS = (("rn", "m"), ("nn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("ri", "n"), ("ii", "u"), ("lc", "k"),
+PAIRS = (("rn", "m"), ("nn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("ri", "n"), ("ii", "u"), ("lc", "k"),
           ("m", "rn"), ("d", "cl"), ("h", "li"), ("n", "ri"), ("h", "fi"))  # fmt: skip
 LETTERS_OF_DIGITS = {
     "0": "od",
@@ -21,6 +21,7 @@ LETTERS_OF_DIGITS = {
     "8": "b",
     "9": "g",
 }
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SHORT, _LONG = 4, 7  # words below the first are not read; from the second on two slips are
 
 
@@ -42,6 +43,19 @@ def apart(one: str, other: str, most: int) -> int:
         if min(row) > most:
             return most + 1
     return min(row[-1], most + 1)
+
+
+def beside(one: str, other: str) -> bool:
+    """Whether two letters in lower case are neighbours on the keyboard of the United States.
+
+    >>> beside("s", "d"), beside("n", "h"), beside("q", "m")
+    (True, True, False)
+    """
+    place = {letter: (row, at) for row, letters in enumerate(_ROWS) for at, letter in enumerate(letters)}
+    if one not in place or other not in place:
+        return False
+    (row, at), (other_row, other_at) = sorted((place[one], place[other]))
+    return abs(other_at - at) == 1 if row == other_row else other_row - row == 1 and other_at in (at - 1, at)
 
 
 def as_letters(word: str) -> Iterator[str]:
@@ -106,7 +120,7 @@ class Speller:
             readings = list(as_letters(word))
             exact = next((one for one in readings if one in self._words), None)
             return exact or next((one for one in map(self._nearest, readings) if one), None)
-        for pair, single in _PAIRS:
+        for pair, single in PAIRS:
             at = word.find(pair)
             while at >= 0:
                 read = word[:at] + single + word[at + len(pair) :]
