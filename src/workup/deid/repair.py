@@ -56,6 +56,10 @@ _TITLES = {
 }
 _TITLE_COMMA = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])")
 _LABEL_MARK = re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)")
+_CAPITALISED = words_of("january february april june july august september october november december")
+_CAPITAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z][a-z']{2,20} $")
+_MOST_REMEMBERED = 50_000
+_YEARS = re.compile(r"[0-9y][- ]year[- ](?P<v>[a-z0-9]{2,4})(?=[ ,])")
 _COMMAS = ("Dr,", "Mr,", "Mrs,", "Ms,", "St,", "Jr,", "Sr,", "Mt,")
 
 
@@ -107,6 +111,9 @@ class Repair:
         self._own = frozenset(words)
         self._speller = Speller((word for word in words if is_known(word)), twice=CALENDAR, rank=_in_books)
         self._small = frozenset(word for word in function_words() if len(word) == 3)
+        self._labels = Speller(_label_words(settings), rank=_in_books)
+        self._pairs = _pairs(settings)
+        self._plain: set[str] = set()  # words as they are written that need no second look
 
     def read(self, text: str) -> Repaired:
         """The text as it should be read."""
@@ -118,7 +125,7 @@ class Repair:
         plain = marks_read(plain)
         kept: list[Change] = []
         twice = (Change(*one) for one in initials_struck_twice(plain))
-        for one in sorted({*self._words(plain), *_titles(plain), *twice}):
+        for one in sorted({*self._words(plain), *_titles(plain), *_old(plain), *twice}):
             if not kept or kept[-1].end <= one.start:
                 kept.append(one)
         return Repaired(plain, kept)
@@ -133,17 +140,26 @@ class Repair:
         for match in _SHORT_LABEL.finditer(plain):
             if match["v"].lower() not in self._own:
                 yield from _near(match.span("v"), match["v"], _LABELS)
+        right, before = self._plain, ""
         for match in _WORD.finditer(plain):
             word = match[0]
+            if before in self._pairs and word not in self._own:
+                yield from self._second(plain, match, before)
+            before = word
+            if word in right:
+                continue
             low = word.lower()
             if is_known(low) or low in self._own or low.isdigit():
+                if len(right) > _MOST_REMEMBERED:
+                    right.clear()
+                right.add(word)
                 continue
             if len(word) < 5 and word[0].isupper() and word[1:].islower() and _DAY.match(plain, match.end()):
                 yield from _near(match.span(), word, _MONTHS)
             if (name := as_name(plain, match)) is not None:
                 yield Change(*match.span(), name)
             elif (meant := self._meant(plain, match, low)) is not None:
-                yield Change(*match.span(), _cased(word, meant))
+                yield Change(*match.span(), _cased(word, meant, follows=plain[max(0, match.start() - 24) : match.start()]))
 
     def _meant(self, plain: str, match: re.Match[str], low: str) -> str | None:
         word = match[0]
@@ -168,6 +184,8 @@ class Repair:
             return None
         if low in gazetteer.places():
             return None
+        if word[0].isupper() and plain[match.end() : match.end() + 1] == ":" and (label := self._labels.meant(low)):
+            return label
         return self._speller.meant(low)
 
     def _figures_inside(self, word: str, low: str) -> str | None:
@@ -182,6 +200,19 @@ class Repair:
         best = next((one for one in readings if one in self._speller), None)
         best = best or next((one for one in readings if is_known(one)), None)
         return best or self._speller.meant(low)
+
+    def _second(self, plain: str, match: re.Match[str], before: str) -> Iterator[Change]:
+        """The second word of what is called by two, such as a medical center, but for a slip."""
+        start, end = match.span()
+        low = match[0].lower()
+        kind, seconds = self._pairs[before]
+        if low in self._own or plain[start - 1 : start] != " " or plain[start - 1 - len(before) : start - 1] != before:
+            return
+        if kind == "label" and plain[end : end + 3].lstrip(" ")[:1] not in (":", "#"):
+            return
+        meant = next((one for one in seconds if apart(low, one, 1) <= 1), None)
+        if meant is not None:
+            yield Change(start, end, meant.upper() if match[0].isupper() else meant.capitalize())
 
     def _small_word(self, word: str, low: str) -> str | None:
         if not word.islower() or low in gazetteer.people():
@@ -201,6 +232,30 @@ def _structural(settings: Settings) -> set[str]:
     return {word for phrase in phrases for word in re.findall(r"[a-z]+", phrase.lower())}
 
 
+def _label_words(settings: Settings) -> set[str]:
+    """Words of labels that stand before a colon."""
+    phrases = [phrase for rule in settings.labels.values() for phrase in rule.words]
+    for kind in ("patient", "patient_label", "relative", "provider", "birth", "death", "day", "employer", "facility", "place", "address"):
+        phrases += settings.cues.get(kind, ())
+    return {word for phrase in phrases for word in re.findall(r"[a-z]{4,}", phrase)}
+
+
+def _pairs(settings: Settings) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """First words of what is called by two words, as they are written, and the second words that follow them."""
+    found: dict[str, tuple[str, set[str]]] = {}
+    for phrase in settings.lists["facility_words"]:
+        first, *rest = phrase.split()
+        if len(rest) == 1 and len(rest[0]) > 3:
+            for form in (first.capitalize(), first.upper()):
+                found.setdefault(form, ("body", set()))[1].add(rest[0])
+    for phrase in settings.cues["patient"]:
+        first, *rest = phrase.split()
+        if len(rest) == 1 and rest[0] == "name":
+            for form in (first.capitalize(), first.upper()):
+                found.setdefault(form, ("label", set()))[1].add(rest[0])
+    return {first: (kind, tuple(sorted(seconds))) for first, (kind, seconds) in found.items()}
+
+
 def _near(span: tuple[int, int], surface: str, words: Iterable[str]) -> Iterator[Change]:
     """The word of a short list that differs by one letter from one that is no word itself."""
     low = surface.lower()
@@ -209,6 +264,13 @@ def _near(span: tuple[int, int], surface: str, words: Iterable[str]) -> Iterator
     near = [one for one in words if apart(low, one.lower(), 1) <= 1]
     if near:
         yield Change(*span, _cased(surface, near[0].lower()))
+
+
+def _old(plain: str) -> Iterator[Change]:
+    """'92-year-olx': what follows a count of years."""
+    for match in _YEARS.finditer(plain):
+        if match["v"] != "old" and apart(match["v"], "old", 1) <= 1:
+            yield Change(*match.span("v"), "old")
 
 
 def _titles(plain: str) -> Iterator[Change]:
@@ -233,8 +295,10 @@ def _announces(plain: str, match: re.Match[str]) -> bool:
     return behind[:1] in tuple(":;#0123456789")
 
 
-def _cased(surface: str, meant: str) -> str:
+def _cased(surface: str, meant: str, *, follows: str = "") -> str:
     letters = [c for c in surface if c.isalpha()]
+    if surface.islower() and (meant in _CAPITALISED or (meant[1:] == surface and _CAPITAL_BEFORE.search(follows))):
+        return meant.capitalize()  # the capital was lost with the first letter
     if len(letters) > 1 and all(c.isupper() for c in letters):
         return meant.upper()
     if surface[0].isupper() or (surface[0].isdigit() and meant[0].isalpha()):
