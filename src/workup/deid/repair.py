@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from workup.deid import gazetteer
+from workup.deid.address_slips import Kinds
 from workup.deid.finding import Finding
 from workup.deid.folding import folded
 from workup.deid.initial_slips import initials_struck_twice, marks_read
@@ -112,7 +113,7 @@ class Repair:
         self._speller = Speller((word for word in words if is_known(word)), twice=CALENDAR, rank=_in_books)
         self._small = frozenset(word for word in function_words() if len(word) == 3)
         self._labels = Speller(_label_words(settings), rank=_in_books)
-        self._pairs = _pairs(settings)
+        self._pairs, self._streets = _pairs(settings), Kinds(settings.lists["street_types"])
         self._plain: set[str] = set()  # words as they are written that need no second look
 
     def read(self, text: str) -> Repaired:
@@ -124,8 +125,9 @@ class Repair:
             plain = _LABEL_MARK.sub(lambda match: match[0][:-1] + ":", plain)
         plain = marks_read(plain)
         kept: list[Change] = []
+        streets = (Change(*one) for one in self._streets.changes(plain))
         twice = (Change(*one) for one in initials_struck_twice(plain))
-        for one in sorted({*self._words(plain), *_titles(plain), *_old(plain), *twice}):
+        for one in sorted({*self._words(plain), *_titles(plain), *_old(plain), *twice, *streets}):
             if not kept or kept[-1].end <= one.start:
                 kept.append(one)
         return Repaired(plain, kept)
@@ -229,6 +231,7 @@ def _structural(settings: Settings) -> set[str]:
     for words in (*settings.cues.values(), *settings.lists.values()):
         phrases += words
     phrases += settings.not_names
+    phrases += (name for name, place in gazetteer.places().items() if "s" in place.kinds)
     return {word for phrase in phrases for word in re.findall(r"[a-z]+", phrase.lower())}
 
 
