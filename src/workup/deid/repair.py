@@ -125,9 +125,9 @@ class Repair:
             plain = _LABEL_MARK.sub(lambda match: match[0][:-1] + ":", plain)
         plain = marks_read(plain)
         kept: list[Change] = []
-        streets = (Change(*one) for one in self._streets.changes(plain))
-        twice = (Change(*one) for one in initials_struck_twice(plain))
-        for one in sorted({*self._words(plain), *_titles(plain), *_old(plain), *twice, *streets}):
+        placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *_titles(plain), *_old(plain)]
+        found = [(one[0], 0, Change(*one)) for one in placed] + [(one.start, 1, one) for one in self._words(plain)]
+        for _, _, one in sorted(found):
             if not kept or kept[-1].end <= one.start:
                 kept.append(one)
         return Repaired(plain, kept)
