@@ -10,13 +10,19 @@ from collections.abc import Iterable, Iterator
 from workup.deid.numerals import AS_DIGITS
 from workup.deid.slips import Speller, apart
 
+# A figure before a capital or another number: where an address may begin. Most notes have few.
+_NUMBERED = re.compile(r"[0-9](?:-[0-9]{1,4})?[A-Za-z]? (?=[A-Z0-9b])")
+_TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{1,6}(?:-\d{0,4})?$")
 _END = r"(?=\.?(?:,|\n| #|;| \(|$|\. )| (?:Apt|Unit|Suite|Ste)\b)"
 # Number, words with capitals, and a last word that should be a kind of street.
 _STREET = re.compile(
-    r"(?<![\w.,:/-])(?P<n>(?=[A-Za-z]?\d)[0-9OoIlZzSsBbGgqA]{1,6}) (?:[NSEW]\.? |(?:North|South|East|West) )?"
+    r"(?<![\w.,:/-])(?P<n>(?=[A-Za-z]?\d)[0-9OoIlZzSsBbGgqA]{1,6})(?:-\d{1,4})? (?:[NSEW]\.? |(?:North|South|East|West) )?"
     rf"(?P<w>(?:(?:[A-Z][A-Za-z']{{1,20}}|[0-9G]{{1,3}}[a-z]{{2,3}}) ){{1,3}})(?P<k>[A-Za-z][A-Za-z0-9]{{0,9}}){_END}"
 )
 _ROAD = re.compile(r"(?<![\w.,:/-])\w{1,6} (?P<a>[A-Z][a-z]{2,7}) (?P<b>[A-Z][a-z]{1,7}) (?=[0-9Z]\d{0,3}(?!\w))")
+# A figure that was read as a letter, in the number of a house or of a road.
+_HOUSE = re.compile(r"\b(?P<v>[OoIlZzSsBbGgqA]\d{1,5})(?= (?:County|State|Highway|Hwy|Route|US) | block of )")
+_ROAD_NUMBER = re.compile(r" (?:Road|Route|Highway|Hwy) (?P<v>[OoIlZzSsBbGgqA]\d{1,3}|\d{1,3}[OoIlZzSsBb])(?=[,.;\n)])")
 _PLACES, _WAYS = ("county", "state"), ("road", "route", "highway")
 
 
@@ -30,16 +36,25 @@ class Kinds:
 
     def changes(self, plain: str) -> Iterator[tuple[int, int, str]]:
         """Places of what is to be read otherwise, and how."""
-        for match in _STREET.finditer(plain):
+        for number in _NUMBERED.finditer(plain):
+            token = _TOKEN.search(plain, max(0, number.start() - 12), number.start() + 1)
+            if token is not None:
+                yield from self._from(plain, token.start())
+        for match in _ROAD_NUMBER.finditer(plain):
+            yield (*match.span("v"), match["v"].translate(AS_DIGITS))
+
+    def _from(self, plain: str, start: int) -> Iterator[tuple[int, int, str]]:
+        """Changes of an address that begins at a place."""
+        if (match := _STREET.match(plain, start)) is not None:
             kind = match["k"]
             meant = kind if kind.lower() in self._kinds else self._meant(kind)
-            if meant is None:
-                continue
-            if not match["n"].isdigit():
+            if meant is not None and not match["n"].isdigit():
                 yield (*match.span("n"), match["n"].translate(AS_DIGITS))
-            if meant != kind:
+            if meant is not None and meant != kind:
                 yield (*match.span("k"), meant.upper() if kind.isupper() and len(kind) > 2 else meant.capitalize())
-        for match in _ROAD.finditer(plain):
+        if (match := _HOUSE.match(plain, start)) is not None:
+            yield (*match.span("v"), match["v"].translate(AS_DIGITS))
+        if (match := _ROAD.match(plain, start)) is not None:
             first, second = match["a"].lower(), match["b"].lower()
             place = _closest(first, _PLACES)
             way = _closest(second, _WAYS)

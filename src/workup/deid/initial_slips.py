@@ -18,12 +18,13 @@ _NAME = r"[A-Z][a-z']{1,20}"
 # Each pattern opens with the character that is wrong, and looks back from there: most texts have few of them.
 # A comma between initials, or behind the last of them, before a surname or a login.
 _COMMA = re.compile(
-    rf",(?=[A-Z]\. ?[A-Z]|[A-Z]\./)(?<=[A-Z],)(?<![A-Za-z][A-Z],)|,(?= {_NAME}|/[a-z])(?<=[A-Z]\.[A-Z],)(?<![A-Za-z][A-Z]\.[A-Z],)"
+    rf",(?=[A-Z]\. ?[A-Z]|[A-Z]\./)(?<=[A-Z],)(?<![A-Za-z][A-Z],)|,(?= {_NAME}|/[a-z])(?<=[A-Z]\.[A-Z],)(?<![A-Za-z][A-Z]\.[A-Z],)|"
+    rf",(?= {_NAME})(?:(?<=[a-z] [A-Z],)|(?<=(?:by|to) [A-Z],))"
 )
 # A figure where an initial stands: before one, behind one, or between a given name and a surname.
 _FIGURE = re.compile(
     rf"[0-9]\.(?:(?=[A-Z]\. ?[A-Z])(?<![\w.-][0-9]\.)|(?<=[A-Z]\.[0-9]\.)(?= ?(?:{_NAME}|\d\d?:))|(?<=[a-z] [0-9]\.)(?= {_NAME})|"
-    rf"(?<=[:;(,] [0-9]\.)(?= {_NAME}, (?:MD|DO|RN|NP|PA|PhD)\b))"
+    rf"(?<=[:;(,\s] [0-9]\.)(?= {_NAME}, (?:MD|DO|RN|NP|PA|PhD)\b))"
 )
 _GIVEN = re.compile(r"(?<![A-Za-z'-])([A-Z][a-z']{2,20}) $")
 # "Reese. Justice D.  M  MRN": a point for the comma between surname and given name, at the head of a record.
@@ -31,6 +32,7 @@ _TURNED = re.compile(rf"(?m)\. (?={_NAME}(?: [A-Z]\.?)?(?:  [MF]\b| ?$| \())")
 _HEAD = re.compile(
     rf"(?:(?:^|\n)|(?i:name|patient|pt|member):[ \t]{{1,20}})(?:de la |de |del |van )?(?P<v>{_NAME})(?:-{_NAME})?(?: I{{2,3}}| Jr)?$"
 )
+_SURNAME = re.compile(rf" ({_NAME})(?![A-Za-z])")
 _TWO = re.compile(
     rf"[A-Z]{{2}}\.(?:(?=[A-Z]\. ?{_NAME})(?<![A-Za-z]..\.)|(?<=[A-Z]\.[A-Z]{{2}}\.)(?= {_NAME}|\)|/)|(?<=[a-z] [A-Z]{{2}}\.)(?= {_NAME}|  [MF] ))"
 )
@@ -42,17 +44,33 @@ def marks_read(plain: str) -> str:
     >>> marks_read("cc: L,M. Reyes, MD; O.4. Perez, MD. Stage 4. Tumor seen.")
     'cc: L.M. Reyes, MD; O.A. Perez, MD. Stage 4. Tumor seen.'
     """
-    plain = _COMMA.sub(".", plain)
+    plain = _COMMA.sub(_stop, plain)
     plain = _FIGURE.sub(_initial, plain)
     return _TURNED.sub(_turned, plain)
+
+
+def _stop(match: re.Match[str]) -> str:
+    """A point behind an initial between a given name and a surname; "vitamin A, Smith" keeps its comma."""
+    text, at = match.string, match.start()
+    if text[at - 2 : at - 1] != " " or text[at + 1 : at + 2] != " ":
+        return "."
+    given = _GIVEN.search(text, max(0, at - 25), at - 1)
+    following = _SURNAME.match(text, at + 1)
+    by = text[at - 4 : at - 1] in ("by ", "to ") and text[at - 5 : at - 4] == " "
+    if following is None or not (by or (given is not None and weigh(given[1].lower()).given)):
+        return ","
+    weight = weigh(following[1].lower())
+    return "." if weight.known and weight.family and weight.odds > 0 else ","
 
 
 def _initial(match: re.Match[str]) -> str:
     given = _GIVEN.search(match.string, max(0, match.start() - 24), match.start())
     if given is not None:
-        if not _is_given(given[1].lower()):
+        following = _SURNAME.match(match.string, match.end())
+        called = following is not None and weigh(following[1].lower()).surname and weigh(given[1].lower()).given
+        if not _is_given(given[1].lower()) and not called:
             return match[0]
-    elif match.string[match.start() - 1 : match.start()] == " " and match.string[match.start() - 2].isalpha():
+    elif match.string[match.start() - 1 : match.end() + 1] == f" {match[0]} " and match.string[match.start() - 2].isalpha():
         return match[0]
     return match[0].translate(_LETTERS).upper()
 

@@ -11,14 +11,14 @@ from functools import cache
 
 from workup.deid import gazetteer
 from workup.deid.nameness import weigh
-from workup.deid.slips import PAIRS, as_letters, beside
+from workup.deid.slips import as_letters, beside, misread
 from workup.deid.vocabulary import is_clinical_part
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-_COMMON, _VERY_COMMON = 3.5, 4.0  # log10 of bearers
+_COMMON, _VERY_COMMON, _BORNE_BY_CROWDS = 3.5, 4.0, 4.75  # log10 of bearers
 _CREDENTIALS = r"(?:MD|DO|RN|NP|PA|PhD|PA-C|LPN|DPM|DDS|PharmD|APRN|CRNA)"
 _INITIAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z]\. ?$")
-_WORD_BEFORE = re.compile(r"(?<![A-Za-z'])([A-Z][A-Za-z']{1,20})(?:[ -]| [A-Z]\.? )$")
+_WORD_BEFORE = re.compile(r"(?<![A-Za-z'])([A-Z][A-Za-z']{1,20})(?:[ -]| [A-Z]\.? | (?:de|du|del|van|la|de la) )$")
 _TURNED_BEFORE = re.compile(r"(?<![A-Za-z])([A-Z][A-Za-z'-]{1,20}(?: I{2,3}| Jr\.?)?), $")
 _TITLE_BEFORE = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms)\. $")
 _LABEL_BEFORE = re.compile(r"(?i:name|patient|pt|member|kin|contact|by|attending|surgeon|provider|cc)\.?: {1,20}$")
@@ -77,13 +77,15 @@ def _due(before: str, behind: str) -> tuple[bool, bool]:
     beside_it = _WORD_BEFORE.search(before) or _TURNED_BEFORE.search(before)
     if beside_it is not None:
         weight = weigh(beside_it[1].lower())
-        if weight.given or weight.family:
+        if (weight.given or weight.family) and weight.odds > -1.5:
             return weight.known and weight.odds > 0.6 and weight.given and not weight.everyday, True
     following = _WORD_BEHIND.match(behind) or _GIVEN_BEHIND.match(behind)
     if following is not None:
         weight = weigh(following[1].lower())
-        return False, weight.known and (weight.given or weight.family) and weight.odds > -1.5
-    return False, _INITIAL_BEHIND.match(behind) is not None or _SPOKEN_BEFORE.search(before) is not None
+        if weight.known and (weight.given or weight.family) and weight.odds > -1.5:
+            return _SPOKEN_BEFORE.search(before) is not None, True
+    heads = (not before or before[-2:] == "| ") and following is not None
+    return False, heads or _INITIAL_BEHIND.match(behind) is not None or _SPOKEN_BEFORE.search(before) is not None
 
 
 @cache
@@ -98,13 +100,17 @@ def nearest(low: str, *, sure: bool) -> str | None:
     for one in slipped_from(low):
         if not one.isalpha():
             continue
-        known = gazetteer.people().get(one)
-        if known is None or one in gazetteer.everyday() or is_clinical_part(one):
-            if not sure and (one in gazetteer.everyday() or is_clinical_part(one)):
-                return None
+        known, word = gazetteer.people().get(one), one in gazetteer.everyday() or is_clinical_part(one)
+        if word and not sure:
+            return None
+        if known is None:
             continue
         borne = max(known.given, known.surname)
-        if borne >= least and known.balance > -0.4 and (best is None or (borne, one) > best):
+        if word:
+            borne = known.surname if known.surname >= _BORNE_BY_CROWDS else 0.0
+        elif weigh(one).odds <= 0:
+            continue
+        if borne >= least and (best is None or (borne, one) > best):
             best = (borne, one)
     return best[1] if best else None
 
@@ -114,11 +120,7 @@ def slipped_from(low: str) -> Iterator[str]:
     for word in as_letters(low):
         if word != low:
             yield word
-        for pair, single in PAIRS:
-            at = word.find(pair)
-            while at >= 0:
-                yield word[:at] + single + word[at + len(pair) :]
-                at = word.find(pair, at + 1)
+        yield from misread(word)
         for i in range(len(word)):
             head, tail = word[:i], word[i + 1 :]
             yield head + tail
@@ -140,8 +142,8 @@ def _capital_lost(word: str, before: str, behind: str) -> str | None:
     first = _WORD_BEFORE.search(before)
     if first is not None:
         weight = weigh(first[1].lower())
-        called = weight.given and weight.known and weight.odds > 0 and not is_clinical_part(first[1].lower())
-        return name if called else None
+        if weight.given and weight.known and weight.odds > 0 and not is_clinical_part(first[1].lower()):
+            return name
     following = _WORD_BEHIND.match(behind) or re.match(r" [A-Z]\. ([A-Z][a-z]{1,20})", behind)
     if following is None:
         return None

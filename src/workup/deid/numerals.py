@@ -31,6 +31,7 @@ _COMMA = re.compile(r",(?=\d{1,3}\.\d{4}(?!\d)|\d{4}(?!\d))(?<=[0-9],)")
 _BEFORE_COMMA = re.compile(r"(?<![\d.,])(?:(?P<one>\d{1,3})|\d{1,2}\.\d{1,2}|(?P<phone>\d{3}\.\d{3}))$")
 # "z.9.2026", "Z-18-18": a day of which one figure is a letter, all alone.
 _DAY = re.compile(r"(?:[OoIlZzSs]|\d{1,2})([-.])(?:[OoIlZzSs]|\d{1,2})\1(?:\d\d|(?:19|20)\d\d)")
+_POSTAL = re.compile(rf", (?:[A-Z]{{2}}|[A-Z][a-z]{{3,12}}) (?P<v>[{_F}]{{5}}|[{_F}]{{3}})(?=[-.\n ]|$)")
 _INSIDE_CODE = re.compile(r"[OoIl](?=[0-9]{2})(?<=[0-9]{3}.)")
 # Figures beside letters that look like figures, or beside marks that are read for others; most texts have none.
 _WORTH_A_LOOK = re.compile(
@@ -55,6 +56,7 @@ def as_numbers(plain: str) -> str:
     plain = _BEHIND_MONTH.sub(_joined, plain)
     plain = _COMMA.sub(_point, plain)
     plain = _YEAR.sub(_year, plain)
+    plain = _POSTAL.sub(_joined_figures, plain)
     plain = _INSIDE_CODE.sub(lambda match: match[0].translate(AS_DIGITS), plain)
     return _CONFUSED.sub(_word, plain)
 
@@ -102,6 +104,12 @@ def _day(match: re.Match[str]) -> str:
 def _joined(match: re.Match[str]) -> str:
     start = match.start("v") - match.start()
     return match[0][:start] + match["v"].translate(AS_DIGITS)
+
+
+def _joined_figures(match: re.Match[str]) -> str:
+    """Figures of a postal code of which one was read as a letter."""
+    figures, letters = _counted(match["v"])
+    return _joined(match) if letters == 1 and figures > 1 else match[0]
 
 
 def _year(match: re.Match[str]) -> str:

@@ -20,7 +20,7 @@ from workup.deid.name_words import DONE, KIN, MEETING, VERBS
 from workup.deid.numerals import as_numbers
 from workup.deid.page import words_of
 from workup.deid.settings import Settings
-from workup.deid.slips import Speller, apart, as_letters
+from workup.deid.slips import Speller, apart, as_letters, beside, misread
 from workup.deid.vocabulary import is_known
 from workup.tasks.spans.language import function_words
 
@@ -37,14 +37,16 @@ _LABELS = ("MRN", "DOB", "SSN", "DOS", "NPI", "DEA", "HAR", "CSN", "VIN")
 _WORD = re.compile(r"[A-Za-z0-9]{3,24}")
 # A short word before a day: a month, if it is none but for a letter.
 _DAY = re.compile(r"\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b)")
-_DAY_YEAR = re.compile(r"(?<=[A-Za-z])\.? \d{1,2}(?:st|nd|rd|th)?,? (?:19|20)\d\d")
+_DAY_YEAR = re.compile(r" \d{1,2}(?:st|nd|rd|th)?,? (?:19|20)\d\d")
 _LAST_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z]{2,4}$")
 _JOINED_MONTH = re.compile(
     r"(?<![A-Za-z0-9/-])\d{1,2}(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
     r"[- ](?P<w>[A-Za-z]{2,4})[- ](?=(?:19|20)\d\d(?!\d)))"
 )
 _SHORT_LABEL = re.compile(r"(?<![A-Za-z0-9])(?P<v>[A-Z0-9]{3})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})")
-_TITLE = re.compile(r"(?<![A-Za-z0-9.])(?P<v>[A-Z0][A-Za-z0-9]{1,2})(?=\. [A-Z0-9][A-Za-z0-9.'])")
+_STOP = re.compile(r"\. (?=[A-Z0-9])")
+_SHORT = re.compile(r"(?<![A-Za-z0-9.])[A-Z05][A-Za-z0-9]{1,2}$")
+_CALLED = re.compile(r"[A-Z0-9][A-Za-z0-9.']")
 _TITLES = {
     slip: title
     for title, slips in (
@@ -55,12 +57,27 @@ _TITLES = {
     )
     for slip in slips.split()
 }
+_TITLES |= {
+    title[:at] + letter + title[at:]: title
+    for title in ("Dr", "Mr", "Ms")
+    for at in range(1, 3)
+    for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    if letter.isupper() == (at == 1) and beside(letter.lower(), title[at - 1].lower())
+}
+# "Sf. Mary's General", "5t. Vincent Memorial": a saint before what a hospital is called by.
+_HOSPITAL = re.compile(
+    r"[A-Z][A-Za-z]{2,15}(?:'[sS])? "
+    r"(?i:general|regional|memorial|medical|university|community|hospital|children|health|cancer|county)\b"
+)
+_EXTENSION = re.compile(r"\d,? ?[A-Za-z]{1,5}\.? \d")
+_KIN = re.compile(r"\b[A-Za-z]{3,5} [a-z]{1,3} kin(?=[:\s])")
 _TITLE_COMMA = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])")
 _LABEL_MARK = re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)")
 _CAPITALISED = words_of("january february april june july august september october november december")
 _CAPITAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z][a-z']{2,20} $")
+_SMALL_WORDS = ((" t0 ", " to "), (" tc ", " to "), (" 1n ", " in "), (" 0f ", " of "), (" 6y ", " by "), (" 0n ", " on "))
 _MOST_REMEMBERED = 50_000
-_YEARS = re.compile(r"[0-9y][- ]year[- ](?P<v>[a-z0-9]{2,4})(?=[ ,])")
+_YEARS = re.compile(r"year[- ](?P<v>[a-z0-9]{2,4})(?=[ ,])")
 _COMMAS = ("Dr,", "Mr,", "Mrs,", "Ms,", "St,", "Jr,", "Sr,", "Mt,")
 
 
@@ -123,22 +140,34 @@ class Repair:
             plain = _TITLE_COMMA.sub(lambda match: match[0][:-1] + ".", plain)
         if ";" in plain:
             plain = _LABEL_MARK.sub(lambda match: match[0][:-1] + ":", plain)
+        if "`" in plain:
+            plain = plain.replace("`", "'")
         plain = marks_read(plain)
         kept: list[Change] = []
+        if " kin" in plain:
+            plain = _KIN.sub(_next_of_kin, plain)
+        for slip, small in _SMALL_WORDS:
+            if slip in plain:
+                plain = plain.replace(slip, small)
         placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *_titles(plain), *_old(plain)]
         found = [(one[0], 0, Change(*one)) for one in placed] + [(one.start, 1, one) for one in self._words(plain)]
         for _, _, one in sorted(found):
             if not kept or kept[-1].end <= one.start:
                 kept.append(one)
-        return Repaired(plain, kept)
+        read = Repaired(plain, kept)
+        if any(one.text.lower() in CALENDAR for one in kept):
+            read.text = as_numbers(read.text)  # figures beside a month that is one only now; no offset moves
+        return read
 
     def _words(self, plain: str) -> Iterator[Change]:
         for match in _DAY_YEAR.finditer(plain):
-            short = _LAST_WORD.search(plain, max(0, match.start() - 6), match.start())
-            yield from _near(short.span(), short[0], _MONTHS) if short else ()
+            end = match.start() - (plain[match.start() - 1 : match.start()] == ".")
+            short = _LAST_WORD.search(plain, max(0, end - 6), end)
+            dated = short is not None and short[0].lower() not in ("day", "days", "age", "on", "in", "of", "at")
+            yield from _near(short.span(), short[0], _MONTHS, dated=dated) if short else ()
         for match in _JOINED_MONTH.finditer(plain):
             group = "v" if match["v"] else "w"
-            yield from _near(match.span(group), match[group], _MONTHS)
+            yield from _near(match.span(group), match[group], _MONTHS, dated=group == "w")
         for match in _SHORT_LABEL.finditer(plain):
             if match["v"].lower() not in self._own:
                 yield from _near(match.span("v"), match["v"], _LABELS)
@@ -156,7 +185,7 @@ class Repair:
                     right.clear()
                 right.add(word)
                 continue
-            if len(word) < 5 and word[0].isupper() and word[1:].islower() and _DAY.match(plain, match.end()):
+            if len(word) < 5 and not word.islower() and not word.isupper() and _DAY.match(plain, match.end()):
                 yield from _near(match.span(), word, _MONTHS)
             if (name := as_name(plain, match)) is not None:
                 yield Change(*match.span(), name)
@@ -167,10 +196,14 @@ class Repair:
         word = match[0]
         if not low.isalpha():
             start, end = match.span()
-            coded = plain[start - 1 : start] in tuple(":-_@/\\#.") or plain[end : end + 1] in tuple("-_@/\\")
+            joined = plain[start - 1 : start] == "-" and plain[start - 2 : start - 1].islower() and word[0].isupper()
+            coded = not joined and plain[start - 1 : start] in tuple(":-_@/\\#.") or plain[end : end + 1] in tuple("-_@/\\")
+            coded = coded and not (joined and plain[end : end + 1].isspace())
             if (coded and start) or (plain[end : end + 1] in (":", ".") and plain[end + 1 : end + 2].isalnum()):
                 return None
             return self._figures_inside(word, low)
+        if "x" in low and _EXTENSION.match(plain, max(0, match.start() - 2)):
+            return None
         if len(low) == 3:
             return self._small_word(word, low)
         if len(low) == 4 and word.isupper() and not _announces(plain, match):
@@ -200,8 +233,9 @@ class Repair:
             return None
         readings = list(as_letters(low))
         best = next((one for one in readings if one in self._speller), None)
-        best = best or next((one for one in readings if is_known(one)), None)
-        return best or self._speller.meant(low)
+        best = best or next((one for one in readings if is_known(one)), None) or self._speller.meant(low)
+        named = 5 < len(low) < 16 and letters == len(low) - 1 and word[1:].islower() and not word[0].islower()
+        return best or (readings[-1] if named and readings else None)
 
     def _second(self, plain: str, match: re.Match[str], before: str) -> Iterator[Change]:
         """The second word of what is called by two, such as a medical center, but for a slip."""
@@ -259,14 +293,21 @@ def _pairs(settings: Settings) -> dict[str, tuple[str, tuple[str, ...]]]:
     return {first: (kind, tuple(sorted(seconds))) for first, (kind, seconds) in found.items()}
 
 
-def _near(span: tuple[int, int], surface: str, words: Iterable[str]) -> Iterator[Change]:
+def _near(span: tuple[int, int], surface: str, words: Iterable[str], *, dated: bool = False) -> Iterator[Change]:
     """The word of a short list that differs by one letter from one that is no word itself."""
     low = surface.lower()
-    if low in words or surface in words or (is_known(low) and surface not in ("SSH", "MRH", "MRI")):
+    if low in words or surface in words or (is_known(low) and not dated and surface not in ("SSH", "MRH", "MRI")):
         return
-    near = [one for one in words if apart(low, one.lower(), 1) <= 1]
+    read = as_letters(low) if not low.isalpha() else misread(low)
+    near = [one for one in words if apart(low, one.lower(), 1) <= 1] or [one for one in read if one in words]
     if near:
         yield Change(*span, _cased(surface, near[0].lower()))
+
+
+def _next_of_kin(match: re.Match[str]) -> str:
+    """The same in as many letters, where only a slip or two makes it another phrase."""
+    same = len(match[0]) == len("next of kin") and apart(match[0].lower(), "next of kin", 2) <= 2
+    return match[0][0] + "ext of kin" if same else match[0]
 
 
 def _old(plain: str) -> Iterator[Change]:
@@ -277,9 +318,15 @@ def _old(plain: str) -> Iterator[Change]:
 
 
 def _titles(plain: str) -> Iterator[Change]:
-    for match in _TITLE.finditer(plain):
-        if match["v"] in _TITLES:
-            yield Change(*match.span("v"), _TITLES[match["v"]])
+    for stop in _STOP.finditer(plain):
+        match = _SHORT.search(plain, max(0, stop.start() - 4), stop.start())
+        if match is None:
+            continue
+        if match[0] in _TITLES and _CALLED.match(plain, stop.end()):
+            yield Change(*match.span(), _TITLES[match[0]])
+        elif len(match[0]) == 2 and match[0] != "St" and apart(match[0].lower(), "st", 1) == 1:
+            if _HOSPITAL.match(plain, stop.end()):
+                yield Change(*match.span(), "St" if match[0][1].islower() else "ST")
 
 
 def _in_books(word: str) -> float:

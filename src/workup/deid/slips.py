@@ -55,7 +55,7 @@ def beside(one: str, other: str) -> bool:
     if one not in place or other not in place:
         return False
     (row, at), (other_row, other_at) = sorted((place[one], place[other]))
-    return abs(other_at - at) == 1 if row == other_row else other_row - row == 1 and other_at in (at - 1, at)
+    return one != other and other_row - row < 2 and abs(other_at - at) < 2
 
 
 def as_letters(word: str) -> Iterator[str]:
@@ -71,6 +71,19 @@ def as_letters(word: str) -> Iterator[str]:
         if len(readings) > 8:
             return
     yield from readings
+
+
+def misread(word: str) -> Iterator[str]:
+    """What a word may have been before a scanner read two letters for one, or one for two.
+
+    >>> "jan" in misread("jari")
+    True
+    """
+    for pair, single in PAIRS:
+        at = word.find(pair)
+        while at >= 0:
+            yield word[:at] + single + word[at + len(pair) :]
+            at = word.find(pair, at + 1)
 
 
 def _shortened(word: str, times: int) -> set[str]:
@@ -120,14 +133,7 @@ class Speller:
             readings = list(as_letters(word))
             exact = next((one for one in readings if one in self._words), None)
             return exact or next((one for one in map(self._nearest, readings) if one), None)
-        for pair, single in PAIRS:
-            at = word.find(pair)
-            while at >= 0:
-                read = word[:at] + single + word[at + len(pair) :]
-                if read in self._words:
-                    return read
-                at = word.find(pair, at + 1)
-        return self._nearest(word)
+        return next((read for read in misread(word) if read in self._words), None) or self._nearest(word)
 
     def _nearest(self, word: str) -> str | None:
         best: tuple[int, bool, float, str] | None = None
