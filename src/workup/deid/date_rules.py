@@ -7,7 +7,16 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from workup.deid.date_readings import compact, day_month, near_month, nearly_a_day, nearly_year_first, short_day, within_year, year_first
+from workup.deid.date_readings import (
+    compact,
+    day_month,
+    near_month,
+    nearly_a_day,
+    nearly_year_first,
+    short_day,
+    within_year,
+    year_first,
+)
 from workup.deid.linear import Finder
 from workup.deid.page import Page
 

@@ -180,8 +180,10 @@ def towns_before_states(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
         if place is None or "s" not in place.kinds or match["v"].split()[0].lower() in stop:
             continue
         before = page.low[max(0, match.start() - 6) : match.start()].split()
-        if weigh(match["s"].lower().split()[0]).given and page.plain[match.start() - 1 : match.start()] != "(" and not (
-            before and before[-1] in ("in", "from", "near", "to", "of", "at")
+        if (
+            weigh(match["s"].lower().split()[0]).given
+            and page.plain[match.start() - 1 : match.start()] != "("
+            and not (before and before[-1] in ("in", "from", "near", "to", "of", "at"))
         ):
             continue
         yield Finding(*match.span("v"), "city", 0.8, "city.before_state", ("state_behind",))

@@ -70,7 +70,10 @@ def _initial(match: re.Match[str]) -> str:
         called = following is not None and weigh(following[1].lower()).surname and weigh(given[1].lower()).given
         if not _is_given(given[1].lower()) and not called:
             return match[0]
-    elif match.string[match.start() - 1 : match.end() + 1] == f" {match[0]} " and match.string[match.start() - 2].isalpha():
+    elif (
+        match.string[match.start() - 1 : match.end() + 1] == f" {match[0]} "
+        and match.string[match.start() - 2].isalpha()
+    ):
         return match[0]
     return match[0].translate(_LETTERS).upper()
 

@@ -12,7 +12,8 @@ from functools import cache
 from workup.deid import gazetteer
 from workup.deid.nameness import weigh
 from workup.deid.slips import as_letters, beside, misread
-from workup.deid.vocabulary import is_clinical_part
+from workup.deid.vocabulary import is_clinical_part, is_known
+from workup.tasks.spans.language import function_words
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _COMMON, _VERY_COMMON, _BORNE_BY_CROWDS = 3.5, 4.0, 4.75  # log10 of bearers
@@ -22,7 +23,9 @@ _WORD_BEFORE = re.compile(r"(?<![A-Za-z'])([A-Z][A-Za-z']{1,20})(?:[ -]| [A-Z]\.
 _TURNED_BEFORE = re.compile(r"(?<![A-Za-z])([A-Z][A-Za-z'-]{1,20}(?: I{2,3}| Jr\.?)?), $")
 _TITLE_BEFORE = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms)\. $")
 _LABEL_BEFORE = re.compile(r"(?i:name|patient|pt|member|kin|contact|by|attending|surgeon|provider|cc)\.?: {1,20}$")
-_SPOKEN_BEFORE = re.compile(r"(?<![a-z])(?:with|by|to|from|mother|father|son|daughter|sister|brother|wife|husband),? \(?$")
+_SPOKEN_BEFORE = re.compile(
+    r"(?<![a-z])(?:with|by|to|from|mother|father|son|daughter|sister|brother|wife|husband),? \(?$"
+)
 _SIGNED_BEHIND = re.compile(rf",? {_CREDENTIALS}(?![A-Za-z])")
 _INITIAL_BEHIND = re.compile(r" [A-Z]\.? (?=[A-Z][a-z])| [A-Z]\.?(?=  |,|\n|$)")
 _WORD_BEHIND = re.compile(r"[ -]([A-Z][A-Za-z']{1,20})(?![A-Za-z])")
@@ -61,7 +64,8 @@ def as_name(plain: str, match: re.Match[str]) -> str | None:
 def _few_figures(word: str) -> bool:
     """Whether a word holds a figure or two that scanners read for letters; codes have more, or end in them."""
     figures = sum(map(str.isdigit, word))
-    return figures * 4 <= len(word) and not word[-1].isdigit() and not word.isupper()
+    few = figures * 4 <= len(word) and not word[-1].isdigit() and not word.isupper()
+    return few and not any(map(is_known, as_letters(word.lower())))  # those are read letter by letter
 
 
 def _due(before: str, behind: str) -> tuple[bool, bool]:
@@ -77,7 +81,7 @@ def _due(before: str, behind: str) -> tuple[bool, bool]:
     beside_it = _WORD_BEFORE.search(before) or _TURNED_BEFORE.search(before)
     if beside_it is not None:
         weight = weigh(beside_it[1].lower())
-        if (weight.given or weight.family) and weight.odds > -1.5:
+        if (weight.given or weight.family) and beside_it[1].lower() not in function_words():
             return weight.known and weight.odds > 0.6 and weight.given and not weight.everyday, True
     following = _WORD_BEHIND.match(behind) or _GIVEN_BEHIND.match(behind)
     if following is not None:

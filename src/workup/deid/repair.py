@@ -75,7 +75,14 @@ _TITLE_COMMA = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])
 _LABEL_MARK = re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)")
 _CAPITALISED = words_of("january february april june july august september october november december")
 _CAPITAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z][a-z']{2,20} $")
-_SMALL_WORDS = ((" t0 ", " to "), (" tc ", " to "), (" 1n ", " in "), (" 0f ", " of "), (" 6y ", " by "), (" 0n ", " on "))
+_SMALL_WORDS = (
+    (" t0 ", " to "),
+    (" tc ", " to "),
+    (" 1n ", " in "),
+    (" 0f ", " of "),
+    (" 6y ", " by "),
+    (" 0n ", " on "),
+)
 _MOST_REMEMBERED = 50_000
 _YEARS = re.compile(r"year[- ](?P<v>[a-z0-9]{2,4})(?=[ ,])")
 _COMMAS = ("Dr,", "Mr,", "Mrs,", "Ms,", "St,", "Jr,", "Sr,", "Mt,")
@@ -190,14 +197,18 @@ class Repair:
             if (name := as_name(plain, match)) is not None:
                 yield Change(*match.span(), name)
             elif (meant := self._meant(plain, match, low)) is not None:
-                yield Change(*match.span(), _cased(word, meant, follows=plain[max(0, match.start() - 24) : match.start()]))
+                yield Change(
+                    *match.span(), _cased(word, meant, follows=plain[max(0, match.start() - 24) : match.start()])
+                )
 
     def _meant(self, plain: str, match: re.Match[str], low: str) -> str | None:
         word = match[0]
         if not low.isalpha():
             start, end = match.span()
             joined = plain[start - 1 : start] == "-" and plain[start - 2 : start - 1].islower() and word[0].isupper()
-            coded = not joined and plain[start - 1 : start] in tuple(":-_@/\\#.") or plain[end : end + 1] in tuple("-_@/\\")
+            coded = (
+                not joined and plain[start - 1 : start] in tuple(":-_@/\\#.") or plain[end : end + 1] in tuple("-_@/\\")
+            )
             coded = coded and not (joined and plain[end : end + 1].isspace())
             if (coded and start) or (plain[end : end + 1] in (":", ".") and plain[end + 1 : end + 2].isalnum()):
                 return None
@@ -272,7 +283,19 @@ def _structural(settings: Settings) -> set[str]:
 def _label_words(settings: Settings) -> set[str]:
     """Words of labels that stand before a colon."""
     phrases = [phrase for rule in settings.labels.values() for phrase in rule.words]
-    for kind in ("patient", "patient_label", "relative", "provider", "birth", "death", "day", "employer", "facility", "place", "address"):
+    for kind in (
+        "patient",
+        "patient_label",
+        "relative",
+        "provider",
+        "birth",
+        "death",
+        "day",
+        "employer",
+        "facility",
+        "place",
+        "address",
+    ):
         phrases += settings.cues.get(kind, ())
     return {word for phrase in phrases for word in re.findall(r"[a-z]{4,}", phrase)}
 

@@ -82,7 +82,13 @@ def _state_words(page: Page, last: int) -> int | None:
 def _nearly_a_state(page: Page, last: int) -> bool:
     """Two or three capitals behind a comma and a word with a capital, where a short form of a state is due."""
     word = page.words[last].upper()
-    if page.cases[last] != "u" or len(word) > 3 or not last or page.before(last) != ", " or page.cases[last - 1] not in "tum":
+    if (
+        page.cases[last] != "u"
+        or len(word) > 3
+        or not last
+        or page.before(last) != ", "
+        or page.cases[last - 1] not in "tum"
+    ):
         return False
     if word.lower() in _ROUTES:
         return False
