@@ -10,10 +10,11 @@ from collections import Counter
 from functools import cached_property
 
 from workup.deid.folding import folded
-from workup.deid.openings import REGISTER, fold
+from workup.deid.openings import fold
+from workup.deid.register import REGISTER
 
 _MOST_GAP = 80
-_OPENING = re.compile(r"(?<!\w)\w|[^\w\s]")
+_OPENING = re.compile(r"(?<!\w)\w+|(?=[^\w\s])")
 _WORD = re.compile(r"[^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?")
 
 
@@ -56,7 +57,7 @@ class Page:
         """Places where a word begins, or a mark stands, with a beginning of the numbered set."""
         if number >= len(self._places):  # none was looked for yet, or the pattern is newer than the page
             folded = fold(self.plain) + "\x00" * 4
-            begin = [match.start() for match in _OPENING.finditer(self.plain)]
+            begin = [match.span() for match in _OPENING.finditer(self.plain)]
             self._places = REGISTER.places(folded, begin)
         return self._places[number]
 
