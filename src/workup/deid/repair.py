@@ -34,14 +34,15 @@ _LABELS = ("MRN", "DOB", "SSN", "DOS", "NPI", "DEA", "HAR", "CSN", "VIN")
 _WORD = re.compile(r"[A-Za-z0-9]{3,24}")
 # A short word before a day: a month, if it is none but for a letter.
 _DAY = re.compile(r"\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b)")
-_DAY_YEAR = re.compile(r"(?<=[A-Za-z])\.? \d{1,2}(?:st|nd|rd|th)?,? (?:19|20)\d\d")
+# These open with a character, and look back from there: so they are tried at few places.
+_YEAR_BEHIND = re.compile(r"\d(?<= \d)\d?(?:st|nd|rd|th)?,? (?:19|20)\d\d")
 _LAST_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z]{2,4}$")
 _JOINED_MONTH = re.compile(
-    r"(?<![A-Za-z0-9/-])\d{1,2}(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
+    r"\d(?<![A-Za-z0-9/-]\d)\d?(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
     r"[- ](?P<w>[A-Za-z]{2,4})[- ](?=(?:19|20)\d\d(?!\d)))"
 )
-_SHORT_LABEL = re.compile(r"(?<![A-Za-z0-9])(?P<v>[A-Z0-9]{3})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})")
-_TITLE = re.compile(r"(?<![A-Za-z0-9.])(?P<v>[A-Z0][A-Za-z0-9]{1,2})(?=\. [A-Z0-9][A-Za-z0-9.'])")
+_SHORT_LABEL = re.compile(r"(?P<v>[A-Z0-9](?<![A-Za-z0-9].)[A-Z0-9]{2})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})")
+_TITLE = re.compile(r"(?P<v>[A-Z0](?<![A-Za-z0-9.].)[A-Za-z0-9]{1,2})(?=\. [A-Z0-9][A-Za-z0-9.'])")
 _TITLES = {
     slip: title
     for title, slips in (
@@ -54,6 +55,7 @@ _TITLES = {
 }
 _TITLE_COMMA = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])")
 _LABEL_MARK = re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)")
+_MOST_FINE = 200_000
 _COMMAS = ("Dr,", "Mr,", "Mrs,", "Ms,", "St,", "Jr,", "Sr,", "Mt,")
 
 
@@ -104,6 +106,7 @@ class Repair:
         words = _structural(settings)
         self._own = frozenset(words)
         self._speller = Speller((word for word in words if is_known(word)), twice=CALENDAR, rank=_in_books)
+        self._fine: set[str] = set()  # words as they were met, that need no repair
         self._small = frozenset(word for word in function_words() if len(word) == 3)
 
     def read(self, text: str) -> Repaired:
@@ -120,8 +123,10 @@ class Repair:
         return Repaired(plain, kept)
 
     def _words(self, plain: str) -> Iterator[Change]:
-        for match in _DAY_YEAR.finditer(plain):
-            short = _LAST_WORD.search(plain, max(0, match.start() - 6), match.start())
+        for match in _YEAR_BEHIND.finditer(plain):
+            end = match.start() - 1
+            end -= plain[end - 1 : end] == "."
+            short = _LAST_WORD.search(plain, max(0, end - 6), end)
             yield from _near(short.span(), short[0], _MONTHS) if short else ()
         for match in _JOINED_MONTH.finditer(plain):
             group = "v" if match["v"] else "w"
@@ -129,10 +134,15 @@ class Repair:
         for match in _SHORT_LABEL.finditer(plain):
             if match["v"].lower() not in self._own:
                 yield from _near(match.span("v"), match["v"], _LABELS)
+        fine = self._fine
         for match in _WORD.finditer(plain):
             word = match[0]
+            if word in fine:
+                continue
             low = word.lower()
             if is_known(low) or low in self._own or low.isdigit():
+                if len(fine) < _MOST_FINE:
+                    fine.add(word)
                 continue
             if len(word) < 5 and word[0].isupper() and word[1:].islower() and _DAY.match(plain, match.end()):
                 yield from _near(match.span(), word, _MONTHS)
