@@ -95,7 +95,7 @@ def _elsewhere(name: Candidate) -> float:
     page, first = name.page, name.first
     if name.points >= LABEL:
         return 0.0
-    if _DOSE.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 24):
+    if page.cases[name.tail + 1 : name.tail + 2] == "d" and _DOSE.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 24):
         return _MEDICINE
     if not first or page.gap(first - 1) != " ":
         return 0.0

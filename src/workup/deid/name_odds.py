@@ -20,6 +20,9 @@ _OWN_LINE, _HEADS_LINE, _DASHED, _POSSESSIVE = 0.3, 0.5, 0.9, 0.3
 _SMALL, _OPENS_TEXT, _CAPITALS, _SHOUTED = -1.2, 1.3, -0.5, -0.4
 _AFTER_NUMBER, _NAMED_SCORE, _IMPOSSIBLE = -2.0, -2.5, -9.0
 _PLAIN = frozenset(("word", "clinical"))
+# What must stand behind a name for a header to go on there, and small letters that none goes on with.
+_TOLD_BEHIND, _UNTOLD = frozenset(", \t-|/("), frozenset("efgjklnoqtuwxyz")
+_COMPLAINTS = frozenset("cspw")
 _SURE_OF = frozenset(("kin_before", "naming", "vocative", "met"))
 
 
@@ -46,8 +49,10 @@ class Candidate:
         opens = page.opens_line(self.first)
         self.aged = opens and AGED.match(page.plain, end, end + 8) is not None
         end += page.plain[end : end + 1] == "."
-        self.header = self.in_unit or BEHIND.match(page.plain, end, end + 50) is not None
-        if not self.header and DAY_BEHIND.match(page.plain, end, end + 50):
+        behind = page.plain[end : end + 2]
+        told = behind[:1] in _TOLD_BEHIND and not (behind[0] == " " and behind[1:] in _UNTOLD)
+        self.header = self.in_unit or (told and BEHIND.match(page.plain, end, end + 50) is not None)
+        if told and not self.header and DAY_BEHIND.match(page.plain, end, end + 50):
             before = page.before(self.first)
             self.header = opens or before[-1:] in ("(", "|") or before[-3:] in (" - ", " / ")
         met = self.cue is not None and (self.points >= BED or self.cue.why == "met")
@@ -219,7 +224,7 @@ def _around(name: Candidate) -> float:
         if owned or (word in KIN and gap in (" (", ", ", " - ", " / ")):
             points += _KIN_BEHIND
             name.why.append("kin")
-        elif COMPLAINS.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 8):
+        elif word in _COMPLAINTS and COMPLAINS.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 8):
             points += _COMPLAINS
             name.why.append("verb")
     ends = after >= len(page) or gap[:1] == "\n"

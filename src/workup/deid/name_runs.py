@@ -10,6 +10,8 @@ from workup.tasks.spans.language import function_words
 
 _MOST = 6
 _JOINS = frozenset((" ", "-", ". ", ".", '" ', ' "', "- ", " -"))
+_TURNS = frozenset((", ", ",", "^", "., "))
+_PLAIN = frozenset(("word", "clinical"))
 
 
 class Runs:
@@ -17,6 +19,14 @@ class Runs:
 
     def __init__(self, page: Page, weights: list[Weight], credentials: set[int], stop: frozenset[str]) -> None:
         self.page, self.weights, self.credentials, self.stop = page, weights, credentials, stop
+
+    def hopeless(self, at: int) -> bool:
+        """Whether a word that nobody bears stands without a cue, a credential and a word that joins it.
+
+        All that may stand around one is too little to make a name of it, so that it need not be weighed."""
+        if self.weights[at].why not in _PLAIN or at in self.credentials or self.page.gap(at) in _TURNS:
+            return False
+        return at + 1 >= len(self.page) or not self._joined(at, at, None)
 
     def ends(self, first: int, cue: Expected | None) -> list[int]:
         """Last words at which a name that begins here may end, the longest last."""
@@ -81,7 +91,7 @@ class Runs:
     def tails(self, last: int, cue: Expected | None) -> list[int]:
         """The end as it is, and with a given name and more behind a comma ('Last, First M.')."""
         page, gap, at = self.page, self.page.gap(last), last + 1
-        if gap not in (", ", ",", "^", "., ") or at >= len(page) or page.cases[at] not in "tulmi":
+        if gap not in _TURNS or at >= len(page) or page.cases[at] not in "tulmi":
             return [last]
         if gap != "^" and not self._given_behind(last, at, cue):
             return [last]

@@ -30,7 +30,8 @@ def names(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Findi
         if cue is None and at and cases[at] == "l" and weights[at].everyday and plain[page.ends[at]] != ":":
             at += 1  # most words of a text
             continue
-        found = _best(runs, at, cue) if may_open(runs, at, cue) else None
+        opens = (cue is not None or not runs.hopeless(at)) and may_open(runs, at, cue)
+        found = _best(runs, at, cue) if opens else None
         if found is None:
             at += 1
         else:
