@@ -8,13 +8,18 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from functools import cached_property
+from itertools import accumulate
+from operator import add, sub
 
 from workup.deid.folding import folded
+from workup.deid.memo import Memo
 from workup.deid.openings import fold
 from workup.deid.register import REGISTER
 
 _MOST_GAP = 80
-_OPENING = re.compile(r"(?<!\w)\w+|(?=[^\w\s])")
+_RUN_OR_MARK = re.compile(r"\w+|(?=[^\w\s])")
+_MARK = re.compile(r"[^\w\s]")
+_APOSTROPHE = re.compile(r"'(?<=[^\W_]')(?![sS](?![^\W_]))[^\W_]")
 _WORD = re.compile(r"[^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?")
 
 
@@ -38,16 +43,15 @@ class Page:
         self.plain = folded(text)
         low = self.plain.lower()
         self.low = low if len(low) == len(text) else "".join(c.lower()[:1] for c in self.plain)
-        spans = [match.span() for match in _WORD.finditer(self.plain)]
-        self.starts = [start for start, _ in spans]
-        self.ends = [end for _, end in spans]
-        low = self.low
-        self.words = [low[start:end] for start, end in spans]
-        plain = self.plain
-        self.cases = "".join([_case(plain[start:end]) for start, end in spans])
-
-        after = [*self.starts[1:], len(plain)]
-        self._gaps = [plain[end : min(start, end + _MOST_GAP)] for end, start in zip(self.ends, after, strict=False)]
+        written = _WORD.findall(self.plain)
+        self.words = _WORD.findall(self.low)
+        self.cases = "".join(map(_CASES.__getitem__, written))
+        # A word ends behind all words so far and what stands between them. No loop of Python's own runs here.
+        before, *gaps = _WORD.split(self.plain)
+        lengths = list(map(len, written))
+        self.ends = list(accumulate(map(add, map(len, (before, *gaps)), lengths)))
+        self.starts = list(map(sub, self.ends, lengths))
+        self._gaps = gaps if len(max(gaps, key=len, default="")) <= _MOST_GAP else [gap[:_MOST_GAP] for gap in gaps]
         self._places: list[list[int]] = []
 
     def __len__(self) -> int:
@@ -56,10 +60,15 @@ class Page:
     def places(self, number: int) -> list[int]:
         """Places where a word begins, or a mark stands, with a beginning of the numbered set."""
         if number >= len(self._places):  # none was looked for yet, or the pattern is newer than the page
-            folded = fold(self.plain) + "\x00" * 4
-            begin = [match.span() for match in _OPENING.finditer(self.plain)]
-            self._places = REGISTER.places(folded, begin)
+            self._places = REGISTER.places(fold(self.plain) + "\x00" * 3, self._openings())
         return self._places[number]
+
+    def _openings(self) -> list[tuple[int, int]]:
+        """Runs of letters, digits and underscores, and marks as stretches of no length, from the left."""
+        if "_" in self.plain or _APOSTROPHE.search(self.plain):  # words here, and runs there, are not the same
+            return [match.span() for match in _RUN_OR_MARK.finditer(self.plain)]
+        marks = [match.start() for match in _MARK.finditer(self.plain)]
+        return sorted([*zip(self.starts, self.ends, strict=True), *zip(marks, marks, strict=True)])
 
     def gap(self, word: int) -> str:
         """What stands between a word and the next, or the end of the text."""
@@ -125,3 +134,6 @@ def _case(word: str) -> str:
     if "'" in word and not any(map(str.isdigit, word)):
         return "l" if word.islower() else "u" if word.isupper() else "t"
     return "d"
+
+
+_CASES = Memo(_case)

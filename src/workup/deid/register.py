@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from workup.deid.memo import Memo
 from workup.deid.openings import DEPTH
 from workup.deid.tails import tail, wider
 
-_MOST_MET = 200_000  # beginnings, and ends of words, that are remembered
+_MOST_UNPACKED = 200_000
 
 
 class Register:
@@ -20,9 +21,9 @@ class Register:
         self._heads: dict[str, int] = {}
         self._tails: dict[str, int] = {}
         self._any_tail = 0
-        self._met_heads: dict[str, int] = {}
-        self._met_tails: dict[str, int] = {}
-        self._unpacked: dict[int, tuple[int, ...]] = {}
+        self._by_head = Memo(self._allowed_by_head)
+        self._by_tail = Memo(self._allowed_by_tail)
+        self._unpacked: dict[int, tuple[int, ...]] = {0: ()}
 
     def number(self, heads: frozenset[str], tails: frozenset[str] | None) -> int:
         """The number of what a pattern asks for, given to it at first sight."""
@@ -34,8 +35,8 @@ class Register:
             for one in tails or ():
                 self._tails[one] = self._tails.get(one, 0) | 1 << found
             self._any_tail |= (tails is None) << found
-            self._met_heads.clear()
-            self._met_tails.clear()
+            self._by_head.clear()
+            self._by_tail.clear()
         return found
 
     def places(self, folded: str, begin: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -43,39 +44,32 @@ class Register:
 
         `begin` are words, and marks as stretches of no length; the text is padded by three signs."""
         found: list[list[int]] = [[] for _ in self._numbers]
-        heads, tails, unpacked = self._met_heads, self._met_tails, self._unpacked
+        by_head, by_tail, unpacked = self._by_head, self._by_tail, self._unpacked
         for place, end in begin:
-            sets = heads.get(folded[place : place + DEPTH])
-            if sets is None:
-                sets = self._meet_head(folded[place : place + DEPTH])
-            if end > place:
-                allowed = tails.get(folded[end - 1 : end + 2])
-                sets &= self._meet_tail(folded[end - 1 : end + 2]) if allowed is None else allowed
+            sets = by_head[folded[place : place + DEPTH]]
+            if sets and end > place:
+                sets &= by_tail[folded[end - 1 : end + 2]]
             if sets:
                 numbers = unpacked.get(sets)
                 for number in self._unpack(sets) if numbers is None else numbers:
                     found[number].append(place)
         return found
 
-    def _meet_head(self, head: str) -> int:
+    def _allowed_by_head(self, head: str) -> int:
         sets = 0
         for length in range(1, DEPTH + 1):
             sets |= self._heads.get(head[:length], 0)
-        if len(self._met_heads) < _MOST_MET:
-            self._met_heads[head] = sets
         return sets
 
-    def _meet_tail(self, end: str) -> int:
+    def _allowed_by_tail(self, end: str) -> int:
         sets = self._any_tail
         for one in wider(tail(end[0], end[1:])):
             sets |= self._tails.get(one, 0)
-        if len(self._met_tails) < _MOST_MET:
-            self._met_tails[end] = sets
         return sets
 
     def _unpack(self, sets: int) -> tuple[int, ...]:
         numbers = tuple(number for number in range(sets.bit_length()) if sets >> number & 1)
-        if len(self._unpacked) < _MOST_MET:
+        if len(self._unpacked) < _MOST_UNPACKED:
             self._unpacked[sets] = numbers
         return numbers
 
