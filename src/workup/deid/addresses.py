@@ -43,10 +43,10 @@ _TOWN = re.compile(
 
 def addresses(page: Page, settings: Settings) -> Iterator[Finding]:
     """Streets with a unit, and streets with a house number behind their name."""
-    if "d" not in page.cases or not settings.on("street.block"):
+    if not page.figures or not settings.on("street.block"):
         return
     free = 0
-    for at, case in enumerate(page.cases):
+    for at in sorted({*page.figures, *page.of(_UNITS)}):
         if at < free:
             continue
         if (
@@ -59,7 +59,7 @@ def addresses(page: Page, settings: Settings) -> Iterator[Finding]:
             if first is not None:
                 yield Finding(page.starts[first], page.ends[at + 1], "street_address", 0.85, "street.unit", ("unit",))
                 free = at + 2
-        elif case == "d" and (last := _numbered(page, at)) is not None:
+        elif page.cases[at] == "d" and (last := _numbered(page, at)) is not None:
             yield Finding(
                 page.starts[at], page.ends[last], "street_address", 0.7, "street.numbered", ("number_behind",)
             )

@@ -20,11 +20,10 @@ def counties(page: Page, settings: Settings) -> Iterator[Finding]:
     """'Wayne County', 'County of Wayne', and both in small letters where the gazetteer has the name."""
     if not settings.on("county"):
         return
-    for at, word in enumerate(page.words):
-        if word in _KINDS:
-            span = _named_before(page, at, settings.not_names) or _named_behind(page, at)
-            if span is not None:
-                yield Finding(page.starts[span[0]], page.ends[span[1]], "county", 0.93, "county", ("word",))
+    for at in page.of(_KINDS):
+        span = _named_before(page, at, settings.not_names) or _named_behind(page, at)
+        if span is not None:
+            yield Finding(page.starts[span[0]], page.ends[span[1]], "county", 0.93, "county", ("word",))
 
 
 def _known(page: Page, first: int, last: int) -> bool:

@@ -16,6 +16,7 @@ from workup.deid.settings import Settings
 TITLE, CREDENTIAL, LABEL, BY, ROLE, WORD_BEFORE, SPOKEN_WITH, PREPOSITION = 4.0, 4.0, 3.5, 2.6, 2.4, 1.5, 2.5, 1.0
 KIN_BEFORE, NAMING, BED, VOCATIVE, SPOKEN = 3.1, 3.5, 2.8, 3.0, 2.0
 _ROLES = (("patient", "name_patient"), ("relative", "name_relative"), ("provider", "name_provider"))
+_OF_PEOPLE = frozenset(("patient", "relative", "provider", "patient_label", "weak", "naming"))
 _LABEL_GAP = re.compile(
     r"[ \t]{0,30}(?:[:=#]|-(?=[ \t])|\|)[ \t]{0,40}(?:\n[ \t]{0,10})?[\"'(*]{0,2}$|[ \t]{1,3}/[ \t]{1,3}$"
 )
@@ -94,6 +95,8 @@ class Expectations:
 
     def _roles(self, cue: Cue, gap: str) -> None:
         page, after, word = self._page, cue.last + 1, self._page.words[cue.last]
+        if cue.kinds.isdisjoint(_OF_PEOPLE):
+            return
         label = _LABEL_GAP.match(gap) is not None
         if label and gap[:1] == ":" and self._speaks(cue):
             label = False  # a transcript: what follows is said, not a name
@@ -145,6 +148,6 @@ class Expectations:
     def _beds(self) -> None:
         """'Bed 12: Rivera', as lists of patients have it."""
         page = self._page
-        for at, case in enumerate(page.cases):
-            if case == "d" and at and page.words[at - 1] in _BEDS and page.gap(at)[:2] == ": ":
+        for at in page.figures:
+            if at and page.words[at - 1] in _BEDS and page.gap(at)[:2] == ": ":
                 self._say(at + 1, BED, "name_patient", "bed")

@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Container, Iterator
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, compress, count
 from operator import add, sub
 
 from workup.deid.folding import folded
@@ -96,19 +97,25 @@ class Page:
         gap = self.before(word)
         return "\n" in gap or any(mark in gap for mark in (". ", "? ", "! ", ".  "))
 
+    def of(self, words: Container[str]) -> Iterator[int]:
+        """The words of the page that are among these, from the left."""
+        return compress(count(), map(words.__contains__, self.words))
+
+    @cached_property
+    def figures(self) -> list[int]:
+        """The words that hold a digit."""
+        return [word for word, case in enumerate(self.cases) if case == "d"]
+
     @cached_property
     def longest(self) -> int:
         """Letters and digits of the longest word that holds a digit."""
-        return max((len(word) for word, case in zip(self.words, self.cases, strict=True) if case == "d"), default=0)
+        return max((len(self.words[word]) for word in self.figures), default=0)
 
     @cached_property
     def speakers(self) -> Counter[str]:
         """How often each word opens a line with a colon behind it, as names do in transcripts."""
-        return Counter(
-            word
-            for at, word in enumerate(self.words)
-            if self.plain[self.ends[at] : self.ends[at] + 1] == ":" and self.opens_line(at)
-        )
+        marked = [at for at, gap in enumerate(self._gaps) if gap[:1] == ":"]
+        return Counter(self.words[at] for at in marked if self.opens_line(at))
 
     @cached_property
     def capitals(self) -> list[bool]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from workup.deid.finding import Finding
 from workup.deid.name_words import ABBREVIATIONS, KIN, MEETING, MONTHS, VERBS
@@ -13,7 +14,8 @@ from workup.deid.settings import Settings
 from workup.deid.slips import apart
 
 _SURE = 0.7
-_INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.? ?){2,3}(?![\w])")
+_INITIALS = re.compile(r"[A-Z](?<![\w.].)\.? ?(?:[A-Z]\.? ?){1,2}(?!\w)")
+_FEW = 32
 _NUMBER = re.compile(r"\d")
 
 
@@ -60,10 +62,9 @@ def _parts(page: Page, people: Sequence[Finding], stop: frozenset[str]) -> dict[
 def _names_again(page: Page, people: Sequence[Finding], taken: bytearray, stop: frozenset[str]) -> Iterator[Finding]:
     parts = _parts(page, people, stop)
     sounds = {sound(part): mention for part, mention in parts.items() if len(part) >= 5}
-    at, count = 0, len(page)
-    while at < count:
-        if taken[page.starts[at]] or not (mention := _again(page, at, parts, sounds, stop)):
-            at += 1
+    free, count = 0, len(page)
+    for at in sorted({*page.of(parts), *_unsure(page, sounds)}):
+        if at < free or taken[page.starts[at]] or not (mention := _again(page, at, parts, sounds, stop)):
             continue
         first = last = at
         while last + 1 < count and page.gap(last) in (" ", "-", ". ", ", ", ".") and not taken[page.starts[last + 1]]:
@@ -88,9 +89,16 @@ def _names_again(page: Page, people: Sequence[Finding], taken: bytearray, stop: 
         yield Finding(
             page.starts[first], page.ends[last], mention.leaf, min(0.9, mention.score), "again.name", ("mention",)
         )
-        at = last + 1
+        free = last + 1
     yield from _initials(page, people, taken)
     yield from _handles(page, parts, taken)
+
+
+def _unsure(page: Page, sounds: Mapping[str, Mention]) -> Iterator[int]:
+    """Words that may be a misspelt mention: with a capital, or of a speaker in small letters."""
+    for at, case in enumerate(page.cases):
+        if (case == "t" and sounds and len(page.words[at]) >= 5) or (case == "l" and page.gap(at)[:1] == ":"):
+            yield at
 
 
 def _widened(page: Page, first: int, last: int, taken: bytearray, stop: frozenset[str]) -> tuple[int, int]:
@@ -186,7 +194,8 @@ def _initials(page: Page, people: Sequence[Finding], taken: bytearray) -> Iterat
 def _handles(page: Page, parts: dict[str, Mention], taken: bytearray) -> Iterator[Finding]:
     """Login names made of a name: jsmith, smithj2, john.smith, smith_john4."""
     long = {part.replace("'", "") for part in parts if len(part) >= 4}
-    for at, word in enumerate(page.words):
+    for at in _holding(page, long):
+        word = page.words[at]
         base = word.rstrip("0123456789")
         start, end = page.starts[at], page.ends[at]
         if taken[start] or (base in parts and page.plain[end : end + 1] not in ("_", ".")):
@@ -205,6 +214,20 @@ def _handles(page: Page, parts: dict[str, Mention], taken: bytearray) -> Iterato
             continue
         start -= page.plain[start - 1 : start] == "@"
         yield Finding(start, end, "username", 0.75, "again.handle", ("made_of_name",))
+
+
+def _holding(page: Page, long: set[str]) -> Iterable[int]:
+    """The words that hold one of these, and those right before them; all words where there are many to look for."""
+    if len(long) > _FEW:
+        return range(len(page))
+    found: set[int] = set()
+    for part in long:
+        place = page.low.find(part)
+        while place >= 0:
+            at = bisect_right(page.starts, place) - 1
+            found |= {at, at - 1}
+            place = page.low.find(part, place + len(part))
+    return sorted(at for at in found if at >= 0)
 
 
 def _bodies_again(page: Page, bodies: Sequence[Finding], taken: bytearray) -> Iterator[Finding]:

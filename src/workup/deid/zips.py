@@ -33,8 +33,8 @@ _STATES_OF_WORDS = 3
 
 def states_before_zip(page: Page) -> Iterator[Finding]:
     """A state, by its name or a short form, before a ZIP code; then the town before the state."""
-    for at, case in enumerate(page.cases):
-        if case != "d" or not at or len(page.words[at]) not in (3, 5, 9):
+    for at in page.figures:
+        if not at or len(page.words[at]) not in (3, 5, 9):
             continue
         code = _ZIPS.match(page.plain, page.starts[at])
         if code is None or not _GAP_ZIP.fullmatch(page.before(at)):
