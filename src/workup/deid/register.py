@@ -3,40 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from workup.deid.memo import Memo
 from workup.deid.openings import DEPTH
 from workup.deid.tails import tail, wider
 
-_MOST_UNPACKED = 200_000
+_LONG = 7  # letters and digits; few words have as many figures or capitals, and many patterns ask for more
+_MOST = 100_000
+
+
+class Asked(NamedTuple):
+    """What a pattern asks for at a place: beginnings, ends of the first word (None: any), and its least length."""
+
+    heads: frozenset[str]
+    tails: frozenset[str] | None
+    least: int
 
 
 class Register:
-    """What patterns ask for at a place, turned around: from a beginning, and from the end of a word, to the patterns.
+    """What patterns ask for, turned around: from a beginning, and from the end of a word, to the patterns.
 
     Sets of patterns are whole numbers with a bit each, so that what both allow is one operation."""
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[frozenset[str], frozenset[str] | None], int] = {}
+        self._numbers: dict[Asked, int] = {}
         self._heads: dict[str, int] = {}
         self._tails: dict[str, int] = {}
-        self._any_tail = 0
+        self._any_tail = self._for_long = 0
         self._by_head = Memo(self._allowed_by_head)
         self._by_tail = Memo(self._allowed_by_tail)
-        self._unpacked: dict[int, tuple[int, ...]] = {0: ()}
+        self._unpacked: dict[int, tuple[int, ...]] = {}
+        self._marks, self._long = Memo(self._at_mark), Memo(self._at_word)
+        self._short = Memo(self._at_short_word)
 
-    def number(self, heads: frozenset[str], tails: frozenset[str] | None) -> int:
+    def number(self, asked: Asked) -> int:
         """The number of what a pattern asks for, given to it at first sight."""
-        found = self._numbers.get((heads, tails))
+        found = self._numbers.get(asked)
         if found is None:
-            found = self._numbers[heads, tails] = len(self._numbers)
-            for head in heads:
+            found = self._numbers[asked] = len(self._numbers)
+            for head in asked.heads:
                 self._heads[head] = self._heads.get(head, 0) | 1 << found
-            for one in tails or ():
+            for one in asked.tails or ():
                 self._tails[one] = self._tails.get(one, 0) | 1 << found
-            self._any_tail |= (tails is None) << found
-            self._by_head.clear()
-            self._by_tail.clear()
+            self._any_tail |= (asked.tails is None) << found
+            self._for_long |= (asked.least >= _LONG) << found
+            for table in (self._by_head, self._by_tail, self._marks, self._long, self._short):
+                table.clear()
         return found
 
     def places(self, folded: str, begin: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -44,16 +57,27 @@ class Register:
 
         `begin` are words, and marks as stretches of no length; the text is padded by three signs."""
         found: list[list[int]] = [[] for _ in self._numbers]
-        by_head, by_tail, unpacked = self._by_head, self._by_tail, self._unpacked
+        marks, short, long = self._marks, self._short, self._long
         for place, end in begin:
-            sets = by_head[folded[place : place + DEPTH]]
-            if sets and end > place:
-                sets &= by_tail[folded[end - 1 : end + 2]]
-            if sets:
-                numbers = unpacked.get(sets)
-                for number in self._unpack(sets) if numbers is None else numbers:
-                    found[number].append(place)
+            head = folded[place : place + DEPTH]
+            if end == place:
+                numbers = marks[head]
+            elif end < place + _LONG:
+                numbers = short[head + folded[end - 1 : end + 2]]
+            else:
+                numbers = long[head + folded[end - 1 : end + 2]]
+            for number in numbers:
+                found[number].append(place)
         return found
+
+    def _at_mark(self, head: str) -> tuple[int, ...]:
+        return self._unpack(self._by_head[head])
+
+    def _at_word(self, around: str) -> tuple[int, ...]:
+        return self._unpack(self._by_head[around[:DEPTH]] & self._by_tail[around[DEPTH:]])
+
+    def _at_short_word(self, around: str) -> tuple[int, ...]:
+        return self._unpack(self._by_head[around[:DEPTH]] & self._by_tail[around[DEPTH:]] & ~self._for_long)
 
     def _allowed_by_head(self, head: str) -> int:
         sets = 0
@@ -68,9 +92,11 @@ class Register:
         return sets
 
     def _unpack(self, sets: int) -> tuple[int, ...]:
-        numbers = tuple(number for number in range(sets.bit_length()) if sets >> number & 1)
-        if len(self._unpacked) < _MOST_UNPACKED:
-            self._unpacked[sets] = numbers
+        numbers = self._unpacked.get(sets)
+        if numbers is None:
+            numbers = tuple(number for number in range(sets.bit_length()) if sets >> number & 1)
+            if len(self._unpacked) < _MOST:
+                self._unpacked[sets] = numbers
         return numbers
 
 

@@ -14,6 +14,7 @@ from workup.deid.openings import OTHER, WORD, TooManyError, symbols
 ANY = "*"
 _MOST = 6_000
 _OPEN, _FREE = "", ANY * 3
+_LETTERS = WORD - {OTHER}
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 
@@ -44,6 +45,39 @@ def tails(parsed: Any) -> frozenset[str] | None:
         return None
     closed = frozenset(_FREE if len(one) < 2 else one.ljust(3, ANY) for one in found)
     return None if _FREE in closed else closed
+
+
+def least_run(parsed: Any) -> int:
+    """The least letters and digits that a match opens with.
+
+    >>> from re import _parser
+    >>> least_run(_parser.parse("(?<!x)[A-Z]{2}[0-9]{5,12}-?[0-9]")), least_run(_parser.parse("(?:[a-z]{3})?[0-9]"))
+    (7, 0)
+    """
+    return _least(list(parsed))[0]
+
+
+def _least(items: list[Any]) -> tuple[int, bool]:
+    """Letters and digits in a row from the start of a sequence, and whether the row may go on behind it."""
+    total = 0
+    for kind, about in items:
+        if kind in (codes.ASSERT, codes.ASSERT_NOT, codes.AT):
+            continue
+        if kind in (codes.LITERAL, codes.IN):
+            one, whole = int(symbols(kind, about, blind=False) <= _LETTERS), True
+        elif kind in _REPEATS:
+            one, whole = _least(list(about[2]))
+            one *= int(about[0]) if whole else min(1, int(about[0]))
+        elif kind is codes.SUBPATTERN:
+            one, whole = _least(list(about[-1]))
+        else:
+            one, whole = 0, False
+        if not one:
+            return total, False
+        total += one
+        if not whole:
+            return total, False
+    return total, True
 
 
 def _kind(symbol: str) -> str:
