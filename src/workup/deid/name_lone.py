@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workup.deid.name_behind import COMPLAINS
 from workup.deid.name_cues import LABEL, ROLE
-from workup.deid.name_words import TAKING, VERBS
+from workup.deid.name_words import MEDICINES, TAKING, VERBS
 from workup.deid.page import Page
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _ABBREVIATION, _MIXED, _UNKNOWN, _PROSE, _MEDICINE, _OPENS = -2.0, -1.5, -1.5, -3.0, -3.0, -0.5
 _VERB, _THING, _COMMON, _CAPITAL, _SPEAKER, _SMALL, _ENDS_SENTENCE = 0.7, -1.4, 0.75, 0.5, 3.2, 1.2, 0.5
+_UNTOLD = frozenset(("single", "capitals", "lower", "preposition"))
 _MIXED_NAMES = ("mc", "mac", "de", "la", "le", "di", "du", "van", "o'", "d'", "fitz")
 _DOSE = re.compile(
     r"-\d|,? (?:\d{1,4}(?:\.\d{1,2})?)(?:/\d{1,3})? ?(?:mg|mcg|ml|g|units?|tablets?|tabs?|%)\b", re.IGNORECASE
@@ -91,11 +92,13 @@ def _spoken(name: Candidate) -> float:
 
 
 def _elsewhere(name: Candidate) -> float:
-    """A medicine rather than a person: a dose follows, or a verb of taking stands before."""
+    """A medicine rather than a person: a dose follows, a verb of taking stands before, or nothing tells of a person."""
     page, first = name.page, name.first
     if name.points >= LABEL:
         return 0.0
     if page.cases[name.tail + 1 : name.tail + 2] == "d" and _DOSE.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 24):
+        return _MEDICINE
+    if page.words[name.full[0]] in MEDICINES and _UNTOLD.issuperset(name.why) and not page.opens_line(first):
         return _MEDICINE
     if not first or page.gap(first - 1) != " ":
         return 0.0

@@ -26,19 +26,18 @@ def names(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Findi
     weights = list(map(_weights(settings.names).__getitem__, page.words))
     expectations.vocatives(weights)
     runs = Runs(page, weights, expectations.credentials, settings.not_names)
-    at, starts, cases, plain = 0, expectations.starts, page.cases, page.plain + " "
-    while at < len(page):
-        cue = starts.get(at)
-        if cue is None and at and cases[at] == "l" and weights[at].everyday and plain[page.ends[at]] != ":":
-            at += 1  # most words of a text
+    starts, gaps, free = expectations.starts, page.gaps, 0
+    for at, case in enumerate(page.cases):
+        if case == "l" and at and weights[at].everyday and at not in starts and gaps[at][:1] != ":":
+            continue  # most words of a text
+        if at < free:
             continue
+        cue = starts.get(at)
         opens = (cue is not None or not runs.hopeless(at)) and may_open(runs, at, cue)
         found = _best(runs, at, cue) if opens else None
-        if found is None:
-            at += 1
-        else:
+        if found is not None:
             yield found[0]
-            at = found[1] + 1
+            free = found[1] + 1
 
 
 @lru_cache(maxsize=8)

@@ -52,7 +52,7 @@ class Page:
         lengths = list(map(len, written))
         self.ends = list(accumulate(map(add, map(len, (before, *gaps)), lengths)))
         self.starts = list(map(sub, self.ends, lengths))
-        self._gaps = gaps if len(max(gaps, key=len, default="")) <= _MOST_GAP else [gap[:_MOST_GAP] for gap in gaps]
+        self.gaps = gaps if len(max(gaps, key=len, default="")) <= _MOST_GAP else [gap[:_MOST_GAP] for gap in gaps]
         self._places: list[list[int]] = []
 
     def __len__(self) -> int:
@@ -73,12 +73,12 @@ class Page:
 
     def gap(self, word: int) -> str:
         """What stands between a word and the next, or the end of the text."""
-        return self._gaps[word]
+        return self.gaps[word]
 
     def before(self, word: int) -> str:
         """What stands between a word and the one before, or the start of the text; at most 80 characters."""
-        if word and len(self._gaps[word - 1]) < _MOST_GAP:
-            return self._gaps[word - 1]
+        if word and len(self.gaps[word - 1]) < _MOST_GAP:
+            return self.gaps[word - 1]
         start = self.starts[word]
         return self.plain[max(self.ends[word - 1] if word else 0, start - _MOST_GAP) : start]
 
@@ -114,7 +114,7 @@ class Page:
     @cached_property
     def speakers(self) -> Counter[str]:
         """How often each word opens a line with a colon behind it, as names do in transcripts."""
-        marked = [at for at, gap in enumerate(self._gaps) if gap[:1] == ":"]
+        marked = [at for at, gap in enumerate(self.gaps) if gap[:1] == ":"]
         return Counter(self.words[at] for at in marked if self.opens_line(at))
 
     @cached_property
