@@ -51,9 +51,9 @@ def addresses(page: Page, settings: Settings) -> Iterator[Finding]:
             continue
         if (
             page.words[at] in _UNITS
-            and at + 1 < len(page)
+            and at + 1 < page.size
             and _is_number(page, at + 1)
-            and page.gap(at) in (" ", ". ", " #", ". #")
+            and page.gaps[at] in (" ", ". ", " #", ". #")
         ):
             first = _back(page, at)
             if first is not None:
@@ -109,13 +109,13 @@ def _numbered(page: Page, at: int) -> int | None:
     if not _due(page, at):
         return None
     last, named = at, False
-    while last + 1 < len(page) and last - at < 6 and page.gap(last) in _INNER:
+    while last + 1 < page.size and last - at < 6 and page.gaps[last] in _INNER:
         last += 1
         if _is_number(page, last) and page.words[last].isdigit() and len(page.words[last]) <= 5:
             behind = page.plain[page.ends[last] : page.ends[last] + 12]
             ends = re.match(r"\.?(?:[ ]?(?:$|\n)|,|\.| St\b| and | Apt| Suite)", behind)
             return last if named and ends and not _MEASURES.match(behind) else None
-        if page.gap(last)[:1] == "." and len(page.words[last]) > 3 and last + 1 < len(page):
+        if page.gaps[last][:1] == "." and len(page.words[last]) > 3 and last + 1 < page.size:
             return None  # a sentence ends
         if page.cases[last] == "t" and page.words[last] not in MONTHS and _street_word(page, last):
             named = named or page.words[last] not in gazetteer.everyday()
@@ -132,7 +132,7 @@ def widened(page: Page, streets: Iterable[Finding]) -> Iterator[Finding]:
             at >= 0
             and page.words[at].isdigit()
             and 2 <= len(page.words[at]) <= 6
-            and page.gap(at) == " "
+            and page.gaps[at] == " "
             and _due(page, at)
         ):
             yield one._replace(start=page.starts[at])
@@ -179,7 +179,7 @@ def _segment(page: Page, start: int, settings: Settings, *, town: bool, lines: b
         if (match := pattern.match(plain, start)) is not None:
             return Finding(*match.span(), leaf, 0.8, rule, ("street_before",))
     at = page.word_at(start)
-    if at >= len(page) or page.starts[at] != start:
+    if at >= page.size or page.starts[at] != start:
         return None
     if (nation := _nation(page, at, settings)) is not None:
         return nation
@@ -199,7 +199,7 @@ _ENDS_ADDRESS = re.compile(r",? (?:[A-Z]{2,3}|nan|[A-Z][a-z]+|\d{4,6})(?![\w])")
 def _nation(page: Page, at: int, settings: Settings) -> Finding | None:
     if page.cases[at] not in "tu":
         return None
-    for last in range(min(at + 3, len(page) - 1), at - 1, -1):
+    for last in range(min(at + 3, page.size - 1), at - 1, -1):
         name = " ".join(page.words[at : last + 1])
         place = gazetteer.places().get(name)
         listed = name in settings.lists["countries"] or (last == at and name in settings.lists["demonyms"])

@@ -63,7 +63,7 @@ class CueBook:
                 length = len(rest)
                 if length == 0 or (
                     tuple(words[first + 1 : first + 1 + length]) == rest
-                    and all(page.gap(first + i) in _JOINTS for i in range(length))
+                    and all(page.gaps[first + i] in _JOINTS for i in range(length))
                 ):
                     found.append(Cue(first, first + length, kinds, labels))
                     free = first + length + 1

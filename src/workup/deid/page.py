@@ -52,6 +52,7 @@ class Page:
         lengths = list(map(len, written))
         self.ends = list(accumulate(map(add, map(len, (before, *gaps)), lengths)))
         self.starts = list(map(sub, self.ends, lengths))
+        self.size = len(self.words)
         self.gaps = gaps if len(max(gaps, key=len, default="")) <= _MOST_GAP else [gap[:_MOST_GAP] for gap in gaps]
         self._places: list[list[int]] = []
 
