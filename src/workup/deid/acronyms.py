@@ -32,8 +32,8 @@ def acronyms(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
         if page.cases[at] != "u" or not 3 <= len(word) <= 5 or word in stop:
             continue
         headed = at < 12 and page.opens_line(at) and page.gaps[at][:1] == "\n"
-        placed = at > 0 and page.words[at - 1] == "at" and page.before(at) == " "
-        placed = placed or (at > 0 and page.before(at) == ", " and page.words[at - 1] in _SPECIALTIES)
+        placed = at > 0 and page.words[at - 1] == "at" and page.leads[at] == " "
+        placed = placed or (at > 0 and page.leads[at] == ", " and page.words[at - 1] in _SPECIALTIES)
         if (is_clinical_part(word) or word in _COMMON_SHORT) and not headed and not placed:
             continue
         if not ACRONYM.fullmatch(page.plain, page.starts[at], page.ends[at]):
@@ -52,7 +52,7 @@ def _alone(page: Page, at: int) -> bool:
 
 
 def _due(page: Page, at: int) -> bool:
-    before, gap = page.before(at), page.gaps[at]
+    before, gap = page.leads[at], page.gaps[at]
     ends = gap[:1] in (".", ",", ";", ")", "\n", "") or gap[:2] == " ("
     if not at:
         return False

@@ -80,7 +80,7 @@ def _back(page: Page, unit: int) -> int | None:
     """The first word of the street before a unit; None where what stands there is none."""
     at, named, number = unit, False, None
     while at > 0 and unit - at < 8:
-        gap = page.before(at)
+        gap = page.leads[at]
         fresh = at == unit and re.fullmatch(r",?[ ]?\n[ \t>?*]{0,8}|, ?", gap)
         if gap not in _INNER and not fresh:
             break
@@ -142,9 +142,9 @@ def widened(page: Page, streets: Iterable[Finding]) -> Iterator[Finding]:
 
 def _due(page: Page, at: int) -> bool:
     """Whether an address may begin here: a line, a sentence, or words that announce one."""
-    if page.opens_sentence(at) or page.before(at)[-2:] == ": ":
+    if page.opens_sentence(at) or page.leads[at][-2:] == ": ":
         return True
-    return page.before(at) == " " and page.words[at - 1] in _BEFORE
+    return page.leads[at] == " " and page.words[at - 1] in _BEFORE
 
 
 def below(page: Page, streets: Sequence[Finding], settings: Settings) -> Iterator[Finding]:

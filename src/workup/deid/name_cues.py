@@ -90,7 +90,7 @@ class Expectations:
             return
         if page.cases[first] == "u" and ZIP.match(page.plain, page.ends[cue.last]):
             return  # a state: "Radnor, PA 19087"
-        if _CREDENTIAL_GAP.fullmatch(page.before(first)):
+        if _CREDENTIAL_GAP.fullmatch(page.leads[first]):
             self.credentials.add(first - 1)
 
     def _roles(self, cue: Cue, gap: str) -> None:

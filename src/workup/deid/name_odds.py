@@ -53,7 +53,7 @@ class Candidate:
         told = behind[:1] in _TOLD_BEHIND and not (behind[0] == " " and behind[1:] in _UNTOLD)
         self.header = self.in_unit or (told and BEHIND.match(page.plain, end, end + 50) is not None)
         if told and not self.header and DAY_BEHIND.match(page.plain, end, end + 50):
-            before = page.before(self.first)
+            before = page.leads[self.first]
             self.header = opens or before[-1:] in ("(", "|") or before[-3:] in (" - ", " / ")
         met = self.cue is not None and (self.points >= BED or self.cue.why == "met")
         self.announced = self.signed or met or (self.header and self.turned) or self.aged or self.in_unit
@@ -228,7 +228,7 @@ def _around(name: Candidate) -> float:
             points += _COMPLAINS
             name.why.append("verb")
     ends = after >= page.size or gap[:1] == "\n"
-    if page.before(name.first) == " - " and (ends or gap == ", "):
+    if page.leads[name.first] == " - " and (ends or gap == ", "):
         points += _DASHED
     if page.opens_line(name.first):
         whole = after >= page.size or "\n" in gap

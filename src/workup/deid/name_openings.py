@@ -103,5 +103,5 @@ def _heads(runs: Runs, at: int) -> bool:
         return word in MONTHS and behind.family and page.words[at + 1] not in runs.stop
     if page.gaps[at] != ", " or word in FORM_WORDS:
         return False
-    opens = page.opens_line(at) or page.before(at)[-2:] in ("- ", ": ", "/ ", "| ")
+    opens = page.opens_line(at) or page.leads[at][-2:] in ("- ", ": ", "/ ", "| ")
     return opens and behind.given and behind.known and behind.odds > 0.4

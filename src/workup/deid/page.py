@@ -48,12 +48,15 @@ class Page:
         self.words = _WORD.findall(self.low)
         self.cases = "".join(map(_CASES.__getitem__, written))
         # A word ends behind all words so far and what stands between them. No loop of Python's own runs here.
-        before, *gaps = _WORD.split(self.plain)
+        parted = _WORD.split(self.plain)
         lengths = list(map(len, written))
-        self.ends = list(accumulate(map(add, map(len, (before, *gaps)), lengths)))
+        self.ends = list(accumulate(map(add, map(len, parted), lengths)))
         self.starts = list(map(sub, self.ends, lengths))
-        self.size = len(self.words)
-        self.gaps = gaps if len(max(gaps, key=len, default="")) <= _MOST_GAP else [gap[:_MOST_GAP] for gap in gaps]
+        self.size = len(written)
+        wide = len(max(parted, key=len)) > _MOST_GAP
+        # What stands behind each word, and before it: blanks and marks, at most 80.
+        self.gaps = [gap[:_MOST_GAP] for gap in parted[1:]] if wide else parted[1:]
+        self.leads = [gap[-_MOST_GAP:] for gap in parted[:-1]] if wide else parted[:-1]
         self._places: list[list[int]] = []
 
     def __len__(self) -> int:
@@ -78,10 +81,7 @@ class Page:
 
     def before(self, word: int) -> str:
         """What stands between a word and the one before, or the start of the text; at most 80 characters."""
-        if word and len(self.gaps[word - 1]) < _MOST_GAP:
-            return self.gaps[word - 1]
-        start = self.starts[word]
-        return self.plain[max(self.ends[word - 1] if word else 0, start - _MOST_GAP) : start]
+        return self.leads[word]
 
     def word_at(self, place: int) -> int:
         """The first word that starts at or behind a place."""
@@ -89,14 +89,14 @@ class Page:
 
     def opens_line(self, word: int) -> bool:
         """Whether nothing but blanks and marks stands before a word in its line."""
-        return word == 0 or "\n" in self.before(word)
+        return word == 0 or "\n" in self.leads[word]
 
     def opens_sentence(self, word: int) -> bool:
         """Whether a word opens a line or stands behind the end of a sentence."""
         if word == 0:
             return True
-        gap = self.before(word)
-        return "\n" in gap or any(mark in gap for mark in (". ", "? ", "! ", ".  "))
+        gap = self.leads[word]
+        return gap != " " and ("\n" in gap or ". " in gap or "? " in gap or "! " in gap)
 
     def of(self, words: Container[str]) -> Iterator[int]:
         """The words of the page that are among these, from the left."""
