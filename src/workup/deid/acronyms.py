@@ -31,9 +31,9 @@ def acronyms(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
     for at, word in enumerate(page.words):
         if page.cases[at] != "u" or not 3 <= len(word) <= 5 or word in stop:
             continue
-        headed = at < 12 and page.opens_line(at) and page.gap(at)[:1] == "\n"
-        placed = at > 0 and page.words[at - 1] == "at" and page.before(at) == " "
-        placed = placed or (at > 0 and page.before(at) == ", " and page.words[at - 1] in _SPECIALTIES)
+        headed = at < 12 and page.opens_line(at) and page.gaps[at][:1] == "\n"
+        placed = at > 0 and page.words[at - 1] == "at" and page.leads[at] == " "
+        placed = placed or (at > 0 and page.leads[at] == ", " and page.words[at - 1] in _SPECIALTIES)
         if (is_clinical_part(word) or word in _COMMON_SHORT) and not headed and not placed:
             continue
         if not ACRONYM.fullmatch(page.plain, page.starts[at], page.ends[at]):
@@ -43,7 +43,7 @@ def acronyms(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
 
 
 def _alone(page: Page, at: int) -> bool:
-    gap = page.gap(at)
+    gap = page.gaps[at]
     if page.opens_line(at) and gap[:2] == " (" and page.cases[at + 1 : at + 2] == "t" and len(page.words[at]) > 3:
         return True
     if at == 0 and (gap[:2] in (": ", " |", " -") or gap[:1] == "\n"):
@@ -52,7 +52,7 @@ def _alone(page: Page, at: int) -> bool:
 
 
 def _due(page: Page, at: int) -> bool:
-    before, gap = page.before(at), page.gap(at)
+    before, gap = page.leads[at], page.gaps[at]
     ends = gap[:1] in (".", ",", ";", ")", "\n", "") or gap[:2] == " ("
     if not at:
         return False
@@ -63,5 +63,5 @@ def _due(page: Page, at: int) -> bool:
         return True
     if before == ", " and gap[:1] in ("\n", ".", ""):
         return word in _SPECIALTIES or page.cases[at - 1] == "d" or word in _BEFOREACRONYM
-    follows = at + 1 < len(page) and gap == " " and page.words[at + 1] in _BEHINDACRONYM
+    follows = at + 1 < page.size and gap == " " and page.words[at + 1] in _BEHINDACRONYM
     return before in (" ", ": ") and word in _BEFOREACRONYM and (ends or follows)

@@ -16,7 +16,8 @@ _TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{1,6}(?:-\d{0,4})?$")
 _END = r"(?=\.?(?:,|\n| #|;| \(|$|\. )| (?:Apt|Unit|Suite|Ste)\b)"
 # Number, words with capitals, and a last word that should be a kind of street.
 _STREET = re.compile(
-    r"(?<![\w.,:/-])(?P<n>(?=[A-Za-z]?\d)[0-9OoIlZzSsBbGgqA]{1,6})(?:-\d{1,4})? (?:[NSEW]\.? |(?:North|South|East|West) )?"
+    r"(?<![\w.,:/-])(?P<n>(?=[A-Za-z]?\d)[0-9OoIlZzSsBbGgqA]{1,6})(?:-\d{1,4})? "
+    r"(?:[NSEW]\.? |(?:North|South|East|West) )?"
     rf"(?P<w>(?:(?:[A-Z][A-Za-z']{{1,20}}|[0-9G]{{1,3}}[a-z]{{2,3}}) ){{1,3}})(?P<k>[A-Za-z][A-Za-z0-9]{{0,9}}){_END}"
 )
 _ROAD = re.compile(r"(?<![\w.,:/-])\w{1,6} (?P<a>[A-Z][a-z]{2,7}) (?P<b>[A-Z][a-z]{1,7}) (?=[0-9Z]\d{0,3}(?!\w))")

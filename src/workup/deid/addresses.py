@@ -43,23 +43,23 @@ _TOWN = re.compile(
 
 def addresses(page: Page, settings: Settings) -> Iterator[Finding]:
     """Streets with a unit, and streets with a house number behind their name."""
-    if "d" not in page.cases or not settings.on("street.block"):
+    if not page.figures or not settings.on("street.block"):
         return
     free = 0
-    for at, case in enumerate(page.cases):
+    for at in sorted({*page.figures, *page.of(_UNITS)}):
         if at < free:
             continue
         if (
             page.words[at] in _UNITS
-            and at + 1 < len(page)
+            and at + 1 < page.size
             and _is_number(page, at + 1)
-            and page.gap(at) in (" ", ". ", " #", ". #")
+            and page.gaps[at] in (" ", ". ", " #", ". #")
         ):
             first = _back(page, at)
             if first is not None:
                 yield Finding(page.starts[first], page.ends[at + 1], "street_address", 0.85, "street.unit", ("unit",))
                 free = at + 2
-        elif case == "d" and (last := _numbered(page, at)) is not None:
+        elif page.cases[at] == "d" and (last := _numbered(page, at)) is not None:
             yield Finding(
                 page.starts[at], page.ends[last], "street_address", 0.7, "street.numbered", ("number_behind",)
             )
@@ -80,7 +80,7 @@ def _back(page: Page, unit: int) -> int | None:
     """The first word of the street before a unit; None where what stands there is none."""
     at, named, number = unit, False, None
     while at > 0 and unit - at < 8:
-        gap = page.before(at)
+        gap = page.leads[at]
         fresh = at == unit and re.fullmatch(r",?[ ]?\n[ \t>?*]{0,8}|, ?", gap)
         if gap not in _INNER and not fresh:
             break
@@ -109,13 +109,13 @@ def _numbered(page: Page, at: int) -> int | None:
     if not _due(page, at):
         return None
     last, named = at, False
-    while last + 1 < len(page) and last - at < 6 and page.gap(last) in _INNER:
+    while last + 1 < page.size and last - at < 6 and page.gaps[last] in _INNER:
         last += 1
         if _is_number(page, last) and page.words[last].isdigit() and len(page.words[last]) <= 5:
             behind = page.plain[page.ends[last] : page.ends[last] + 12]
             ends = re.match(r"\.?(?:[ ]?(?:$|\n)|,|\.| St\b| and | Apt| Suite)", behind)
             return last if named and ends and not _MEASURES.match(behind) else None
-        if page.gap(last)[:1] == "." and len(page.words[last]) > 3 and last + 1 < len(page):
+        if page.gaps[last][:1] == "." and len(page.words[last]) > 3 and last + 1 < page.size:
             return None  # a sentence ends
         if page.cases[last] == "t" and page.words[last] not in MONTHS and _street_word(page, last):
             named = named or page.words[last] not in gazetteer.everyday()
@@ -132,7 +132,7 @@ def widened(page: Page, streets: Iterable[Finding]) -> Iterator[Finding]:
             at >= 0
             and page.words[at].isdigit()
             and 2 <= len(page.words[at]) <= 6
-            and page.gap(at) == " "
+            and page.gaps[at] == " "
             and _due(page, at)
         ):
             yield one._replace(start=page.starts[at])
@@ -142,9 +142,9 @@ def widened(page: Page, streets: Iterable[Finding]) -> Iterator[Finding]:
 
 def _due(page: Page, at: int) -> bool:
     """Whether an address may begin here: a line, a sentence, or words that announce one."""
-    if page.opens_sentence(at) or page.before(at)[-2:] == ": ":
+    if page.opens_sentence(at) or page.leads[at][-2:] == ": ":
         return True
-    return page.before(at) == " " and page.words[at - 1] in _BEFORE
+    return page.leads[at] == " " and page.words[at - 1] in _BEFORE
 
 
 def below(page: Page, streets: Sequence[Finding], settings: Settings) -> Iterator[Finding]:
@@ -179,7 +179,7 @@ def _segment(page: Page, start: int, settings: Settings, *, town: bool, lines: b
         if (match := pattern.match(plain, start)) is not None:
             return Finding(*match.span(), leaf, 0.8, rule, ("street_before",))
     at = page.word_at(start)
-    if at >= len(page) or page.starts[at] != start:
+    if at >= page.size or page.starts[at] != start:
         return None
     if (nation := _nation(page, at, settings)) is not None:
         return nation
@@ -199,7 +199,7 @@ _ENDS_ADDRESS = re.compile(r",? (?:[A-Z]{2,3}|nan|[A-Z][a-z]+|\d{4,6})(?![\w])")
 def _nation(page: Page, at: int, settings: Settings) -> Finding | None:
     if page.cases[at] not in "tu":
         return None
-    for last in range(min(at + 3, len(page) - 1), at - 1, -1):
+    for last in range(min(at + 3, page.size - 1), at - 1, -1):
         name = " ".join(page.words[at : last + 1])
         place = gazetteer.places().get(name)
         listed = name in settings.lists["countries"] or (last == at and name in settings.lists["demonyms"])

@@ -21,7 +21,7 @@ _NO_EMPLOYER = words_of(
 
 def cued(page: Page, cue: Cue, kind: str, stop: frozenset[str]) -> Iterator[Finding]:
     """What a cue of a kind announces; a label (with a colon) is surer than a verb."""
-    gap, at = page.gap(cue.last), cue.last + 1
+    gap, at = page.gaps[cue.last], cue.last + 1
     label = ":" in gap and len(gap) < 40 and "\n" not in gap
     if not (label or (cue.last > cue.first and gap in (" ", " the "))) or not _may_begin(page, cue, kind, label=label):
         return
@@ -54,12 +54,12 @@ def _may_begin(page: Page, cue: Cue, kind: str, *, label: bool) -> bool:
 def _last_of(page: Page, at: int, *, small: bool) -> int:
     """On over words with capitals, small words between them, and, behind a label, small letters too."""
     last = at
-    while last + 1 < len(page) and page.gap(last) in _JOINS and last - at < 6:
-        if page.gap(last) == ". " and page.words[last] not in ("st", "mt", "ft"):
+    while last + 1 < page.size and page.gaps[last] in _JOINS and last - at < 6:
+        if page.gaps[last] == ". " and page.words[last] not in ("st", "mt", "ft"):
             break
         case, behind = page.cases[last + 1], page.cases[last + 2 : last + 3]
         capital = behind != "" and behind in "tu"
-        if page.words[last + 1] == "s" and page.gap(last) == "'" and capital:
+        if page.words[last + 1] == "s" and page.gaps[last] == "'" and capital:
             last += 2
         elif case in "tum" or (page.words[last + 1] in INSIDE and capital) or (small and case == "l"):
             last += 1
@@ -70,7 +70,7 @@ def _last_of(page: Page, at: int, *, small: bool) -> int:
 
 def _is_body(page: Page, at: int, last: int, kind: str, stop: frozenset[str], *, label: bool) -> bool:
     words = page.words[at : last + 1]
-    alone = last == at and page.gap(last) == " " and page.cases[last + 1 : last + 2] == "l"
+    alone = last == at and page.gaps[last] == " " and page.cases[last + 1 : last + 2] == "l"
     if kind == "facility" and label and alone:
         return False  # "Location: Mid parietal scalp"
     if kind == "employer" and (words[0] in _NO_EMPLOYER or words[-1] in ("title", "preschool")):

@@ -18,6 +18,7 @@ class Cue(NamedTuple):
     first: int
     last: int
     kinds: frozenset[str]
+    labels: tuple[str, ...]  # the leaves of values that stand behind it
 
 
 class CueBook:
@@ -30,7 +31,12 @@ class CueBook:
             table = opened.setdefault(first, {})
             table[tuple(rest)] = table.get(tuple(rest), frozenset()) | kinds
         self._opened = {
-            first: sorted(table.items(), key=lambda entry: -len(entry[0])) for first, table in opened.items() if first
+            first: [
+                (rest, found, tuple(sorted(kind[len(LABEL) :] for kind in found if kind.startswith(LABEL))))
+                for rest, found in sorted(table.items(), key=lambda entry: -len(entry[0]))
+            ]
+            for first, table in opened.items()
+            if first
         }
 
     @classmethod
@@ -50,17 +56,16 @@ class CueBook:
         found: list[Cue] = []
         words, opened = page.words, self._opened
         free = 0
-        for first, word in enumerate(words):
-            entries = opened.get(word)
-            if entries is None or first < free:
+        for first in page.of(opened):
+            if first < free:
                 continue
-            for rest, kinds in entries:
+            for rest, kinds, labels in opened[words[first]]:
                 length = len(rest)
                 if length == 0 or (
                     tuple(words[first + 1 : first + 1 + length]) == rest
-                    and all(page.gap(first + i) in _JOINTS for i in range(length))
+                    and all(page.gaps[first + i] in _JOINTS for i in range(length))
                 ):
-                    found.append(Cue(first, first + length, kinds))
+                    found.append(Cue(first, first + length, kinds, labels))
                     free = first + length + 1
                     break
         return found

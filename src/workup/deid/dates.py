@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from workup.deid.cues import Cue
 from workup.deid.date_rules import RULES, DateRule
 from workup.deid.finding import Finding
+from workup.deid.memo import Memo
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
 from workup.deid.slips import apart
 
 _WEEKDAYS = words_of("monday tuesday wednesday thursday friday saturday sunday")
+_OF_DAYS = frozenset(("birth", "death", "day"))
 _TRAIL = " ,.;:-/("
 
 
@@ -111,6 +113,8 @@ def _behind(page: Page, cues: list[Cue]) -> tuple[set[int], set[int], set[int]]:
     deaths: set[int] = set()
     days: set[int] = set()
     for cue in cues:
+        if cue.kinds.isdisjoint(_OF_DAYS):
+            continue
         for kind, places in (("birth", births), ("death", deaths), ("day", days)):
             if kind in cue.kinds:
                 gap = _GAP.match(page.plain, page.ends[cue.last])
@@ -125,15 +129,18 @@ def _with_weekday(found: Finding, page: Page) -> Finding:
     if at < 0 or found.label != "date" or page.before(at + 1) not in (", ", " ", ". ") or page.cases[at] == "l":
         return found
     word = page.words[at]
-    short = (
-        len(word) == 3
-        and page.cases[at] == "t"
-        and word not in _WEEKDAYS
-        and any(apart(word, day[:3], 1) <= 1 for day in _WEEKDAYS)
-    )
-    if short or (len(word) > 4 and word not in _WEEKDAYS and any(apart(word, day, 2) <= 2 for day in _WEEKDAYS)):
-        return found._replace(start=page.starts[at])
-    return found
+    due = page.cases[at] == "t" if len(word) == 3 else len(word) > 4
+    return found._replace(start=page.starts[at]) if due and _NEARLY_WEEKDAYS[word] else found
+
+
+def _nearly_a_weekday(word: str) -> bool:
+    if word in _WEEKDAYS:
+        return False
+    most = 1 if len(word) == 3 else 2
+    return any(apart(word, day[:3] if most == 1 else day, most) <= most for day in _WEEKDAYS)
+
+
+_NEARLY_WEEKDAYS = Memo(_nearly_a_weekday)
 
 
 def _named(found: Finding, page: Page, births: set[int], deaths: set[int]) -> Finding:

@@ -38,14 +38,12 @@ def places(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Find
     before = _cued(page, cues)
     openings, known = gazetteer.place_openings(), gazetteer.places()
     free = 0
-    for at, word in enumerate(page.words):
-        longest = openings.get(word)
-        if longest is None or at < free or page.cases[at] == "d":
-            continue
+    for at in page.of(openings):
         cue = before.get(at, "")
-        if page.cases[at] == "l" and cue not in ("label", "strong"):
+        case = page.cases[at]
+        if at < free or case == "d" or (case == "l" and cue not in ("label", "strong")):
             continue
-        last, place = _longest(page, at, longest, known)
+        last, place = _longest(page, at, openings[page.words[at]], known)
         if place is None:
             continue
         found = _judged(page, at, last, place, cue)

@@ -18,23 +18,27 @@ _NAME = r"[A-Z][a-z']{1,20}"
 # Each pattern opens with the character that is wrong, and looks back from there: most texts have few of them.
 # A comma between initials, or behind the last of them, before a surname or a login.
 _COMMA = re.compile(
-    rf",(?=[A-Z]\. ?[A-Z]|[A-Z]\./)(?<=[A-Z],)(?<![A-Za-z][A-Z],)|,(?= {_NAME}|/[a-z])(?<=[A-Z]\.[A-Z],)(?<![A-Za-z][A-Z]\.[A-Z],)|"
+    r",(?=[A-Z]\. ?[A-Z]|[A-Z]\./)(?<=[A-Z],)(?<![A-Za-z][A-Z],)|"
+    rf",(?= {_NAME}|/[a-z])(?<=[A-Z]\.[A-Z],)(?<![A-Za-z][A-Z]\.[A-Z],)|"
     rf",(?= {_NAME})(?:(?<=[a-z] [A-Z],)|(?<=(?:by|to) [A-Z],))"
 )
 # A figure where an initial stands: before one, behind one, or between a given name and a surname.
 _FIGURE = re.compile(
-    rf"[0-9]\.(?:(?=[A-Z]\. ?[A-Z])(?<![\w.-][0-9]\.)|(?<=[A-Z]\.[0-9]\.)(?= ?(?:{_NAME}|\d\d?:))|(?<=[a-z] [0-9]\.)(?= {_NAME})|"
+    rf"[0-9]\.(?:(?=[A-Z]\. ?[A-Z])(?<![\w.-][0-9]\.)|(?<=[A-Z]\.[0-9]\.)(?= ?(?:{_NAME}|\d\d?:))|"
+    rf"(?<=[a-z] [0-9]\.)(?= {_NAME})|"
     rf"(?<=[:;(,\s] [0-9]\.)(?= {_NAME}, (?:MD|DO|RN|NP|PA|PhD)\b))"
 )
 _GIVEN = re.compile(r"(?<![A-Za-z'-])([A-Z][a-z']{2,20}) $")
 # "Reese. Justice D.  M  MRN": a point for the comma between surname and given name, at the head of a record.
 _TURNED = re.compile(rf"(?m)\. (?={_NAME}(?: [A-Z]\.?)?(?:  [MF]\b| ?$| \())")
 _HEAD = re.compile(
-    rf"(?:(?:^|\n)|(?i:name|patient|pt|member):[ \t]{{1,20}})(?:de la |de |del |van )?(?P<v>{_NAME})(?:-{_NAME})?(?: I{{2,3}}| Jr)?$"
+    r"(?:(?:^|\n)|(?i:name|patient|pt|member):[ \t]{1,20})(?:de la |de |del |van )?"
+    rf"(?P<v>{_NAME})(?:-{_NAME})?(?: I{{2,3}}| Jr)?$"
 )
 _SURNAME = re.compile(rf" ({_NAME})(?![A-Za-z])")
 _TWO = re.compile(
-    rf"[A-Z]{{2}}\.(?:(?=[A-Z]\. ?{_NAME})(?<![A-Za-z]..\.)|(?<=[A-Z]\.[A-Z]{{2}}\.)(?= {_NAME}|\)|/)|(?<=[a-z] [A-Z]{{2}}\.)(?= {_NAME}|  [MF] ))"
+    rf"[A-Z]{{2}}\.(?:(?=[A-Z]\. ?{_NAME})(?<![A-Za-z]..\.)|"
+    rf"(?<=[A-Z]\.[A-Z]{{2}}\.)(?= {_NAME}|\)|/)|(?<=[a-z] [A-Z]{{2}}\.)(?= {_NAME}|  [MF] ))"
 )
 
 
@@ -102,5 +106,6 @@ def initials_struck_twice(plain: str) -> Iterator[tuple[int, int, str]]:
         if one + other in ABBREVIATIONS or not (one == other or beside(one, other)):
             continue
         given = _GIVEN.search(plain, max(0, match.start() - 24), match.start())
-        if given is None or weigh(given[1].lower()).odds > -1 and weigh(given[1].lower()).known:
+        weight = weigh(given[1].lower()) if given is not None else None
+        if weight is None or (weight.known and weight.odds > -1):
             yield match.start(), match.start() + 2, match[0][0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from workup.deid.cues import LABEL, Cue
+from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.page import Page, words_of
 from workup.deid.settings import LabelRule, Settings
@@ -48,9 +48,9 @@ _ENDS = frozenset(("ending", "last"))
 def labelled(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Finding]:
     """Values behind the labels of a page."""
     for cue in cues:
-        for kind in sorted(cue.kinds):
-            if kind.startswith(LABEL) and settings.on(f"label.{kind[6:]}"):
-                found = _value(page, cue, kind[len(LABEL) :], settings)
+        for leaf in cue.labels:
+            if settings.on(f"label.{leaf}"):
+                found = _value(page, cue, leaf, settings)
                 if found is not None:
                     yield found
 

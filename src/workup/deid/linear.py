@@ -11,8 +11,10 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as reader  # type: ignore[attr-defined]
 from typing import Any
 
-from workup.deid.openings import REGISTER, heads
+from workup.deid.openings import heads
 from workup.deid.page import Page
+from workup.deid.register import REGISTER, Asked
+from workup.deid.tails import least_run, tails
 from workup.errors import InputError
 
 MOST_WAYS = 20_000  # in which one stretch of text may be tried at one place
@@ -193,7 +195,7 @@ class Finder:
         self.pattern = pattern
         parsed = reader.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
         opens = heads(parsed) if len(parsed) and _parts_words(parsed[0]) else None
-        self.number = None if opens is None else REGISTER.number(opens)
+        self.number = None if opens is None else REGISTER.number(Asked(opens, tails(parsed), least_run(parsed)))
 
     def idle(self, page: Page) -> bool:
         """Whether the page has no place where the pattern could begin."""

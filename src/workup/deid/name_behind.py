@@ -6,8 +6,8 @@ import re
 
 _UNITS = r"(?:[A-Z]{0,3}ICU|PACU|CCU|NICU|Room|Rm|Bed|Suite|Tower|Ward|Bay|Unit|Floor|Clinic)\b"
 _RECORD = (
-    r"(?:MRN|MR ?#|MR\b|Med(?:ical)?\.? Rec|Record|Chart|Acct|Account|Case|Accession|DOB|D\.O\.B|Date of Birth|Born|"
-    r"Birth|Age\b|SSN|HAR|CSN|Visit|ID\b|PID)"
+    r"(?:MRN|MR ?#|MR\b|Med(?:ical)?\.? Rec|(?:Record|Chart|Account|Case|Visit)(?!\. )|Acct|Accession|DOB|D\.O\.B|"
+    r"Date of Birth|Born|Birth|Age\b|SSN|HAR|CSN|ID\b|PID)"
 )
 _DAY = r"(?:\d{1,2}[/-]\d{1,2}[/-]\d{2,4}|\d{4}-\d\d-\d\d|\d{1,2}[ -]?[A-Z][a-z]{2}[ -]?\d{2,4})"
 # What stands behind a name in headers: an age, a sex, a number of a record, a bed.

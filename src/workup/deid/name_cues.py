@@ -16,6 +16,7 @@ from workup.deid.settings import Settings
 TITLE, CREDENTIAL, LABEL, BY, ROLE, WORD_BEFORE, SPOKEN_WITH, PREPOSITION = 4.0, 4.0, 3.5, 2.6, 2.4, 1.5, 2.5, 1.0
 KIN_BEFORE, NAMING, BED, VOCATIVE, SPOKEN = 3.1, 3.5, 2.8, 3.0, 2.0
 _ROLES = (("patient", "name_patient"), ("relative", "name_relative"), ("provider", "name_provider"))
+_OF_PEOPLE = frozenset(("patient", "relative", "provider", "patient_label", "weak", "naming"))
 _LABEL_GAP = re.compile(
     r"[ \t]{0,30}(?:[:=#]|-(?=[ \t])|\|)[ \t]{0,40}(?:\n[ \t]{0,10})?[\"'(*]{0,2}$|[ \t]{1,3}/[ \t]{1,3}$"
 )
@@ -50,7 +51,7 @@ class Expectations:
         self._page = page
         clinicians = frozenset(settings.cues["clinician_title"])
         for cue in cues:
-            gap = page.gap(cue.last)
+            gap = page.gaps[cue.last]
             if "title" in cue.kinds:
                 self._title(cue, gap, clinicians)
             if "credential" in cue.kinds:
@@ -65,7 +66,7 @@ class Expectations:
                 self.starts[word + 1] = Expected(TITLE, behind.leaf or expected.leaf, "title")
 
     def _say(self, word: int, points: float, leaf: str, why: str) -> None:
-        if word < len(self._page) and (word not in self.starts or self.starts[word].points < points):
+        if word < self._page.size and (word not in self.starts or self.starts[word].points < points):
             self.starts[word] = Expected(points, leaf, why)
 
     def _title(self, cue: Cue, gap: str, clinicians: frozenset[str]) -> None:
@@ -89,11 +90,13 @@ class Expectations:
             return
         if page.cases[first] == "u" and ZIP.match(page.plain, page.ends[cue.last]):
             return  # a state: "Radnor, PA 19087"
-        if _CREDENTIAL_GAP.fullmatch(page.before(first)):
+        if _CREDENTIAL_GAP.fullmatch(page.leads[first]):
             self.credentials.add(first - 1)
 
     def _roles(self, cue: Cue, gap: str) -> None:
         page, after, word = self._page, cue.last + 1, self._page.words[cue.last]
+        if cue.kinds.isdisjoint(_OF_PEOPLE):
+            return
         label = _LABEL_GAP.match(gap) is not None
         if label and gap[:1] == ":" and self._speaks(cue):
             label = False  # a transcript: what follows is said, not a name
@@ -116,7 +119,7 @@ class Expectations:
                 by = word in ("by", "with", "to", "signed", "w")
                 points = (BY if by else ROLE) if direct else WORD_BEFORE
                 if kind == "relative" and "\n" not in gap and word in KIN and page.cases[cue.last] == "l":
-                    apposed = gap == ", " and after < len(page) and page.gap(after)[:1] in tuple(",.;)")
+                    apposed = gap == ", " and after < page.size and page.gaps[after][:1] in tuple(",.;)")
                     points = KIN_BEFORE if direct or apposed else BY
                 self._say(after, points, leaf, "kin_before" if points == KIN_BEFORE else "cue")
         if "naming" in cue.kinds and gap in (" ", ' "', " '"):
@@ -129,9 +132,9 @@ class Expectations:
     def vocatives(self, weights: Sequence[Weight]) -> None:
         """'Sharon, your result is ready': a given name that opens a text, a comma, and a sentence in small letters."""
         page = self._page
-        for at in range(min(1, len(page))):
+        for at in range(min(1, page.size)):
             weight = weights[at]
-            told = at + 1 < len(page) and page.gap(at) == ", " and page.cases[at + 1] in "ld"
+            told = at + 1 < page.size and page.gaps[at] == ", " and page.cases[at + 1] in "ld"
             if (
                 told
                 and page.words[at] not in _GREETINGS
@@ -145,6 +148,6 @@ class Expectations:
     def _beds(self) -> None:
         """'Bed 12: Rivera', as lists of patients have it."""
         page = self._page
-        for at, case in enumerate(page.cases):
-            if case == "d" and at and page.words[at - 1] in _BEDS and page.gap(at)[:2] == ": ":
+        for at in page.figures:
+            if at and page.words[at - 1] in _BEDS and page.gaps[at][:2] == ": ":
                 self._say(at + 1, BED, "name_patient", "bed")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workup.deid.name_behind import COMPLAINS
 from workup.deid.name_cues import LABEL, ROLE
-from workup.deid.name_words import TAKING, VERBS
+from workup.deid.name_words import MEDICINES, TAKING, VERBS
 from workup.deid.page import Page
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _ABBREVIATION, _MIXED, _UNKNOWN, _PROSE, _MEDICINE, _OPENS = -2.0, -1.5, -1.5, -3.0, -3.0, -0.5
 _VERB, _THING, _COMMON, _CAPITAL, _SPEAKER, _SMALL, _ENDS_SENTENCE = 0.7, -1.4, 0.75, 0.5, 3.2, 1.2, 0.5
+_UNTOLD = frozenset(("single", "capitals", "lower", "preposition"))
 _MIXED_NAMES = ("mc", "mac", "de", "la", "le", "di", "du", "van", "o'", "d'", "fitz")
 _DOSE = re.compile(
     r"-\d|,? (?:\d{1,4}(?:\.\d{1,2})?)(?:/\d{1,3})? ?(?:mg|mcg|ml|g|units?|tablets?|tabs?|%)\b", re.IGNORECASE
@@ -38,10 +39,10 @@ def _written(name: Candidate) -> float:
         return points
     if weight.common and weight.odds > 0.8 and not page.opens_sentence(first):
         points += _COMMON
-    gap, before = page.gap(first - 1), page.cases[first - 1]
-    if before == "l" and gap in (" ", ", ") and weight.known and page.gap(name.tail)[:1] not in ("-", "/"):
+    gap, before = page.gaps[first - 1], page.cases[first - 1]
+    if before == "l" and gap in (" ", ", ") and weight.known and page.gaps[name.tail][:1] not in ("-", "/"):
         points += _CAPITAL
-    ends = page.gap(name.tail)[:2] in (". ", ".\n", "? ", ".")
+    ends = page.gaps[name.tail][:2] in (". ", ".\n", "? ", ".")
     if gap == ", " and before in "ld" and ends and weight.surname and weight.odds > 1.0:
         points += _ENDS_SENTENCE
     return points
@@ -67,12 +68,12 @@ def _said(name: Candidate) -> float:
     if name.cue.why == "preposition":  # "closed with Vicryl" is more common than a stranger
         return _UNKNOWN if weight.why in ("unknown", "slip") else 0.0
     points = _PROSE if weight.odds < 0.5 and _prose_follows(name.page, name.tail) else 0.0
-    return points + (_PROSE if name.page.gap(name.tail)[:1] == ":" else 0.0)
+    return points + (_PROSE if name.page.gaps[name.tail][:1] == ":" else 0.0)
 
 
 def _prose_follows(page: Page, tail: int) -> bool:
     after = tail + 1
-    if after >= len(page) or page.cases[after] != "l" or page.gap(tail) not in (" ", ", "):
+    if after >= page.size or page.cases[after] != "l" or page.gaps[tail] not in (" ", ", "):
         return False
     return page.words[after] not in VERBS and not COMPLAINS.match(page.plain, page.ends[tail], page.ends[tail] + 8)
 
@@ -81,7 +82,7 @@ def _spoken(name: Candidate) -> float:
     """Who speaks in a transcript: a given name that opens a line, with a colon behind it."""
     page, weight = name.page, name.runs.weights[name.full[0]]
     text = page.words[name.full[0]]
-    if not (page.opens_line(name.first) and page.gap(name.tail)[:1] == ":" and weight.given and weight.known):
+    if not (page.opens_line(name.first) and page.gaps[name.tail][:1] == ":" and weight.given and weight.known):
         return 0.0
     again = page.speakers.get(text, 0) > 1
     if len(text) < 3 or page.cases[name.first] not in "tl" or not (weight.odds > 0.4 or again):
@@ -91,13 +92,15 @@ def _spoken(name: Candidate) -> float:
 
 
 def _elsewhere(name: Candidate) -> float:
-    """A medicine rather than a person: a dose follows, or a verb of taking stands before."""
+    """A medicine rather than a person: a dose follows, a verb of taking stands before, or nothing tells of a person."""
     page, first = name.page, name.first
     if name.points >= LABEL:
         return 0.0
-    if _DOSE.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 24):
+    if page.cases[name.tail + 1 : name.tail + 2] == "d" and _DOSE.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 24):
         return _MEDICINE
-    if not first or page.gap(first - 1) != " ":
+    if page.words[name.full[0]] in MEDICINES and _UNTOLD.issuperset(name.why) and not page.opens_line(first):
+        return _MEDICINE
+    if not first or page.gaps[first - 1] != " ":
         return 0.0
     before = page.words[first - 1]
     if before in ("on", "of", "with") and first > 1:

@@ -20,6 +20,9 @@ _OWN_LINE, _HEADS_LINE, _DASHED, _POSSESSIVE = 0.3, 0.5, 0.9, 0.3
 _SMALL, _OPENS_TEXT, _CAPITALS, _SHOUTED = -1.2, 1.3, -0.5, -0.4
 _AFTER_NUMBER, _NAMED_SCORE, _IMPOSSIBLE = -2.0, -2.5, -9.0
 _PLAIN = frozenset(("word", "clinical"))
+# What must stand behind a name for a header to go on there, and small letters that none goes on with.
+_TOLD_BEHIND, _UNTOLD = frozenset(", \t-|/("), frozenset("efgjklnoqtuwxyz")
+_COMPLAINTS = frozenset("cspw")
 _SURE_OF = frozenset(("kin_before", "naming", "vocative", "met"))
 
 
@@ -46,9 +49,11 @@ class Candidate:
         opens = page.opens_line(self.first)
         self.aged = opens and AGED.match(page.plain, end, end + 8) is not None
         end += page.plain[end : end + 1] == "."
-        self.header = self.in_unit or BEHIND.match(page.plain, end, end + 50) is not None
-        if not self.header and DAY_BEHIND.match(page.plain, end, end + 50):
-            before = page.before(self.first)
+        behind = page.plain[end : end + 2]
+        told = behind[:1] in _TOLD_BEHIND and not (behind[0] == " " and behind[1:] in _UNTOLD)
+        self.header = self.in_unit or (told and BEHIND.match(page.plain, end, end + 50) is not None)
+        if told and not self.header and DAY_BEHIND.match(page.plain, end, end + 50):
+            before = page.leads[self.first]
             self.header = opens or before[-1:] in ("(", "|") or before[-3:] in (" - ", " / ")
         met = self.cue is not None and (self.points >= BED or self.cue.why == "met")
         self.announced = self.signed or met or (self.header and self.turned) or self.aged or self.in_unit
@@ -129,15 +134,15 @@ def _initials(name: Candidate) -> float:
         return 0.0
     name.why.append("initial")
     if len(full) > 1:
-        dotted = any(page.cases[w] == "i" and page.gap(w) == ". " for w in range(first + 1, name.tail))
+        dotted = any(page.cases[w] == "i" and page.gaps[w] == ". " for w in range(first + 1, name.tail))
         return _INITIAL + (_DOTTED if dotted else 0.0)
     points, weight = _INITIAL * min(count, 2), name.runs.weights[full[0]]
-    if page.cases[first] == "i" and page.gap(first) == " ":
+    if page.cases[first] == "i" and page.gaps[first] == " ":
         points += _ARTICLE  # "A Smith" opens with an article as often
-    if name.tail == full[0] + 1 and weight.given and page.gap(name.tail)[:1] in (".", ",", ")"):
+    if name.tail == full[0] + 1 and weight.given and page.gaps[name.tail][:1] in (".", ",", ")"):
         points += _GIVEN_INITIAL + max(0.0, -0.4 * weight.odds)
     listed = weight.everyday and page.opens_line(first) and page.words[first] in "abcdefg"  # "A. Prostate, 14 cores"
-    if page.cases[first] == "i" and page.gap(full[0] - 1) == ". " and weight.family and weight.known and not listed:
+    if page.cases[first] == "i" and page.gaps[full[0] - 1] == ". " and weight.family and weight.known and not listed:
         points += _INITIAL_FIRST + max(0.0, -0.5 * weight.odds)
     return points
 
@@ -151,7 +156,7 @@ def _telling_initials(name: Candidate) -> int:
     pointed = page.plain[page.ends[tail] : page.ends[tail] + 1] == "."
     if found and found[-1] == tail and page.words[tail] in ("i", "v", "x") and not pointed:
         found.pop()
-    if found and found[0] == first and page.gap(first) in ("-", "- "):
+    if found and found[0] == first and page.gaps[first] in ("-", "- "):
         found.pop(0)
     return len(found)
 
@@ -186,10 +191,10 @@ def _parts(name: Candidate) -> float:
 def _runs_on(name: Candidate) -> bool:
     """Whether words with capitals stand inside a sentence, where only names have them."""
     page, first = name.page, name.first
-    if not first or page.cases[first - 1] != "l" or page.gap(first - 1) not in (" ", ", "):
+    if not first or page.cases[first - 1] != "l" or page.gaps[first - 1] not in (" ", ", "):
         return False
     behind = page.cases[name.tail + 1 : name.tail + 2]
-    whole = page.gap(name.tail)[:1] != " " or behind in ("", "l", "d")
+    whole = page.gaps[name.tail][:1] != " " or behind in ("", "l", "d")
     known = all(name.runs.weights[word].known for word in name.full)
     return whole and known and all(page.cases[word] == "t" for word in name.full)
 
@@ -208,34 +213,34 @@ def _case(name: Candidate) -> float:
 
 def _around(name: Candidate) -> float:
     """Verbs and relations right behind, and lines that a name heads or fills."""
-    page, after, gap = name.page, name.tail + 1, name.page.gap(name.tail)
+    page, after, gap = name.page, name.tail + 1, name.page.gaps[name.tail]
     points = _POSSESSIVE if gap[:2] in ("'s", "'S") else 0.0
-    if after < len(page):
+    if after < page.size:
         word = page.words[after]
         if word in VERBS and gap in (" ", ", ") and page.cases[after] == "l":
             points += _VERB + (_SUBJECT if "pair" in name.why and page.opens_sentence(name.first) else 0.0)
             name.why.append("verb")
-        owned = word in ("his", "her", "the") and gap == ", " and after + 1 < len(page) and page.words[after + 1] in KIN
+        owned = word in ("his", "her", "the") and gap == ", " and after + 1 < page.size and page.words[after + 1] in KIN
         if owned or (word in KIN and gap in (" (", ", ", " - ", " / ")):
             points += _KIN_BEHIND
             name.why.append("kin")
-        elif COMPLAINS.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 8):
+        elif word in _COMPLAINTS and COMPLAINS.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 8):
             points += _COMPLAINS
             name.why.append("verb")
-    ends = after >= len(page) or gap[:1] == "\n"
-    if page.before(name.first) == " - " and (ends or gap == ", "):
+    ends = after >= page.size or gap[:1] == "\n"
+    if page.leads[name.first] == " - " and (ends or gap == ", "):
         points += _DASHED
     if page.opens_line(name.first):
-        whole = after >= len(page) or "\n" in gap
+        whole = after >= page.size or "\n" in gap
         points += _OWN_LINE if whole else _HEADS_LINE if gap in (" - ", " | ", " / ", "  ") else 0.0
     return points
 
 
 def _against(name: Candidate) -> float:
     page, first, points = name.page, name.first, 0.0
-    if first and page.words[first - 1].isdigit() and page.gap(first - 1) == " " and not page.capitals[first]:
+    if first and page.words[first - 1].isdigit() and page.gaps[first - 1] == " " and not page.capitals[first]:
         points += _AFTER_NUMBER  # a street, a dose, a count
     behind = page.plain[page.ends[name.tail] : page.ends[name.tail] + 2].strip()
-    if len(name.full) == 2 and page.gap(first) == "-" and behind.isdigit():
+    if len(name.full) == 2 and page.gaps[first] == "-" and behind.isdigit():
         points += _NAMED_SCORE  # "Lund-Mackay 9"
     return points

@@ -10,6 +10,8 @@ from workup.tasks.spans.language import function_words
 
 _MOST = 6
 _JOINS = frozenset((" ", "-", ". ", ".", '" ', ' "', "- ", " -"))
+_TURNS = frozenset((", ", ",", "^", "., "))
+_PLAIN = frozenset(("word", "clinical"))
 
 
 class Runs:
@@ -18,10 +20,18 @@ class Runs:
     def __init__(self, page: Page, weights: list[Weight], credentials: set[int], stop: frozenset[str]) -> None:
         self.page, self.weights, self.credentials, self.stop = page, weights, credentials, stop
 
+    def hopeless(self, at: int) -> bool:
+        """Whether a word that nobody bears stands without a cue, a credential and a word that joins it.
+
+        All that may stand around one is too little to make a name of it, so that it need not be weighed."""
+        if self.weights[at].why not in _PLAIN or at in self.credentials or self.page.gaps[at] in _TURNS:
+            return False
+        return at + 1 >= self.page.size or not self._joined(at, at, None)
+
     def ends(self, first: int, cue: Expected | None) -> list[int]:
         """Last words at which a name that begins here may end, the longest last."""
         page, found, at = self.page, [first], first
-        while at + 1 < len(page) and len(found) < _MOST and self._joined(first, at, cue):
+        while at + 1 < page.size and len(found) < _MOST and self._joined(first, at, cue):
             at += 1
             found.append(at)
         while len(found) > 1 and page.words[found[-1]] in PARTICLES and page.cases[found[-1]] in "l":
@@ -30,7 +40,7 @@ class Runs:
 
     def _joined(self, first: int, at: int, cue: Expected | None) -> bool:
         """Whether the word behind this one may belong to the same name."""
-        page, gap = self.page, self.page.gap(at)
+        page, gap = self.page, self.page.gaps[at]
         word, case, weight = page.words[at + 1], page.cases[at + 1], self.weights[at + 1]
         if gap not in _JOINS or (gap[0] == "." and page.cases[at] != "i" and page.words[at] not in ("st", "jr", "sr")):
             return False
@@ -38,7 +48,7 @@ class Runs:
             return True
         if case == "i":
             return gap in (" ", ".", '" ', ". ")
-        if word in PARTICLES and case in "lut" and at + 2 < len(page):
+        if word in PARTICLES and case in "lut" and at + 2 < page.size:
             after = self.weights[at + 2]
             if page.words[at + 2] in PARTICLES or (page.cases[at + 2] in "tu" and after.odds > -2):
                 return True
@@ -62,7 +72,7 @@ class Runs:
         called = cue is not None and cue.why == "title" and page.cases[at - 1] == "i" and page.cases[at] == "t"
         if page.words[at] in function_words() and at not in self.credentials:
             sure = self.weights[first].given and self.weights[first].odds > 0.8 and not self.weights[first].everyday
-            inside = page.gap(at - 1) == " " and page.cases[at] == "t" and page.cases[at + 1 : at + 2] != "t"
+            inside = page.gaps[at - 1] == " " and page.cases[at] == "t" and page.cases[at + 1 : at + 2] != "t"
             if at == first + 1 and sure and inside and weight.family:
                 return True  # "Hao Her", "Sunita To": a capital where a sentence has none
             return called and page.words[at] in ("may", "will", "few", "own", "down", "more", "just", "much")
@@ -71,7 +81,7 @@ class Runs:
             return signed and weight.why != "clinical" and page.words[at] not in self.stop
         announced = cue is not None and cue.points >= 2.0
         initial = page.cases[at - 1] == "i" and at - 1 > first
-        suffix = at + 1 < len(page) and page.words[at + 1] in SUFFIXES and page.gap(at) in (" ", ", ")
+        suffix = at + 1 < page.size and page.words[at + 1] in SUFFIXES and page.gaps[at] in (" ", ", ")
         opened = self.weights[first].given and self.weights[first].odds > 0.4
         opened = opened and (
             page.words[at] not in self.stop or (weight.surname and page.cases[at] == page.cases[first])
@@ -80,8 +90,8 @@ class Runs:
 
     def tails(self, last: int, cue: Expected | None) -> list[int]:
         """The end as it is, and with a given name and more behind a comma ('Last, First M.')."""
-        page, gap, at = self.page, self.page.gap(last), last + 1
-        if gap not in (", ", ",", "^", "., ") or at >= len(page) or page.cases[at] not in "tulmi":
+        page, gap, at = self.page, self.page.gaps[last], last + 1
+        if gap not in _TURNS or at >= page.size or page.cases[at] not in "tulmi":
             return [last]
         if gap != "^" and not self._given_behind(last, at, cue):
             return [last]
@@ -96,7 +106,7 @@ class Runs:
         announced = cue is not None and cue.points >= 3
         end = (
             page.ends[at + 1] + 1
-            if at + 1 < len(page) and page.cases[at + 1] == "i" and page.gap(at) == " "
+            if at + 1 < page.size and page.cases[at + 1] == "i" and page.gaps[at] == " "
             else page.ends[at]
         )
         header = BEHIND.match(page.plain, end, end + 50) is not None
@@ -104,7 +114,7 @@ class Runs:
             return True
         if page.cases[at] == "u" and len(page.words[at]) == 2 and ZIP.match(page.plain, page.ends[at]):
             return False  # a state
-        gap = page.gap(at)
+        gap = page.gaps[at]
         ends = gap[:1] in ("\n", "") or gap[:2] in (", ", " (", "  ", " -", " |", " /", '" ')
         whole = gap[:1] in ("\n", "") or gap[:2] in ("  ", " |", " /")
         if announced and (whole or header) and page.cases[at] in "tu" and weight.why not in ("clinical", "short"):
@@ -113,7 +123,7 @@ class Runs:
         if (announced or header) and ends and fits and page.cases[at] in "tu" and (weight.given or not weight.everyday):
             return True
         if page.words[at] in self.stop:  # "Prakash, An" is a name where nothing of a sentence follows
-            gap = page.gap(at)
+            gap = page.gaps[at]
             alone = gap[:1] in (",", "(", "\n", "") or gap[:2] in ("  ", " (", " -", " |")
             fits = weight.given and page.cases[at] in "tu" and (weight.odds > -2.9 or header)
             return fits and (
@@ -127,11 +137,11 @@ class Runs:
 
     def _more_given(self, at: int, *, hl7: bool) -> bool:
         page = self.page
-        if at + 1 >= len(page) or page.gap(at) not in (" ", "^", ".", "-", ", ", ". "):
+        if at + 1 >= page.size or page.gaps[at] not in (" ", "^", ".", "-", ", ", ". "):
             return False
         if page.cases[at + 1] == "i":
-            return page.gap(at) in (" ", "^", ".")
-        if page.words[at + 1] in SUFFIXES or (hl7 and page.gap(at) == "^"):
+            return page.gaps[at] in (" ", "^", ".")
+        if page.words[at + 1] in SUFFIXES or (hl7 and page.gaps[at] == "^"):
             return True
         given = self.weights[at + 1].given and self.weights[at + 1].odds > -0.5
-        return page.gap(at) in (" ", "-") and page.cases[at + 1] in "tu" and given
+        return page.gaps[at] in (" ", "-") and page.cases[at + 1] in "tu" and given

@@ -44,3 +44,18 @@ TAKING = words_of(
     "trial remains currently maintained switched ingestion overdose treated"
 )
 DONE = words_of("done moved cancelled canceled rescheduled scheduled ordered booked planned held completed")
+# Medicines sold under what is a given name too; most are oral contraceptives.
+MEDICINES = words_of(
+    "yasmin yaz heather camila errin jolivette ella allegra lyrica asa soma senna portia kariva apri mirena "
+    "skyla kyleena liletta jaydess angeliq estelle ocella gianvi loryna syeda nikki vestura zarah jasmiel marlissa "
+    "larissia levora lessina lutera aviane sronyx vienva tilia junel larin hailey aubra chateal ayuna afirmelle "
+    "delyla falmina orsythia kurvelo altavera lillow ashlyna daysee camrese amethia jaimiess simpesse rivelsa "
+    "jolessa setlakin introvale elinest cryselle reclipsen enskyce isibloom juleber emoquette cyred kalliga mili "
+    "estarylla femynor nymyo vylibra briellyn philith vyfemla wera balziva dasetta alyacen pirmella nylia wymzya "
+    "kaitlib layolis zovia kelnor blisovi lomedia mibelas taytulla melodetta charlotte finzala tydemy natazia "
+    "slynd incassia deblitane lyza lyleq norlyda sharobel tulana aurovela joyeaux luizza minastrin tarina "
+    "velivet caziant mircette viorele pimtrea volnea bekyree azurette simliya calan mareen "
+    "darvon alesse dianette marvelon mercilon cilest gedarel millinette "
+    "rigevidon cerazette cerelle nacrez feanolla aidulan zelleta zelly norgeston noriday lizinna lucette "
+    "eloine daylette zoely qlaira"
+)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
 
 from workup.deid.cues import Cue
 from workup.deid.finding import Finding
+from workup.deid.memo import Memo
 from workup.deid.name_cues import ROLE, Expectations, Expected
 from workup.deid.name_odds import Candidate, total_odds
 from workup.deid.name_openings import may_open
@@ -21,24 +23,29 @@ _NO_SURNAME = frozenset(("word", "clinical", "short"))
 def names(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Finding]:
     """Names of a page, from the left, none overlapping."""
     expectations = Expectations(page, cues, settings)
-    weights = [_weight(word, settings.names) for word in page.words]
+    weights = list(map(_weights(settings.names).__getitem__, page.words))
     expectations.vocatives(weights)
     runs = Runs(page, weights, expectations.credentials, settings.not_names)
-    at, starts, cases, plain = 0, expectations.starts, page.cases, page.plain + " "
-    while at < len(page):
-        cue = starts.get(at)
-        if cue is None and at and cases[at] == "l" and weights[at].everyday and plain[page.ends[at]] != ":":
-            at += 1  # most words of a text
+    starts, gaps, free = expectations.starts, page.gaps, 0
+    for at, case in enumerate(page.cases):
+        if case == "l" and at and weights[at].everyday and at not in starts and gaps[at][:1] != ":":
+            continue  # most words of a text
+        if at < free:
             continue
-        found = _best(runs, at, cue) if may_open(runs, at, cue) else None
-        if found is None:
-            at += 1
-        else:
+        cue = starts.get(at)
+        opens = (cue is not None or not runs.hopeless(at)) and may_open(runs, at, cue)
+        found = _best(runs, at, cue) if opens else None
+        if found is not None:
             yield found[0]
-            at = found[1] + 1
+            free = found[1] + 1
 
 
-def _weight(word: str, own: frozenset[str]) -> Weight:
+@lru_cache(maxsize=8)
+def _weights(own: frozenset[str]) -> Memo[Weight]:
+    return Memo(partial(_weight, own=own))
+
+
+def _weight(word: str, *, own: frozenset[str]) -> Weight:
     if word in own:
         return Weight(1.4, True, True, True, "list")
     return weigh(word) if 1 < len(word) <= 40 else Weight(0.0, True, False, False, "initial")

@@ -33,10 +33,12 @@ _BEFORE_COMMA = re.compile(r"(?<![\d.,])(?:(?P<one>\d{1,3})|\d{1,2}\.\d{1,2}|(?P
 _DAY = re.compile(r"(?:[OoIlZzSs]|\d{1,2})([-.])(?:[OoIlZzSs]|\d{1,2})\1(?:\d\d|(?:19|20)\d\d)")
 _POSTAL = re.compile(rf", (?:[A-Z]{{2}}|[A-Z][a-z]{{3,12}}) (?P<v>[{_F}]{{5}}|[{_F}]{{3}})(?=[-.\n ]|$)")
 _INSIDE_CODE = re.compile(r"[OoIl](?=[0-9]{2})(?<=[0-9]{3}.)")
-# Figures beside letters that look like figures, or beside marks that are read for others; most texts have none.
+# Figures beside letters that look like figures, or beside marks that are read for others; most lines have none.
+_LIKE = "OoQIlZzSsBbGgqA"
 _WORTH_A_LOOK = re.compile(
-    r"[0-9]['OoQIlZzSsBbGgqA~]|[OoQIlZzSsBbGgqA~][0-9]|\b[OoIlZzSs][-.][0-9]|[0-9],[0-9]{1,3}\.[0-9]{4}|\.[0-9]{1,3},[0-9]{4}|~|"
-    r"[a-z]\.? [OoQIlZzSsBbGgqA], [12]"
+    rf"[0-9~,](?:(?<=~)|(?<=[{_LIKE}~][0-9])|(?<=[0-9])(?=['{_LIKE}~]|,[0-9]{{1,3}}\.[0-9]{{4}})|"
+    rf"(?<=[a-z] [{_LIKE}],)(?= [12])|(?<=[a-z]\. [{_LIKE}],)(?= [12])|(?<=\b[OoIlZzSs][-.][0-9])|"
+    r"(?<=[0-9],)(?=[0-9]{4}(?![0-9])))"
 )
 _TILDE = re.compile(r"(?<=[A-Za-z0-9])~(?=[A-Za-z0-9])")
 
@@ -47,8 +49,17 @@ def as_numbers(plain: str) -> str:
     >>> as_numbers("seen 12/I7/19A7, tel. (9O6) s55~0136, December I7, z0I6; S21-4410, L5-S1, T4 8.l")
     'seen 12/17/1947, tel. (906) 555-0136, December 17, 2016; S21-4410, L5-S1, T4 8.l'
     """
-    if not _WORTH_A_LOOK.search(plain):
-        return plain
+    pieces, at = [], 0
+    while (worth := _WORTH_A_LOOK.search(plain, at)) is not None:
+        start = plain.rfind("\n", at, worth.start()) + 1 or at
+        end = plain.find("\n", worth.end())
+        end = len(plain) if end < 0 else end
+        pieces += [plain[at:start], _line(plain[start:end])]
+        at = end
+    return "".join([*pieces, plain[at:]]) if pieces else plain
+
+
+def _line(plain: str) -> str:
     plain = _TILDE.sub("-", plain)
     plain = _GROUPED.sub(_groups, plain)
     plain = _OF_MONTH.sub(_day, plain)

@@ -12,10 +12,9 @@ from typing import Any
 
 OTHER = "\u00a4"
 _SYMBOLS = frozenset(string.ascii_letters + "0_ " + string.punctuation + OTHER + "\x00")
-_WORD = frozenset(string.ascii_letters + "0_" + OTHER)
+WORD = frozenset(string.ascii_letters + "0_" + OTHER)
 _MOST = 4_000
-_DEPTH = 3
-_MOST_MET = 200_000  # beginnings of three characters that are remembered
+DEPTH = 3
 _TABLE = {ord(c): "0" for c in string.digits} | {ord(c): " " for c in string.whitespace + "\x1c\x1d\x1e\x1f"}
 _TABLE |= {0x17F: "s", 0x131: "i", 0x130: "i", 0x212A: "k"}  # that a pattern blind to case takes for ASCII letters
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -38,65 +37,19 @@ def fold(plain: str) -> str:
     return _CONTROL.sub("\x00", text) if not text.isprintable() else text
 
 
-class Register:
-    """Every set of beginnings that some pattern asks for, turned around: from a beginning to the sets that hold it.
-
-    One look at each place of a text then tells all patterns where they can begin, in the place of one search a pattern.
-    """
-
-    def __init__(self) -> None:
-        self._numbers: dict[frozenset[str], int] = {}
-        self._tables: dict[int, dict[str, list[int]]] = {}
-        self._met: dict[str, tuple[int, ...]] = {}  # the longest beginnings seen so far, with all sets that they open
-
-    def number(self, heads: frozenset[str]) -> int:
-        """The number of a set, given to it at first sight."""
-        found = self._numbers.get(heads)
-        if found is None:
-            found = self._numbers[heads] = len(self._numbers)
-            table = self._tables.setdefault(len(next(iter(heads), "")), {})
-            for head in heads:
-                table.setdefault(head, []).append(found)
-            self._met.clear()
-        return found
-
-    def places(self, folded: str, begin: list[int]) -> list[list[int]]:
-        """For each set, those places where one of its beginnings stands, from the left."""
-        found: list[list[int]] = [[] for _ in self._numbers]
-        met = self._met
-        for place in begin:
-            head = folded[place : place + _DEPTH]
-            numbers = met.get(head)
-            if numbers is None:
-                numbers = self._meet(head)
-            for number in numbers:
-                found[number].append(place)
-        return found
-
-    def _meet(self, head: str) -> tuple[int, ...]:
-        numbers = tuple(number for length, table in self._tables.items() for number in table.get(head[:length], ()))
-        if len(self._met) < _MOST_MET:
-            self._met[head] = numbers
-        return numbers
-
-
-REGISTER = Register()
-
-
 def heads(parsed: Any) -> frozenset[str] | None:
-    """The folded first characters of all matches: three where matches are that long, else fewer; None for any.
+    """The folded first characters of all matches, three or all of a shorter match; fewer if too many; None for any.
 
     >>> from re import _parser
     >>> sorted(heads(_parser.parse("[Jj]an|feb(?:ruary)?")))
     ['Jan', 'feb', 'jan']
     """
     blind = bool(parsed.state.flags & re.IGNORECASE)
-    for depth in range(min(_DEPTH, int(parsed.getwidth()[0])), 0, -1):
+    for depth in range(DEPTH, 0, -1):
         try:
-            found = _Growth(depth).grown({""}, parsed, blind=blind)
+            return frozenset(head[:depth] for head in _Growth(depth).grown({""}, parsed, blind=blind))
         except TooManyError:
             continue
-        return frozenset(head[:depth] for head in found)
     return None
 
 
@@ -129,10 +82,8 @@ class _Growth:
             return self.grown(begun, about, blind=blind)
         if kind is codes.BRANCH:
             return set().union(*(self.grown(begun, part, blind=blind) for part in about[1]))
-        symbols = _symbols(kind, about)
-        if blind:
-            symbols = frozenset(case for one in symbols for case in (one.lower(), one.upper()))
-        return {head if len(head) >= self._depth else head + symbol for head in begun for symbol in symbols}
+        signs = symbols(kind, about, blind=blind)
+        return {head if len(head) >= self._depth else head + sign for head in begun for sign in signs}
 
     def _repeated(self, begun: set[str], low: Any, high: Any, body: Any, *, blind: bool) -> set[str]:
         found, now = (set(begun) if int(low) == 0 else set()), begun
@@ -143,7 +94,13 @@ class _Growth:
         return found
 
 
-def _symbols(kind: Any, about: Any) -> frozenset[str]:
+def symbols(kind: Any, about: Any, *, blind: bool) -> frozenset[str]:
+    """The folded signs that one item of a pattern may be."""
+    signs = _signs(kind, about)
+    return frozenset(case for one in signs for case in (one.lower(), one.upper())) if blind else signs
+
+
+def _signs(kind: Any, about: Any) -> frozenset[str]:
     if kind is codes.LITERAL:
         return frozenset(fold(chr(about)))
     if kind is not codes.IN:
@@ -160,7 +117,7 @@ def _symbols(kind: Any, about: Any) -> frozenset[str]:
         # A class that leaves out some letters or digits leaves others of the same folded sign.
         single = {s for s in found if not s.isalnum() and s not in (OTHER, " ", "\x00")}
         words = (
-            _WORD if any(one is codes.CATEGORY and what is codes.CATEGORY_WORD for one, what in about) else frozenset()
+            WORD if any(one is codes.CATEGORY and what is codes.CATEGORY_WORD for one, what in about) else frozenset()
         )
         return _SYMBOLS - single - words
     return frozenset(found)
@@ -170,7 +127,7 @@ def _category(category: Any) -> frozenset[str]:
     if category is codes.CATEGORY_DIGIT:
         return frozenset("0")
     if category is codes.CATEGORY_WORD:
-        return _WORD
+        return WORD
     if category is codes.CATEGORY_SPACE:
         return frozenset(" ")
     return _SYMBOLS

@@ -7,13 +7,20 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Container, Iterator
 from functools import cached_property
+from itertools import accumulate, compress, count
+from operator import add, sub
 
 from workup.deid.folding import folded
-from workup.deid.openings import REGISTER, fold
+from workup.deid.memo import Memo
+from workup.deid.openings import fold
+from workup.deid.register import REGISTER
 
 _MOST_GAP = 80
-_OPENING = re.compile(r"(?<!\w)\w|[^\w\s]")
+_RUN_OR_MARK = re.compile(r"\w+|(?=[^\w\s])")
+_MARK = re.compile(r"[^\w\s]")
+_APOSTROPHE = re.compile(r"'(?<=[^\W_]')(?![sS](?![^\W_]))[^\W_]")
 _WORD = re.compile(r"[^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?")
 
 
@@ -37,16 +44,19 @@ class Page:
         self.plain = folded(text)
         low = self.plain.lower()
         self.low = low if len(low) == len(text) else "".join(c.lower()[:1] for c in self.plain)
-        spans = [match.span() for match in _WORD.finditer(self.plain)]
-        self.starts = [start for start, _ in spans]
-        self.ends = [end for _, end in spans]
-        low = self.low
-        self.words = [low[start:end] for start, end in spans]
-        plain = self.plain
-        self.cases = "".join([_case(plain[start:end]) for start, end in spans])
-
-        after = [*self.starts[1:], len(plain)]
-        self._gaps = [plain[end : min(start, end + _MOST_GAP)] for end, start in zip(self.ends, after, strict=False)]
+        written = _WORD.findall(self.plain)
+        self.words = _WORD.findall(self.low)
+        self.cases = "".join(map(_CASES.__getitem__, written))
+        # A word ends behind all words so far and what stands between them. No loop of Python's own runs here.
+        parted = _WORD.split(self.plain)
+        lengths = list(map(len, written))
+        self.ends = list(accumulate(map(add, map(len, parted), lengths)))
+        self.starts = list(map(sub, self.ends, lengths))
+        self.size = len(written)
+        wide = len(max(parted, key=len)) > _MOST_GAP
+        # What stands behind each word, and before it: blanks and marks, at most 80.
+        self.gaps = [gap[:_MOST_GAP] for gap in parted[1:]] if wide else parted[1:]
+        self.leads = [gap[-_MOST_GAP:] for gap in parted[:-1]] if wide else parted[:-1]
         self._places: list[list[int]] = []
 
     def __len__(self) -> int:
@@ -55,21 +65,23 @@ class Page:
     def places(self, number: int) -> list[int]:
         """Places where a word begins, or a mark stands, with a beginning of the numbered set."""
         if number >= len(self._places):  # none was looked for yet, or the pattern is newer than the page
-            folded = fold(self.plain) + "\x00" * 4
-            begin = [match.start() for match in _OPENING.finditer(self.plain)]
-            self._places = REGISTER.places(folded, begin)
+            self._places = REGISTER.places(fold(self.plain) + "\x00" * 3, self._openings())
         return self._places[number]
+
+    def _openings(self) -> list[tuple[int, int]]:
+        """Runs of letters, digits and underscores, and marks as stretches of no length, from the left."""
+        if "_" in self.plain or _APOSTROPHE.search(self.plain):  # words here, and runs there, are not the same
+            return [match.span() for match in _RUN_OR_MARK.finditer(self.plain)]
+        marks = [match.start() for match in _MARK.finditer(self.plain)]
+        return sorted([*zip(self.starts, self.ends, strict=True), *zip(marks, marks, strict=True)])
 
     def gap(self, word: int) -> str:
         """What stands between a word and the next, or the end of the text."""
-        return self._gaps[word]
+        return self.gaps[word]
 
     def before(self, word: int) -> str:
         """What stands between a word and the one before, or the start of the text; at most 80 characters."""
-        if word and len(self._gaps[word - 1]) < _MOST_GAP:
-            return self._gaps[word - 1]
-        start = self.starts[word]
-        return self.plain[max(self.ends[word - 1] if word else 0, start - _MOST_GAP) : start]
+        return self.leads[word]
 
     def word_at(self, place: int) -> int:
         """The first word that starts at or behind a place."""
@@ -77,28 +89,34 @@ class Page:
 
     def opens_line(self, word: int) -> bool:
         """Whether nothing but blanks and marks stands before a word in its line."""
-        return word == 0 or "\n" in self.before(word)
+        return word == 0 or "\n" in self.leads[word]
 
     def opens_sentence(self, word: int) -> bool:
         """Whether a word opens a line or stands behind the end of a sentence."""
         if word == 0:
             return True
-        gap = self.before(word)
-        return "\n" in gap or any(mark in gap for mark in (". ", "? ", "! ", ".  "))
+        gap = self.leads[word]
+        return gap != " " and ("\n" in gap or ". " in gap or "? " in gap or "! " in gap)
+
+    def of(self, words: Container[str]) -> Iterator[int]:
+        """The words of the page that are among these, from the left."""
+        return compress(count(), map(words.__contains__, self.words))
+
+    @cached_property
+    def figures(self) -> list[int]:
+        """The words that hold a digit."""
+        return [word for word, case in enumerate(self.cases) if case == "d"]
 
     @cached_property
     def longest(self) -> int:
         """Letters and digits of the longest word that holds a digit."""
-        return max((len(word) for word, case in zip(self.words, self.cases, strict=True) if case == "d"), default=0)
+        return max((len(self.words[word]) for word in self.figures), default=0)
 
     @cached_property
     def speakers(self) -> Counter[str]:
         """How often each word opens a line with a colon behind it, as names do in transcripts."""
-        return Counter(
-            word
-            for at, word in enumerate(self.words)
-            if self.plain[self.ends[at] : self.ends[at] + 1] == ":" and self.opens_line(at)
-        )
+        marked = [at for at, gap in enumerate(self.gaps) if gap[:1] == ":"]
+        return Counter(self.words[at] for at in marked if self.opens_line(at))
 
     @cached_property
     def capitals(self) -> list[bool]:
@@ -124,3 +142,6 @@ def _case(word: str) -> str:
     if "'" in word and not any(map(str.isdigit, word)):
         return "l" if word.islower() else "u" if word.isupper() else "t"
     return "d"
+
+
+_CASES = Memo(_case)

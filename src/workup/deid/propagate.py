@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from workup.deid.finding import Finding
 from workup.deid.name_words import ABBREVIATIONS, KIN, MEETING, MONTHS, VERBS
@@ -13,7 +14,8 @@ from workup.deid.settings import Settings
 from workup.deid.slips import apart
 
 _SURE = 0.7
-_INITIALS = re.compile(r"(?<![\w.])(?:[A-Z]\.? ?){2,3}(?![\w])")
+_INITIALS = re.compile(r"[A-Z](?<![\w.].)\.? ?(?:[A-Z]\.? ?){1,2}(?!\w)")
+_FEW = 32
 _NUMBER = re.compile(r"\d")
 
 
@@ -60,18 +62,17 @@ def _parts(page: Page, people: Sequence[Finding], stop: frozenset[str]) -> dict[
 def _names_again(page: Page, people: Sequence[Finding], taken: bytearray, stop: frozenset[str]) -> Iterator[Finding]:
     parts = _parts(page, people, stop)
     sounds = {sound(part): mention for part, mention in parts.items() if len(part) >= 5}
-    at, count = 0, len(page)
-    while at < count:
-        if taken[page.starts[at]] or not (mention := _again(page, at, parts, sounds, stop)):
-            at += 1
+    free, count = 0, page.size
+    for at in sorted({*page.of(parts), *_unsure(page, sounds)}):
+        if at < free or taken[page.starts[at]] or not (mention := _again(page, at, parts, sounds, stop)):
             continue
         first = last = at
-        while last + 1 < count and page.gap(last) in (" ", "-", ". ", ", ", ".") and not taken[page.starts[last + 1]]:
+        while last + 1 < count and page.gaps[last] in (" ", "-", ". ", ", ", ".") and not taken[page.starts[last + 1]]:
             if _again(page, last + 1, parts, {}, stop) or (
                 page.cases[last + 1] == "i"
                 and last + 2 < count
                 and _again(page, last + 2, parts, {}, stop)
-                and page.gap(last + 1) in (" ", ". ")
+                and page.gaps[last + 1] in (" ", ". ")
             ):
                 last += 1
             else:
@@ -79,7 +80,7 @@ def _names_again(page: Page, people: Sequence[Finding], taken: bytearray, stop: 
         if (
             first
             and page.cases[first - 1] == "i"
-            and page.gap(first - 1) in (". ", " ", ".")
+            and page.gaps[first - 1] in (". ", " ", ".")
             and not taken[page.starts[first - 1]]
             and page.words[first - 1] not in ("a", "i")
         ):
@@ -88,14 +89,21 @@ def _names_again(page: Page, people: Sequence[Finding], taken: bytearray, stop: 
         yield Finding(
             page.starts[first], page.ends[last], mention.leaf, min(0.9, mention.score), "again.name", ("mention",)
         )
-        at = last + 1
+        free = last + 1
     yield from _initials(page, people, taken)
     yield from _handles(page, parts, taken)
 
 
+def _unsure(page: Page, sounds: Mapping[str, Mention]) -> Iterator[int]:
+    """Words that may be a misspelt mention: with a capital, or of a speaker in small letters."""
+    for at, case in enumerate(page.cases):
+        if (case == "t" and sounds and len(page.words[at]) >= 5) or (case == "l" and page.gaps[at][:1] == ":"):
+            yield at
+
+
 def _widened(page: Page, first: int, last: int, taken: bytearray, stop: frozenset[str]) -> tuple[int, int]:
     """A mention with the given name before it, or the surname behind, where these stand as such."""
-    if first and page.gap(first - 1) == " " and page.cases[first - 1] in "tu" and not taken[page.starts[first - 1]]:
+    if first and page.gaps[first - 1] == " " and page.cases[first - 1] in "tu" and not taken[page.starts[first - 1]]:
         before = weigh(page.words[first - 1])
         if (
             before.given
@@ -104,7 +112,7 @@ def _widened(page: Page, first: int, last: int, taken: bytearray, stop: frozense
         ):
             first -= 1
     after = last + 1
-    if after < len(page) and page.gap(last) == " " and page.cases[after] == "t" and not taken[page.starts[after]]:
+    if after < page.size and page.gaps[last] == " " and page.cases[after] == "t" and not taken[page.starts[after]]:
         given, family = weigh(page.words[last]), weigh(page.words[after])
         if (
             given.given
@@ -124,7 +132,7 @@ def _again(
     mention = parts.get(word)
     if len(word) < 3 and case in "lm":
         return None
-    if mention is None and case == "l" and page.gap(at)[:1] == ":" and page.opens_line(at) and not weigh(word).known:
+    if mention is None and case == "l" and page.gaps[at][:1] == ":" and page.opens_line(at) and not weigh(word).known:
         return next((parts[part] for part in parts if len(part) > 3 and apart(word, part, 2) <= 2), None)
     if mention is None:
         if case == "t" and len(word) >= 5 and sounds and weigh(word).why in ("unknown", "slip"):
@@ -136,7 +144,7 @@ def _again(
     if odds < -2 and word in stop:  # "May", "Will": only where people are spoken with, or owned by a relation
         before = page.words[at - 1] if at else ""
         met = before in ("with", "by", "for", "to", "from") and (at < 2 or page.words[at - 2] in MEETING)
-        return mention if case == "t" and page.gap(at)[1:2].isdigit() is False and (met or _related(page, at)) else None
+        return mention if case == "t" and page.gaps[at][1:2].isdigit() is False and (met or _related(page, at)) else None
     if case == "l":
         return mention if odds > 0.5 else None
     if (
@@ -145,13 +153,13 @@ def _again(
         or (case == "u" and not page.capitals[at] and len(word) > 3)
     ):
         return mention
-    following = page.words[at + 1] if at + 1 < len(page) else ""
-    return mention if following in VERBS or page.gap(at).startswith("'s") else None
+    following = page.words[at + 1] if at + 1 < page.size else ""
+    return mention if following in VERBS or page.gaps[at].startswith("'s") else None
 
 
 def _related(page: Page, at: int) -> bool:
     """Whether a relation stands right behind, in brackets or behind a comma."""
-    return at + 1 < len(page) and page.gap(at) in (", ", " (") and page.words[at + 1] in KIN
+    return at + 1 < page.size and page.gaps[at] in (", ", " (") and page.words[at + 1] in KIN
 
 
 def _initials(page: Page, people: Sequence[Finding], taken: bytearray) -> Iterator[Finding]:
@@ -186,14 +194,15 @@ def _initials(page: Page, people: Sequence[Finding], taken: bytearray) -> Iterat
 def _handles(page: Page, parts: dict[str, Mention], taken: bytearray) -> Iterator[Finding]:
     """Login names made of a name: jsmith, smithj2, john.smith, smith_john4."""
     long = {part.replace("'", "") for part in parts if len(part) >= 4}
-    for at, word in enumerate(page.words):
+    for at in _holding(page, long):
+        word = page.words[at]
         base = word.rstrip("0123456789")
         start, end = page.starts[at], page.ends[at]
         if taken[start] or (base in parts and page.plain[end : end + 1] not in ("_", ".")):
             continue
         if len(base) > 4 and (base[1:] in long or base[:-1] in long) and (base != word or not weigh(base).known):
             pass
-        elif page.plain[end : end + 1] in ("_", ".") and at + 1 < len(page) and page.starts[at + 1] == end + 1:
+        elif page.plain[end : end + 1] in ("_", ".") and at + 1 < page.size and page.starts[at + 1] == end + 1:
             second = page.words[at + 1].rstrip("0123456789")
             if not (
                 (word in long and (len(second) > 1 or second != page.words[at + 1]))
@@ -205,6 +214,20 @@ def _handles(page: Page, parts: dict[str, Mention], taken: bytearray) -> Iterato
             continue
         start -= page.plain[start - 1 : start] == "@"
         yield Finding(start, end, "username", 0.75, "again.handle", ("made_of_name",))
+
+
+def _holding(page: Page, long: set[str]) -> Iterable[int]:
+    """The words that hold one of these, and those right before them; all words where there are many to look for."""
+    if len(long) > _FEW:
+        return range(page.size)
+    found: set[int] = set()
+    for part in long:
+        place = page.low.find(part)
+        while place >= 0:
+            at = bisect_right(page.starts, place) - 1
+            found |= {at, at - 1}
+            place = page.low.find(part, place + len(part))
+    return sorted(at for at in found if at >= 0)
 
 
 def _bodies_again(page: Page, bodies: Sequence[Finding], taken: bytearray) -> Iterator[Finding]:

@@ -106,10 +106,10 @@ def _instrument(page: Page, one: Finding, instruments: frozenset[str]) -> bool:
 def _eponym(page: Page, one: Finding, nouns: frozenset[str]) -> bool:
     """Whether a word such as sign, catheter or syndrome follows, with or without a possessive."""
     last = page.word_at(one.end)
-    if last >= len(page) or page.starts[last] - one.end > 4:
+    if last >= page.size or page.starts[last] - one.end > 4:
         return False
     gap = page.plain[one.end : page.starts[last]]
-    if page.words[last] == "s" and gap == "'" and last + 1 < len(page) and page.gap(last) == " ":
+    if page.words[last] == "s" and gap == "'" and last + 1 < page.size and page.gaps[last] == " ":
         last, gap = last + 1, " "
     if gap not in (" ", "-", "s' "):
         return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from workup.deid import gazetteer
@@ -20,8 +21,9 @@ from workup.deid.name_words import DONE, KIN, MEETING, VERBS
 from workup.deid.numerals import as_numbers
 from workup.deid.page import words_of
 from workup.deid.settings import Settings
-from workup.deid.slips import Speller, apart, as_letters, beside, misread
+from workup.deid.slips import Speller, apart, as_letters, misread
 from workup.deid.vocabulary import is_known
+from workup.deid.word_slips import small_words, titles, years_old
 from workup.tasks.spans.language import function_words
 
 CALENDAR = words_of(
@@ -37,54 +39,23 @@ _LABELS = ("MRN", "DOB", "SSN", "DOS", "NPI", "DEA", "HAR", "CSN", "VIN")
 _WORD = re.compile(r"[A-Za-z0-9]{3,24}")
 # A short word before a day: a month, if it is none but for a letter.
 _DAY = re.compile(r"\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b)")
-_DAY_YEAR = re.compile(r" \d{1,2}(?:st|nd|rd|th)?,? (?:19|20)\d\d")
+# These open with a character, and look back from there: so they are tried at few places.
+_YEAR_BEHIND = re.compile(r"\d(?<= \d)\d?(?:st|nd|rd|th)?,? (?:19|20)\d\d")
 _LAST_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z]{2,4}$")
 _JOINED_MONTH = re.compile(
-    r"(?<![A-Za-z0-9/-])\d{1,2}(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
+    r"\d(?<![A-Za-z0-9/-]\d)\d?(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
     r"[- ](?P<w>[A-Za-z]{2,4})[- ](?=(?:19|20)\d\d(?!\d)))"
 )
-_SHORT_LABEL = re.compile(r"(?<![A-Za-z0-9])(?P<v>[A-Z0-9]{3})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})")
-_STOP = re.compile(r"\. (?=[A-Z0-9])")
-_SHORT = re.compile(r"(?<![A-Za-z0-9.])[A-Z05][A-Za-z0-9]{1,2}$")
-_CALLED = re.compile(r"[A-Z0-9][A-Za-z0-9.']")
-_TITLES = {
-    slip: title
-    for title, slips in (
-        ("Dr", "Or 0r Dn DEr Drs Dr5 Df Dt De Dd DDr Drr Drt Drf Xr Cr Er SDr Dfr Dre"),
-        ("Mr", "Nr Mf MMr Mrr Mre Kr"),
-        ("Ms", "Ns Ma M5 Mss MMs Na"),
-        ("Mrs", "Mra Nrs Mrx Mrd"),
-    )
-    for slip in slips.split()
-}
-_TITLES |= {
-    title[:at] + letter + title[at:]: title
-    for title in ("Dr", "Mr", "Ms")
-    for at in range(1, 3)
-    for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    if letter.isupper() == (at == 1) and beside(letter.lower(), title[at - 1].lower())
-}
-# "Sf. Mary's General", "5t. Vincent Memorial": a saint before what a hospital is called by.
-_HOSPITAL = re.compile(
-    r"[A-Z][A-Za-z]{2,15}(?:'[sS])? "
-    r"(?i:general|regional|memorial|medical|university|community|hospital|children|health|cancer|county)\b"
+_SHORT_LABEL = re.compile(
+    r"(?P<v>[A-Z0-9](?<![A-Za-z0-9].)[A-Z0-9]{2})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})"
 )
 _EXTENSION = re.compile(r"\d,? ?[A-Za-z]{1,5}\.? \d")
-_KIN = re.compile(r"\b[A-Za-z]{3,5} [a-z]{1,3} kin(?=[:\s])")
 _TITLE_COMMA = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])")
 _LABEL_MARK = re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)")
 _CAPITALISED = words_of("january february april june july august september october november december")
 _CAPITAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z][a-z']{2,20} $")
-_SMALL_WORDS = (
-    (" t0 ", " to "),
-    (" tc ", " to "),
-    (" 1n ", " in "),
-    (" 0f ", " of "),
-    (" 6y ", " by "),
-    (" 0n ", " on "),
-)
-_MOST_REMEMBERED = 50_000
-_YEARS = re.compile(r"year[- ](?P<v>[a-z0-9]{2,4})(?=[ ,])")
+_NEXT_WORD = re.compile(r" (?P<v>[A-Za-z0-9]{3,14})(?![A-Za-z0-9])")
+_MOST_FINE = 200_000
 _COMMAS = ("Dr,", "Mr,", "Mrs,", "Ms,", "St,", "Jr,", "Sr,", "Mt,")
 
 
@@ -135,10 +106,10 @@ class Repair:
         words = _structural(settings)
         self._own = frozenset(words)
         self._speller = Speller((word for word in words if is_known(word)), twice=CALENDAR, rank=_in_books)
+        self._fine: set[str] = set()  # words as they were met, that need no repair
         self._small = frozenset(word for word in function_words() if len(word) == 3)
         self._labels = Speller(_label_words(settings), rank=_in_books)
         self._pairs, self._streets = _pairs(settings), Kinds(settings.lists["street_types"])
-        self._plain: set[str] = set()  # words as they are written that need no second look
 
     def read(self, text: str) -> Repaired:
         """The text as it should be read."""
@@ -147,16 +118,9 @@ class Repair:
             plain = _TITLE_COMMA.sub(lambda match: match[0][:-1] + ".", plain)
         if ";" in plain:
             plain = _LABEL_MARK.sub(lambda match: match[0][:-1] + ":", plain)
-        if "`" in plain:
-            plain = plain.replace("`", "'")
-        plain = marks_read(plain)
+        plain = marks_read(small_words(plain.replace("`", "'")))
         kept: list[Change] = []
-        if " kin" in plain:
-            plain = _KIN.sub(_next_of_kin, plain)
-        for slip, small in _SMALL_WORDS:
-            if slip in plain:
-                plain = plain.replace(slip, small)
-        placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *_titles(plain), *_old(plain)]
+        placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *titles(plain), *years_old(plain)]
         found = [(one[0], 0, Change(*one)) for one in placed] + [(one.start, 1, one) for one in self._words(plain)]
         for _, _, one in sorted(found):
             if not kept or kept[-1].end <= one.start:
@@ -167,8 +131,9 @@ class Repair:
         return read
 
     def _words(self, plain: str) -> Iterator[Change]:
-        for match in _DAY_YEAR.finditer(plain):
-            end = match.start() - (plain[match.start() - 1 : match.start()] == ".")
+        for match in _YEAR_BEHIND.finditer(plain):
+            end = match.start() - 1
+            end -= plain[end - 1 : end] == "."
             short = _LAST_WORD.search(plain, max(0, end - 6), end)
             dated = short is not None and short[0].lower() not in ("day", "days", "age", "on", "in", "of", "at")
             yield from _near(short.span(), short[0], _MONTHS, dated=dated) if short else ()
@@ -178,19 +143,18 @@ class Repair:
         for match in _SHORT_LABEL.finditer(plain):
             if match["v"].lower() not in self._own:
                 yield from _near(match.span("v"), match["v"], _LABELS)
-        right, before = self._plain, ""
+        fine = self._fine
         for match in _WORD.finditer(plain):
             word = match[0]
-            if before in self._pairs and word not in self._own:
-                yield from self._second(plain, match, before)
-            before = word
-            if word in right:
+            if word in fine:
+                continue
+            if word in self._pairs:
+                yield from self._second(plain, match)
                 continue
             low = word.lower()
             if is_known(low) or low in self._own or low.isdigit():
-                if len(right) > _MOST_REMEMBERED:
-                    right.clear()
-                right.add(word)
+                if len(fine) < _MOST_FINE:
+                    fine.add(word)
                 continue
             if len(word) < 5 and not word.islower() and not word.isupper() and _DAY.match(plain, match.end()):
                 yield from _near(match.span(), word, _MONTHS)
@@ -206,10 +170,8 @@ class Repair:
         if not low.isalpha():
             start, end = match.span()
             joined = plain[start - 1 : start] == "-" and plain[start - 2 : start - 1].islower() and word[0].isupper()
-            coded = (
-                not joined and plain[start - 1 : start] in tuple(":-_@/\\#.") or plain[end : end + 1] in tuple("-_@/\\")
-            )
-            coded = coded and not (joined and plain[end : end + 1].isspace())
+            coded = plain[start - 1 : start] in tuple(":-_@/\\#.") and not joined
+            coded = coded or plain[end : end + 1] in tuple("-_@/\\")
             if (coded and start) or (plain[end : end + 1] in (":", ".") and plain[end + 1 : end + 2].isalnum()):
                 return None
             return self._figures_inside(word, low)
@@ -245,21 +207,21 @@ class Repair:
         readings = list(as_letters(low))
         best = next((one for one in readings if one in self._speller), None)
         best = best or next((one for one in readings if is_known(one)), None) or self._speller.meant(low)
+        # a word with a capital and one figure that was a letter
         named = 5 < len(low) < 16 and letters == len(low) - 1 and word[1:].islower() and not word[0].islower()
         return best or (readings[-1] if named and readings else None)
 
-    def _second(self, plain: str, match: re.Match[str], before: str) -> Iterator[Change]:
+    def _second(self, plain: str, first: re.Match[str]) -> Iterator[Change]:
         """The second word of what is called by two, such as a medical center, but for a slip."""
-        start, end = match.span()
-        low = match[0].lower()
-        kind, seconds = self._pairs[before]
-        if low in self._own or plain[start - 1 : start] != " " or plain[start - 1 - len(before) : start - 1] != before:
+        match = _NEXT_WORD.match(plain, first.end())
+        if match is None or (low := match["v"].lower()) in self._own:
             return
-        if kind == "label" and plain[end : end + 3].lstrip(" ")[:1] not in (":", "#"):
+        kind, seconds = self._pairs[first[0]]
+        if kind == "label" and plain[match.end() : match.end() + 3].lstrip(" ")[:1] not in (":", "#"):
             return
         meant = next((one for one in seconds if apart(low, one, 1) <= 1), None)
         if meant is not None:
-            yield Change(start, end, meant.upper() if match[0].isupper() else meant.capitalize())
+            yield Change(*match.span("v"), meant.upper() if match["v"].isupper() else meant.capitalize())
 
     def _small_word(self, word: str, low: str) -> str | None:
         if not word.islower() or low in gazetteer.people():
@@ -275,7 +237,7 @@ def _structural(settings: Settings) -> set[str]:
         phrases += rule.words
     for words in (*settings.cues.values(), *settings.lists.values()):
         phrases += words
-    phrases += settings.not_names
+    phrases += [*settings.not_names, *settings.names, *settings.allow, *chain(*settings.deny.values())]
     phrases += (name for name, place in gazetteer.places().items() if "s" in place.kinds)
     return {word for phrase in phrases for word in re.findall(r"[a-z]+", phrase.lower())}
 
@@ -283,19 +245,7 @@ def _structural(settings: Settings) -> set[str]:
 def _label_words(settings: Settings) -> set[str]:
     """Words of labels that stand before a colon."""
     phrases = [phrase for rule in settings.labels.values() for phrase in rule.words]
-    for kind in (
-        "patient",
-        "patient_label",
-        "relative",
-        "provider",
-        "birth",
-        "death",
-        "day",
-        "employer",
-        "facility",
-        "place",
-        "address",
-    ):
+    for kind in words_of("patient patient_label relative provider birth death day employer facility place address"):
         phrases += settings.cues.get(kind, ())
     return {word for phrase in phrases for word in re.findall(r"[a-z]{4,}", phrase)}
 
@@ -325,31 +275,6 @@ def _near(span: tuple[int, int], surface: str, words: Iterable[str], *, dated: b
     near = [one for one in words if apart(low, one.lower(), 1) <= 1] or [one for one in read if one in words]
     if near:
         yield Change(*span, _cased(surface, near[0].lower()))
-
-
-def _next_of_kin(match: re.Match[str]) -> str:
-    """The same in as many letters, where only a slip or two makes it another phrase."""
-    same = len(match[0]) == len("next of kin") and apart(match[0].lower(), "next of kin", 2) <= 2
-    return match[0][0] + "ext of kin" if same else match[0]
-
-
-def _old(plain: str) -> Iterator[Change]:
-    """'92-year-olx': what follows a count of years."""
-    for match in _YEARS.finditer(plain):
-        if match["v"] != "old" and apart(match["v"], "old", 1) <= 1:
-            yield Change(*match.span("v"), "old")
-
-
-def _titles(plain: str) -> Iterator[Change]:
-    for stop in _STOP.finditer(plain):
-        match = _SHORT.search(plain, max(0, stop.start() - 4), stop.start())
-        if match is None:
-            continue
-        if match[0] in _TITLES and _CALLED.match(plain, stop.end()):
-            yield Change(*match.span(), _TITLES[match[0]])
-        elif len(match[0]) == 2 and match[0] != "St" and apart(match[0].lower(), "st", 1) == 1:
-            if _HOSPITAL.match(plain, stop.end()):
-                yield Change(*match.span(), "St" if match[0][1].islower() else "ST")
 
 
 def _in_books(word: str) -> float:

@@ -18,7 +18,7 @@ def resolved(findings: Iterable[Finding], text: str) -> list[Finding]:
     """
     taken = bytearray(len(text))
     kept: list[Finding] = []
-    for one in sorted(_not_inside(findings), key=lambda f: (-f.score, f.start - f.end, f.start, f.rule, f.label)):
+    for one in sorted(_not_inside(findings), key=lambda f: (-f.score, f.start - f.end, f.start, *f[4:], f.label)):
         for start, end in _free(taken, one.start, one.end):
             piece = one if (start, end) == (one.start, one.end) else _piece(one, start, end, text)
             if piece is not None:
@@ -31,7 +31,7 @@ def _not_inside(findings: Iterable[Finding]) -> list[Finding]:
     """Without those that lie inside another that is about as sure."""
     kept: list[Finding] = []
     around: list[Finding] = []  # those that reach over the place looked at
-    for one in sorted(set(findings), key=lambda f: (f.start, -f.end, -f.score, f.rule, f.label)):
+    for one in sorted(set(findings), key=lambda f: (f.start, -f.end, -f.score, *f[4:], f.label)):
         around = [other for other in around if other.end > one.start]
         if not any(other.end >= one.end and other.score >= one.score - _CLOSE for other in around):
             kept.append(one)

@@ -29,7 +29,8 @@ _ZIP_BEHIND = re.compile(r"\.?,?[ \t]{1,3}(?:ZIP|Zip|zip)?[: ]{0,2}(?P<v>\d{5}(?
 _ZIPS = re.compile(r"\d{5}(?:[- ]?\d{4})?(?![\w/%]|[.-]\d)|\d{3}(?![\w/%]|[.-]\d)")
 # One digit too few or too many; a year is none. The line, or the address, must end with it.
 _ZIP_SLIP = re.compile(
-    r"(?!(?:19|20)\d\d(?!\d))(?:\d{4}|\d{6}|\d{8}|\d{10}|\d{4,6}[- ]\d{4}|\d{5}[- ]\d{3}|\d{5}[- ]\d{5})(?=[ ]{0,2}(?:\n|$)|\.(?:\s|$))"
+    r"(?!(?:19|20)\d\d(?!\d))(?:\d{4}|\d{6}|\d{8}|\d{10}|\d{4,6}[- ]\d{4}|\d{5}[- ]\d{3}|\d{5}[- ]\d{5})"
+    r"(?=[ ]{0,2}(?:\n|$)|\.(?:\s|$))"
 )
 _ADDRESS_ENDS = re.compile(r"[ ]{0,2}(?:\n|$)|\.(?:\s|$)|[;)]")
 _GAP_ZIP = re.compile(r"\.?,?[ ]{1,3}")
@@ -38,8 +39,8 @@ _STATES_OF_WORDS = 3
 
 def states_before_zip(page: Page) -> Iterator[Finding]:
     """A state, by its name or a short form, before a ZIP code; then the town before the state."""
-    for at, case in enumerate(page.cases):
-        if case != "d" or not at or not 3 <= len(page.words[at]) <= 10:
+    for at in page.figures:
+        if not at or not 3 <= len(page.words[at]) <= 10:
             continue
         code = _ZIPS.match(page.plain, page.starts[at]) or _ZIP_SLIP.match(page.plain, page.starts[at])
         if code is None or not _GAP_ZIP.fullmatch(page.before(at)):
