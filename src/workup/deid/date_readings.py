@@ -25,8 +25,8 @@ def day_month(match: re.Match[str], _: Page) -> str | None:
 def nearly_a_day(match: re.Match[str], _: Page) -> str | None:
     """Three figures that would be a day but for one digit; dashes and points need a year to be told from others."""
     first, second, year, mark = match["a"], match["b"], match["y"], match["s"]
-    if not first or not second:  # "8//2015", "/1/2023"
-        return "slip" if mark == "/" and len(year) == 4 and year[:2] in ("19", "20") and first + second else None
+    if not second:  # "8//2015"
+        return "slip" if mark == "/" and len(year) == 4 and year[:2] in ("19", "20") else None
     if mark == "-" and len(first) == 3:
         return None  # a social security number, a telephone number
     if len(year) >= 4:

@@ -24,7 +24,7 @@ _COMMA = re.compile(
 )
 # A figure where an initial stands: before one, behind one, or between a given name and a surname.
 _FIGURE = re.compile(
-    rf"[0-9]\.(?:(?=[A-Z]\. ?[A-Z])(?<![\w.-][0-9]\.)|(?<=[A-Z]\.[0-9]\.)(?= ?(?:{_NAME}|\d\d?:))|"
+    rf"\.(?<=[0-9]\.)(?:(?=[A-Z]\. ?[A-Z])(?<![\w.-][0-9]\.)|(?<=[A-Z]\.[0-9]\.)(?= ?(?:{_NAME}|\d\d?:))|"
     rf"(?<=[a-z] [0-9]\.)(?= {_NAME})|"
     rf"(?<=[:;(,\s] [0-9]\.)(?= {_NAME}, (?:MD|DO|RN|NP|PA|PhD)\b))"
 )
@@ -37,7 +37,7 @@ _HEAD = re.compile(
 )
 _SURNAME = re.compile(rf" ({_NAME})(?![A-Za-z])")
 _TWO = re.compile(
-    rf"[A-Z]{{2}}\.(?:(?=[A-Z]\. ?{_NAME})(?<![A-Za-z]..\.)|"
+    rf"\.(?<=[A-Z]{{2}}\.)(?:(?=[A-Z]\. ?{_NAME})(?<![A-Za-z]..\.)|"
     rf"(?<=[A-Z]\.[A-Z]{{2}}\.)(?= {_NAME}|\)|/)|(?<=[a-z] [A-Z]{{2}}\.)(?= {_NAME}|  [MF] ))"
 )
 
@@ -49,7 +49,8 @@ def marks_read(plain: str) -> str:
     'cc: L.M. Reyes, MD; O.A. Perez, MD. Stage 4. Tumor seen.'
     """
     plain = _COMMA.sub(_stop, plain)
-    plain = _FIGURE.sub(_initial, plain)
+    for match in _FIGURE.finditer(plain):  # rare, so that few texts are written anew
+        plain = plain[: match.start() - 1] + _initial(match) + plain[match.start() :]
     return _TURNED.sub(_turned, plain)
 
 
@@ -68,18 +69,17 @@ def _stop(match: re.Match[str]) -> str:
 
 
 def _initial(match: re.Match[str]) -> str:
-    given = _GIVEN.search(match.string, max(0, match.start() - 24), match.start())
+    """The letter that a figure before a point stands for; the figure where it is one."""
+    text, at = match.string, match.start() - 1
+    given = _GIVEN.search(text, max(0, at - 24), at)
     if given is not None:
-        following = _SURNAME.match(match.string, match.end())
+        following = _SURNAME.match(text, at + 2)
         called = following is not None and weigh(following[1].lower()).surname and weigh(given[1].lower()).given
         if not _is_given(given[1].lower()) and not called:
-            return match[0]
-    elif (
-        match.string[match.start() - 1 : match.end() + 1] == f" {match[0]} "
-        and match.string[match.start() - 2].isalpha()
-    ):
-        return match[0]
-    return match[0].translate(_LETTERS).upper()
+            return text[at]
+    elif text[at - 1 : at] == " " == text[at + 2 : at + 3] and text[at - 2].isalpha():
+        return text[at]
+    return text[at].translate(_LETTERS).upper()
 
 
 def _is_given(low: str) -> bool:
@@ -102,10 +102,11 @@ def initials_struck_twice(plain: str) -> Iterator[tuple[int, int, str]]:
     [(9, 11, 'S')]
     """
     for match in _TWO.finditer(plain):
-        one, other = match[0][0].lower(), match[0][1].lower()
+        start = match.start() - 2
+        one, other = plain[start].lower(), plain[start + 1].lower()
         if one + other in ABBREVIATIONS or not (one == other or beside(one, other)):
             continue
-        given = _GIVEN.search(plain, max(0, match.start() - 24), match.start())
+        given = _GIVEN.search(plain, max(0, start - 24), start)
         weight = weigh(given[1].lower()) if given is not None else None
         if weight is None or (weight.known and weight.odds > -1):
-            yield match.start(), match.start() + 2, match[0][0]
+            yield start, start + 2, plain[start]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 
 from workup.deid import gazetteer
 from workup.deid.nameness import weigh
@@ -29,6 +29,7 @@ _SPOKEN_BEFORE = re.compile(
 _SIGNED_BEHIND = re.compile(rf",? {_CREDENTIALS}(?![A-Za-z])")
 _INITIAL_BEHIND = re.compile(r" [A-Z]\.? (?=[A-Z][a-z])| [A-Z]\.?(?=  |,|\n|$)")
 _WORD_BEHIND = re.compile(r"[ -]([A-Z][A-Za-z']{1,20})(?![A-Za-z])")
+_INITIAL_AND_WORD = re.compile(r" [A-Z]\. ([A-Z][a-z]{1,20})")
 _GIVEN_BEHIND = re.compile(r", ([A-Z][A-Za-z'-]{1,20})(?: [A-Z]\.?)?(?=  | [|/]|\n|$)")
 
 
@@ -40,11 +41,11 @@ def as_name(plain: str, match: re.Match[str]) -> str | None:
     'Russell'
     """
     word, (start, end) = match[0], match.span()
-    before, behind = plain[max(0, start - 40) : start], plain[end : end + 30]
-    if behind[:1] == ":":
+    if plain[end : end + 1] == ":":
         return None  # a label
     if word.islower():
-        return _capital_lost(word, before, behind)
+        name = _with_capital(word) if len(word) > 2 else None
+        return name if name and _follows_name(plain[max(0, start - 40) : start], plain[end : end + 30]) else None
     low = word.lower()
     if not (word[0].isupper() or word[0].isdigit()) or ("I" in word[1:] and not word.isupper()):
         return None
@@ -54,7 +55,7 @@ def as_name(plain: str, match: re.Match[str]) -> str | None:
             return name
     if len(low) < 4 or (not low.isalpha() and not _few_figures(word)):
         return None
-    sure, due = _due(before, behind)
+    sure, due = _due(plain[max(0, start - 40) : start], plain[end : end + 30])
     if not due and not sure:
         return None
     name = nearest(low, sure=sure)
@@ -92,7 +93,7 @@ def _due(before: str, behind: str) -> tuple[bool, bool]:
     return False, heads or _INITIAL_BEHIND.match(behind) is not None or _SPOKEN_BEFORE.search(before) is not None
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def nearest(low: str, *, sure: bool) -> str | None:
     """The most common name that is one slip away; where an everyday word is as near, only if a name must stand there.
 
@@ -134,28 +135,23 @@ def slipped_from(low: str) -> Iterator[str]:
                 yield head + tail[0] + word[i] + tail[1:]
 
 
-def _capital_lost(word: str, before: str, behind: str) -> str | None:
-    """'Candace ussell', 'Dr. odriguez', 'son eggie Palmer': the first letter is gone, and the capital with it."""
-    if len(word) < 3:
-        return None
-    name = _with_capital(word)
-    if name is None:
-        return None
+def _follows_name(before: str, behind: str) -> bool:
+    """'Candace ussell', 'Dr. odriguez', 'son eggie Palmer': where the first letter went, and the capital with it."""
     if _TITLE_BEFORE.search(before) or _LABEL_BEFORE.search(before) or _SIGNED_BEHIND.match(behind):
-        return name
+        return True
     first = _WORD_BEFORE.search(before)
     if first is not None:
         weight = weigh(first[1].lower())
         if weight.given and weight.known and weight.odds > 0 and not is_clinical_part(first[1].lower()):
-            return name
-    following = _WORD_BEHIND.match(behind) or re.match(r" [A-Z]\. ([A-Z][a-z]{1,20})", behind)
+            return True
+    following = _WORD_BEHIND.match(behind) or _INITIAL_AND_WORD.match(behind)
     if following is None:
-        return None
+        return False
     weight = weigh(following[1].lower())
-    return name if weight.known and weight.family and weight.odds > -1.5 else None
+    return weight.known and weight.family and weight.odds > -1.5
 
 
-@cache
+@lru_cache(maxsize=1 << 14)
 def _with_capital(word: str) -> str | None:
     best: tuple[float, str] | None = None
     for letter in _LETTERS:

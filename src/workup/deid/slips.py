@@ -5,6 +5,7 @@ Knows words only, nothing of where they stand."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 # What scanners make of one letter, read back: two letters for one, and digits for letters.
 PAIRS = (("rn", "m"), ("nn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("ri", "n"), ("ii", "u"), ("lc", "k"),
@@ -25,6 +26,7 @@ _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SHORT, _LONG = 4, 7  # words below the first are not read; from the second on two slips are
 
 
+@lru_cache(maxsize=1 << 14)
 def apart(one: str, other: str, most: int) -> int:
     """Edits between two short words, neighbours swapped counting once; more than `most` is `most` + 1.
 

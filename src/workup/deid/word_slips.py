@@ -36,7 +36,7 @@ _HOSPITAL = re.compile(
     r"[A-Z][A-Za-z]{2,15}(?:'[sS])? "
     r"(?i:general|regional|memorial|medical|university|community|hospital|children|health|cancer|county)\b"
 )
-_KIN = re.compile(r"\b[A-Za-z]{3,5} [a-z]{1,3} kin(?=[:\s])")
+_KIN = re.compile(r" kin(?=[:\s])(?<=[A-Za-z]{4} [a-z]{2} kin)(?<!Next of kin)(?<!next of kin)")
 _SMALL = tuple((f" {slip} ", f" {word} ") for word, slip in (("to", "t0"), ("to", "tc"), ("in", "1n"), ("of", "0f"),
                                                              ("by", "6y"), ("on", "0n")))  # fmt: skip
 _YEARS = re.compile(r"year[- ](?P<v>[a-z0-9]{2,4})(?=[ ,])")
@@ -76,9 +76,8 @@ def small_words(plain: str) -> str:
     for slip, word in _SMALL:
         if slip in plain:
             plain = plain.replace(slip, word)
-    return _KIN.sub(_next_of_kin, plain) if " kin" in plain else plain
-
-
-def _next_of_kin(match: re.Match[str]) -> str:
-    same = len(match[0]) == len("next of kin") and apart(match[0].lower(), "next of kin", 2) <= 2
-    return match[0][0] + "ext of kin" if same else match[0]
+    for match in _KIN.finditer(plain):
+        start = match.start() - 7
+        if apart(plain[start : match.start()].lower(), "next of", 2) <= 2:
+            plain = f"{plain[: start + 1]}ext of{plain[match.start() :]}"
+    return plain
