@@ -11,7 +11,7 @@ from workup.deid.numerals import AS_DIGITS
 from workup.deid.slips import Speller, apart
 
 # A figure before a capital or another number: where an address may begin. Most notes have few.
-_NUMBERED = re.compile(r"[0-9](?:-[0-9]{1,4})?[A-Za-z]? (?=[A-Z0-9b])")
+_NUMBERED = re.compile(r"[0-9](?:-[0-9]{1,4})?[A-Za-z]? (?=[A-Z]|[0-9G]{1,3}[a-z]{2}|block )")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{1,6}(?:-\d{0,4})?$")
 _END = r"(?=\.?(?:,|\n| #|;| \(|$|\. )| (?:Apt|Unit|Suite|Ste)\b)"
 # Number, words with capitals, and a last word that should be a kind of street.

@@ -17,6 +17,8 @@ from workup.tasks.spans.language import function_words
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _COMMON, _VERY_COMMON, _BORNE_BY_CROWDS = 3.5, 4.0, 4.75  # log10 of bearers
+_MOST_REMEMBERED = 50_000
+_NOBODY: set[str] = set()  # words that are no name through any slip
 _CREDENTIALS = r"(?:MD|DO|RN|NP|PA|PhD|PA-C|LPN|DPM|DDS|PharmD|APRN|CRNA)"
 _INITIAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z]\. ?$")
 _WORD_BEFORE = re.compile(r"(?<![A-Za-z'])([A-Z][A-Za-z']{1,20})(?:[ -]| [A-Z]\.? | (?:de|du|del|van|la|de la) )$")
@@ -55,10 +57,14 @@ def as_name(plain: str, match: re.Match[str]) -> str | None:
             return name
     if len(low) < 4 or (not low.isalpha() and not _few_figures(word)):
         return None
+    if low in _NOBODY:
+        return None
     sure, due = _due(plain[max(0, start - 40) : start], plain[end : end + 30])
     if not due and not sure:
         return None
     name = nearest(low, sure=sure)
+    if name is None and (sure or nearest(low, sure=True) is None) and len(_NOBODY) < _MOST_REMEMBERED:
+        _NOBODY.add(low)
     return None if name is None else _written(word, name)
 
 
@@ -149,6 +155,11 @@ def _follows_name(before: str, behind: str) -> bool:
         return False
     weight = weigh(following[1].lower())
     return weight.known and weight.family and weight.odds > -1.5
+
+
+def may_lack_capital(word: str) -> bool:
+    """Whether a word in small letters is a common name without its first letter."""
+    return len(word) > 2 and _with_capital(word) is not None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -16,7 +16,7 @@ from workup.deid.address_slips import Kinds
 from workup.deid.finding import Finding
 from workup.deid.folding import folded
 from workup.deid.initial_slips import initials_struck_twice, marks_read
-from workup.deid.name_slips import as_name
+from workup.deid.name_slips import as_name, may_lack_capital
 from workup.deid.name_words import DONE, KIN, MEETING, VERBS
 from workup.deid.numerals import as_numbers
 from workup.deid.page import words_of
@@ -161,9 +161,16 @@ class Repair:
             if (name := as_name(plain, match)) is not None:
                 yield Change(*match.span(), name)
             elif (meant := self._meant(plain, match, low)) is not None:
-                yield Change(
-                    *match.span(), _cased(word, meant, follows=plain[max(0, match.start() - 24) : match.start()])
-                )
+                follows = plain[max(0, match.start() - 24) : match.start()]
+                yield Change(*match.span(), _cased(word, meant, follows=follows))
+            elif (
+                word == low
+                and low.isalpha()
+                and "x" not in low
+                and not may_lack_capital(low)
+                and len(fine) < _MOST_FINE
+            ):
+                fine.add(word)  # nothing beside it would change the answer
 
     def _meant(self, plain: str, match: re.Match[str], low: str) -> str | None:
         word = match[0]

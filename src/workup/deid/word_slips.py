@@ -74,7 +74,7 @@ def small_words(plain: str) -> str:
     'mailed to 12 Elm Way\\nNext of kin: Berg'
     """
     for slip, word in _SMALL:
-        if slip in plain:
+        if slip[:-1] in plain:  # found fast, since it ends in a rare character
             plain = plain.replace(slip, word)
     for match in _KIN.finditer(plain):
         start = match.start() - 7

@@ -40,7 +40,8 @@ _STATES_OF_WORDS = 3
 def states_before_zip(page: Page) -> Iterator[Finding]:
     """A state, by its name or a short form, before a ZIP code; then the town before the state."""
     for at in page.figures:
-        if not at or not 3 <= len(page.words[at]) <= 10:
+        length = len(page.words[at])
+        if not at or not (length in (3, 5, 9) or (3 < length < 11 and page.cases[at - 1] in "tu")):
             continue
         code = _ZIPS.match(page.plain, page.starts[at]) or _ZIP_SLIP.match(page.plain, page.starts[at])
         if code is None or not _GAP_ZIP.fullmatch(page.before(at)):
