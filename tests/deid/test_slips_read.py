@@ -108,6 +108,11 @@ def test_a_name_is_read_only_where_one_is_due() -> None:
     assert nearest("juditn", sure=False) == "judith" and nearest("qqqqqq", sure=True) is None
 
 
+def test_short_forms_and_clock_times_are_no_slips() -> None:
+    assert Repair(settings.load()).read("PATIENT: MTCH, in February.").text == "PATIENT: MTCH, in February."
+    assert ("0907", "zip") not in found("Electronically signed by Leonard Whitfield, MD 0907\n")
+
+
 def test_marks_keep_their_places() -> None:
     text = "cc: L,M. Reyes, MD; O.4. Perez, MD; Mercy 8. Jacobs. Vitamin B, Smith; stage 4. Tumor"
     read = marks_read(text)

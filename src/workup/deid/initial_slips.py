@@ -49,8 +49,9 @@ def marks_read(plain: str) -> str:
     'cc: L.M. Reyes, MD; O.A. Perez, MD. Stage 4. Tumor seen.'
     """
     plain = _COMMA.sub(_stop, plain)
-    for match in _FIGURE.finditer(plain):  # rare, so that few texts are written anew
-        plain = plain[: match.start() - 1] + _initial(match) + plain[match.start() :]
+    letters = {match.start() - 1: _initial(match) for match in _FIGURE.finditer(plain)}
+    if letters:
+        plain = "".join(letters.get(at, character) for at, character in enumerate(plain))
     return _TURNED.sub(_turned, plain)
 
 

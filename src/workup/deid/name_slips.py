@@ -12,7 +12,7 @@ from functools import lru_cache
 from workup.deid import gazetteer
 from workup.deid.nameness import weigh
 from workup.deid.slips import as_letters, beside, misread
-from workup.deid.vocabulary import is_clinical_part, is_known
+from workup.deid.vocabulary import clinical_parts, is_clinical_part, is_known
 from workup.tasks.spans.language import function_words
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -31,6 +31,7 @@ _SPOKEN_BEFORE = re.compile(
 _SIGNED_BEHIND = re.compile(rf",? {_CREDENTIALS}(?![A-Za-z])")
 _INITIAL_BEHIND = re.compile(r" [A-Z]\.? (?=[A-Z][a-z])| [A-Z]\.?(?=  |,|\n|$)")
 _WORD_BEHIND = re.compile(r"[ -]([A-Z][A-Za-z']{1,20})(?![A-Za-z])")
+_CAPITALS_BESIDE = re.compile(r"[A-Z]{3,24},? [A-Z]{3}")
 _INITIAL_AND_WORD = re.compile(r" [A-Z]\. ([A-Z][a-z]{1,20})")
 _GIVEN_BEHIND = re.compile(r", ([A-Z][A-Za-z'-]{1,20})(?: [A-Z]\.?)?(?=  | [|/]|\n|$)")
 
@@ -59,6 +60,8 @@ def as_name(plain: str, match: re.Match[str]) -> str | None:
         return None
     if low in _NOBODY:
         return None
+    if len(word) < 6 and word.isupper() and not _CAPITALS_BESIDE.search(plain, max(0, start - 24), end + 24):
+        return None  # the short form of a hospital as often
     sure, due = _due(plain[max(0, start - 40) : start], plain[end : end + 30])
     if not due and not sure:
         return None
@@ -106,24 +109,31 @@ def nearest(low: str, *, sure: bool) -> str | None:
     >>> nearest("juditn", sure=False), nearest("bnown", sure=False), nearest("bnown", sure=True)
     ('judith', None, 'brown')
     """
+    if not _worth_asking(low):
+        return None
     least = _COMMON if sure or len(low) > 5 else _VERY_COMMON
+    people, near = gazetteer.people(), {one for one in slipped_from(low) if one.isalpha()}
+    words = near & gazetteer.everyday() | near & clinical_parts()
+    if words and not sure:
+        return None
     best: tuple[float, str] | None = None
-    for one in slipped_from(low):
-        if not one.isalpha():
-            continue
-        known, word = gazetteer.people().get(one), one in gazetteer.everyday() or is_clinical_part(one)
-        if word and not sure:
-            return None
-        if known is None:
-            continue
+    for one in near & people.keys():
+        known = people[one]
         borne = max(known.given, known.surname)
-        if word:
+        if one in words:
             borne = known.surname if known.surname >= _BORNE_BY_CROWDS else 0.0
         elif weigh(one).odds <= 0:
             continue
         if borne >= least and (best is None or (borne, one) > best):
             best = (borne, one)
     return best[1] if best else None
+
+
+def _worth_asking(low: str) -> bool:
+    """A cheap look first: most unknown words are far from any common name."""
+    if len(low) < 5 or not low.isalpha() or weigh(low).why == "slip":
+        return True
+    return any(one in gazetteer.people() for one in misread(low))
 
 
 def slipped_from(low: str) -> Iterator[str]:

@@ -37,6 +37,11 @@ def clinical_words() -> frozenset[str]:
     return _clinical()[0]
 
 
+def clinical_parts() -> frozenset[str]:
+    """Every word of any clinical term."""
+    return _clinical()[1]
+
+
 def is_clinical_part(word: str) -> bool:
     """Whether a word in lower case stands in any clinical term, alone or among others.
 

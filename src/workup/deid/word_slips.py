@@ -76,8 +76,10 @@ def small_words(plain: str) -> str:
     for slip, word in _SMALL:
         if slip[:-1] in plain:  # found fast, since it ends in a rare character
             plain = plain.replace(slip, word)
+    pieces, at = [], 0
     for match in _KIN.finditer(plain):
         start = match.start() - 7
         if apart(plain[start : match.start()].lower(), "next of", 2) <= 2:
-            plain = f"{plain[: start + 1]}ext of{plain[match.start() :]}"
-    return plain
+            pieces += [plain[at : start + 1], "ext of"]
+            at = match.start()
+    return "".join([*pieces, plain[at:]]) if pieces else plain

@@ -52,8 +52,8 @@ def states_before_zip(page: Page) -> Iterator[Finding]:
         if first is None:
             continue
         towns = list(_town_before(page, page.starts[first]))
-        if not towns and len(page.words[at]) not in (3, 5, 9):
-            continue
+        if length not in (3, 5, 9) and (not towns or page.words[at - 1].upper() in _DEGREES):
+            continue  # "Turner, MD 0907"
         short = len(code[0]) == 3
         if short and not towns and not re.match(r"[ ]{0,2}(?:\n|$)", page.plain[code.end() : code.end() + 3]):
             continue  # "Florida 203 patients"
