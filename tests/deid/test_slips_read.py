@@ -28,7 +28,7 @@ def found(text: str) -> list[tuple[str, str]]:
         ("Dictated by Miriam henderson... signed Miriam enderson, MD", "Miriam enderson", "name_provider"),
         ("Her son eonard Whitfield drove her.", "eonard Whitfield", "name_relative"),
         # a neighbouring key, a letter too many, glyphs misread
-        ("Whitfield, Leonatd P.  M  MRN: 00417702", "Whitfield, Leonatd P.", "name_patient"),
+        ("Whitfield, Patrlcia P.  F  MRN: 00417702", "Whitfield, Patrlcia P.", "name_patient"),
         ("Reviewed with Monuca Whitfield (niece).", "Monuca Whitfield", "name_patient"),
         ("Attending: Bernice Holcornb, MD", "Bernice Holcornb", "name_provider"),
         ("Patient: WHitfield, Leonard", "WHitfield, Leonard", "name_patient"),

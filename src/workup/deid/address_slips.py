@@ -41,8 +41,9 @@ class Kinds:
             token = _TOKEN.search(plain, max(0, number.start() - 12), number.start() + 1)
             if token is not None:
                 yield from self._from(plain, token.start())
-        for match in _ROAD_NUMBER.finditer(plain):
-            yield (*match.span("v"), match["v"].translate(AS_DIGITS))
+        if any(road in plain for road in ("Road ", "Route ", "Highway ")):
+            for match in _ROAD_NUMBER.finditer(plain):
+                yield (*match.span("v"), match["v"].translate(AS_DIGITS))
 
     def _from(self, plain: str, start: int) -> Iterator[tuple[int, int, str]]:
         """Changes of an address that begins at a place."""

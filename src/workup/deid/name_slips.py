@@ -62,13 +62,21 @@ def as_name(plain: str, match: re.Match[str]) -> str | None:
         return None
     if len(word) < 6 and word.isupper() and not _CAPITALS_BESIDE.search(plain, max(0, start - 24), end + 24):
         return None  # the short form of a hospital as often
+    if not _worth_asking(low):
+        _remember(low)
+        return None
     sure, due = _due(plain[max(0, start - 40) : start], plain[end : end + 30])
     if not due and not sure:
         return None
     name = nearest(low, sure=sure)
-    if name is None and (sure or nearest(low, sure=True) is None) and len(_NOBODY) < _MOST_REMEMBERED:
-        _NOBODY.add(low)
+    if name is None and (sure or nearest(low, sure=True) is None):
+        _remember(low)
     return None if name is None else _written(word, name)
+
+
+def _remember(low: str) -> None:
+    if len(_NOBODY) < _MOST_REMEMBERED:
+        _NOBODY.add(low)
 
 
 def _few_figures(word: str) -> bool:
@@ -109,8 +117,6 @@ def nearest(low: str, *, sure: bool) -> str | None:
     >>> nearest("juditn", sure=False), nearest("bnown", sure=False), nearest("bnown", sure=True)
     ('judith', None, 'brown')
     """
-    if not _worth_asking(low):
-        return None
     least = _COMMON if sure or len(low) > 5 else _VERY_COMMON
     people, near = gazetteer.people(), {one for one in slipped_from(low) if one.isalpha()}
     words = near & gazetteer.everyday() | near & clinical_parts()

@@ -50,13 +50,13 @@ _SHORT_LABEL = re.compile(
     r"(?P<v>[A-Z0-9](?<![A-Za-z0-9].)[A-Z0-9]{2})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})"
 )
 _EXTENSION = re.compile(r"\d,? ?[A-Za-z]{1,5}\.? \d")
-_TITLE_COMMA = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])")
-_LABEL_MARK = re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)")
+_TITLE_COMMA = re.compile(r",(?= [A-Z])(?:(?<=\b[DMSJ]r,)|(?<=\bMs,)|(?<=\bMrs,)|(?<=\b[SM]t,))")
+_SEMICOLON = re.compile(r";(?=[ \t]{1,20}\S)")
+_LABEL_BEFORE = re.compile(r"(?:^|\n)[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2}$")
 _CAPITALISED = words_of("january february april june july august september october november december")
 _CAPITAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z][a-z']{2,20} $")
 _NEXT_WORD = re.compile(r" (?P<v>[A-Za-z0-9]{3,14})(?![A-Za-z0-9])")
 _MOST_FINE = 200_000
-_COMMAS = ("Dr,", "Mr,", "Mrs,", "Ms,", "St,", "Jr,", "Sr,", "Mt,")
 
 
 class Change(NamedTuple):
@@ -114,10 +114,9 @@ class Repair:
     def read(self, text: str) -> Repaired:
         """The text as it should be read."""
         plain = as_numbers(folded(text))
-        if any(mark in plain for mark in _COMMAS):
-            plain = _TITLE_COMMA.sub(lambda match: match[0][:-1] + ".", plain)
+        plain = _TITLE_COMMA.sub(".", plain)
         if ";" in plain:
-            plain = _LABEL_MARK.sub(lambda match: match[0][:-1] + ":", plain)
+            plain = _SEMICOLON.sub(_label_mark, plain)
         plain = marks_read(small_words(plain.replace("`", "'")))
         kept: list[Change] = []
         placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *titles(plain), *years_old(plain)]
@@ -223,10 +222,7 @@ class Repair:
         match = _NEXT_WORD.match(plain, first.end())
         if match is None or (low := match["v"].lower()) in self._own:
             return
-        kind, seconds = self._pairs[first[0]]
-        if kind == "label" and plain[match.end() : match.end() + 3].lstrip(" ")[:1] not in (":", "#"):
-            return
-        meant = next((one for one in seconds if apart(low, one, 1) <= 1), None)
+        meant = next((one for one in self._pairs[first[0]] if apart(low, one, 1) <= 1), None)
         if meant is not None:
             yield Change(*match.span("v"), meant.upper() if match["v"].isupper() else meant.capitalize())
 
@@ -257,20 +253,15 @@ def _label_words(settings: Settings) -> set[str]:
     return {word for phrase in phrases for word in re.findall(r"[a-z]{4,}", phrase)}
 
 
-def _pairs(settings: Settings) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """First words of what is called by two words, as they are written, and the second words that follow them."""
-    found: dict[str, tuple[str, set[str]]] = {}
+def _pairs(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """First words of what hospitals are called by two, as they are written, and the second words that follow them."""
+    found: dict[str, set[str]] = {}
     for phrase in settings.lists["facility_words"]:
         first, *rest = phrase.split()
         if len(rest) == 1 and len(rest[0]) > 3:
             for form in (first.capitalize(), first.upper()):
-                found.setdefault(form, ("body", set()))[1].add(rest[0])
-    for phrase in settings.cues["patient"]:
-        first, *rest = phrase.split()
-        if len(rest) == 1 and rest[0] == "name":
-            for form in (first.capitalize(), first.upper()):
-                found.setdefault(form, ("label", set()))[1].add(rest[0])
-    return {first: (kind, tuple(sorted(seconds))) for first, (kind, seconds) in found.items()}
+                found.setdefault(form, set()).add(rest[0])
+    return {first: tuple(sorted(seconds)) for first, seconds in found.items()}
 
 
 def _near(span: tuple[int, int], surface: str, words: Iterable[str], *, dated: bool = False) -> Iterator[Change]:
@@ -282,6 +273,11 @@ def _near(span: tuple[int, int], surface: str, words: Iterable[str], *, dated: b
     near = [one for one in words if apart(low, one.lower(), 1) <= 1] or [one for one in read if one in words]
     if near:
         yield Change(*span, _cased(surface, near[0].lower()))
+
+
+def _label_mark(match: re.Match[str]) -> str:
+    """A colon for a semicolon behind a label at the head of a line."""
+    return ":" if _LABEL_BEFORE.search(match.string, max(0, match.start() - 48), match.start()) else ";"
 
 
 def _in_books(word: str) -> float:

@@ -37,8 +37,6 @@ _HOSPITAL = re.compile(
     r"(?i:general|regional|memorial|medical|university|community|hospital|children|health|cancer|county)\b"
 )
 _KIN = re.compile(r" kin(?=[:\s])(?<=[A-Za-z]{4} [a-z]{2} kin)(?<!Next of kin)(?<!next of kin)")
-_SMALL = tuple((f" {slip} ", f" {word} ") for word, slip in (("to", "t0"), ("to", "tc"), ("in", "1n"), ("of", "0f"),
-                                                             ("by", "6y"), ("on", "0n")))  # fmt: skip
 _YEARS = re.compile(r"year[- ](?P<v>[a-z0-9]{2,4})(?=[ ,])")
 
 
@@ -68,14 +66,13 @@ def years_old(plain: str) -> Iterator[tuple[int, int, str]]:
 
 
 def small_words(plain: str) -> str:
-    """The text with small words and 'next of kin' as they should be; as many characters as before.
+    """The text with 'to' and 'next of kin' as they should be; as many characters as before.
 
     >>> small_words("mailed t0 12 Elm Way\\nNext ov kin: Berg")
     'mailed to 12 Elm Way\\nNext of kin: Berg'
     """
-    for slip, word in _SMALL:
-        if slip[:-1] in plain:  # found fast, since it ends in a rare character
-            plain = plain.replace(slip, word)
+    if "t0" in plain:
+        plain = plain.replace(" t0 ", " to ")
     pieces, at = [], 0
     for match in _KIN.finditer(plain):
         start = match.start() - 7
