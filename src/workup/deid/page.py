@@ -50,8 +50,8 @@ class Page:
         # A word ends behind all words so far and what stands between them. No loop of Python's own runs here.
         parted = _WORD.split(self.plain)
         lengths = list(map(len, written))
-        self.ends = list(accumulate(map(add, map(len, parted), lengths)))
-        self.starts = list(map(sub, self.ends, lengths))
+        self.ends: list[int] = list(accumulate(map(add, map(len, parted), lengths)))
+        self.starts: list[int] = list(map(sub, self.ends, lengths))
         self.size = len(written)
         wide = len(max(parted, key=len)) > _MOST_GAP
         # What stands behind each word, and before it: blanks and marks, at most 80.

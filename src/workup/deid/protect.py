@@ -44,9 +44,7 @@ _OPERATIONS = (
     "staples",
     "stapler",
 )
-_SURE_PLACES = words_of(
-    "city.state city.label city.street city.before_state city.zip employer.cue county street.plain"
-)
+_SURE_PLACES = words_of("city.state city.label city.street city.before_state city.zip employer.cue county street.plain")
 _ALWAYS = frozenset(("disease", "syndrome", "sign", "catheter", "test", "score", "scale", "criteria", "classification"))
 
 

@@ -41,7 +41,9 @@ _JOINED_MONTH = re.compile(
     r"\d(?<![A-Za-z0-9/-]\d)\d?(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
     r"[- ](?P<w>[A-Za-z]{2,4})[- ](?=(?:19|20)\d\d(?!\d)))"
 )
-_SHORT_LABEL = re.compile(r"(?P<v>[A-Z0-9](?<![A-Za-z0-9].)[A-Z0-9]{2})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})")
+_SHORT_LABEL = re.compile(
+    r"(?P<v>[A-Z0-9](?<![A-Za-z0-9].)[A-Z0-9]{2})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})"
+)
 _TITLE = re.compile(r"(?P<v>[A-Z0](?<![A-Za-z0-9.].)[A-Za-z0-9]{1,2})(?=\. [A-Z0-9][A-Za-z0-9.'])")
 _TITLES = {
     slip: title

@@ -1,7 +1,7 @@
-"""What may stand at the end of the first word of a match, and right behind it, so that a pattern is tried at few places.
+"""What may stand at the end of the first word of a match and right behind it: so a pattern is tried at few places.
 
-An address in the net is tried at words with a point or an at sign behind them, a misread month at words before a figure.
-All that could match is listed, and more: being tried in vain costs little, being left out would lose a finding."""
+An address in the net is tried at words with a point or an at sign behind them, a misread month before a figure. All
+that could match is listed, and more: being tried in vain costs little, being left out would lose a finding."""
 
 from __future__ import annotations
 
