@@ -2,8 +2,9 @@
 
 Notes are generated from a fixed seed and cut to 1,500 characters. Each side runs in a process of its own, so that its
 peak of memory is its own too, and every repeat reads notes that it has not met before, so that what is remembered of
-words is worth what it is worth in use; times are CPU seconds, the least of the repeats. A third part feeds hostile texts of
-growing length, up to a million characters, and shows how the time grows: linear work doubles when the text does.
+words is worth what it is worth in use; times are CPU seconds, the least of the repeats. A third part feeds hostile
+texts of growing length, up to a million characters, and shows how the time grows: linear work doubles when the text
+does.
 """
 
 from __future__ import annotations

@@ -61,4 +61,4 @@ def test_most_places_are_passed_over() -> None:
     finder = Finder(re.compile(r"(?<![\w])[a-z0-9]{2,20}@[a-z]{2,9}(?!\w)"))
     page = Page("the patient wrote from ann2@example and was called back")
     assert finder.number is not None
-    assert page.places(finder.number) == [page.plain.index("ann2")]
+    assert page.places[finder.number] == [page.plain.index("ann2")]
