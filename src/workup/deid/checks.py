@@ -126,7 +126,7 @@ def mixed(surface: str) -> bool:
 def prefixed(surface: str) -> bool:
     """A prefix that is no name of a test, marker or code system."""
     letters = re.match(r"[A-Z]{0,8}", surface)
-    return letters is None or letters[0] not in _CLINICAL_PREFIXES
+    return letters is None or letters[0] not in _CLINICAL_PREFIXES or sum(map(str.isdigit, surface)) > 7
 
 
 def lone_digits(surface: str) -> bool:
@@ -150,6 +150,11 @@ def hexadecimal(surface: str) -> bool:
 def nine_to_eleven(surface: str) -> bool:
     """As many digits as a telephone number with one too few or too many."""
     return 9 <= len(digits(re.split(r"[xeE]", surface, maxsplit=1)[0])) <= 11
+
+
+def ten_to_fourteen(surface: str) -> bool:
+    """As many digits as a telephone number with the code of its country, one too few or too many."""
+    return 10 <= len(digits(surface)) <= 14
 
 
 def eight_to_thirteen(surface: str) -> bool:
@@ -189,7 +194,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
         check.__name__: check
         for check in (
             luhn, card, npi, ssn, dea, vin, iban, ipv4, ipv6, phone, mixed, prefixed, lone_digits, lone_groups, login,
-            hexadecimal, nine_to_eleven, eight_to_thirteen, plate, long_code, mostly_digits,
+            hexadecimal, nine_to_eleven, ten_to_fourteen, eight_to_thirteen, plate, long_code, mostly_digits,
         )
     }
 )  # fmt: skip

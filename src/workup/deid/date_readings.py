@@ -24,14 +24,43 @@ def day_month(match: re.Match[str], _: Page) -> str | None:
 
 def nearly_a_day(match: re.Match[str], _: Page) -> str | None:
     """Three figures that would be a day but for one digit; dashes and points need a year to be told from others."""
-    year, mark = match["y"], match["s"]
-    if mark == "-" and len(match["a"]) == 3:
+    first, second, year, mark = match["a"], match["b"], match["y"], match["s"]
+    if not second:  # "8//2015"
+        return "slip" if mark == "/" and len(year) == 4 and year[:2] in ("19", "20") else None
+    if mark == "-" and len(first) == 3:
         return None  # a social security number, a telephone number
     if len(year) >= 4:
-        return "slip" if year[0] in "12" or mark == "/" else None
-    if mark != "/" or (len(year) < 3 and len(match["a"]) + len(match["b"]) < 3):
+        return "slip" if year[0] in "12" or mark == "/" or (len(year) == 4 and _nearly_a_year(year)) else None
+    within = int(first) <= 31 and int(second) <= 31
+    if mark == ".":
+        return "slip" if within and len(year) == 3 and year[:2] in ("19", "20") else None
+    if match["q"]:
+        return "slip"  # "11/89/'18"
+    if len(year) == 1 and not (mark == "/" and within and len(first) + len(second) > 2):
         return None
-    return "slip" if int(match["a"]) <= 31 or int(match["b"]) <= 31 else None
+    if len(year) == 3 and mark == "-" and not (within and year[0] in "012"):
+        return None
+    if len(year) < 3 and len(first) + len(second) < 3:
+        return None
+    return "slip" if int(first) <= 31 or int(second) <= 31 else None
+
+
+def _nearly_a_year(year: str) -> bool:
+    """Whether figures are a year of the last century or this one but for a digit: changed, lost or too many."""
+    if len(year) == 4:
+        return year[0] in "12" or year[1] in "09"
+    if len(year) == 5:
+        return any((year[:i] + year[i + 1 :])[:2] in ("19", "20") for i in range(3))
+    return year[0] in "0129"
+
+
+def nearly_year_first(match: re.Match[str], _: Page) -> str | None:
+    """A year, a month and a day with one digit too few or too many, or one that is none of theirs."""
+    year, month, day = re.findall(r"\d{1,5}", match[0])
+    figures = len(year) + len(month) + len(day)
+    if not 6 <= figures <= 9 or not _nearly_a_year(year) or (len(year) == 3 and (len(month), len(day)) != (2, 2)):
+        return None
+    return "slip" if len(year) > 3 or match["s"] == "/" else None
 
 
 def year_first(match: re.Match[str], _: Page) -> str | None:

@@ -7,7 +7,16 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from workup.deid.date_readings import compact, day_month, near_month, nearly_a_day, short_day, within_year, year_first
+from workup.deid.date_readings import (
+    compact,
+    day_month,
+    near_month,
+    nearly_a_day,
+    nearly_year_first,
+    short_day,
+    within_year,
+    year_first,
+)
 from workup.deid.linear import Finder
 from workup.deid.page import Page
 
@@ -70,10 +79,11 @@ RULES: tuple[DateRule, ...] = (
     DateRule("date.part_of_year", "date", _i(rf"(?<![\w])(?:the )?(?:first|second|third|fourth) quarter of {_YEAR}(?!\w)"), 0.85),
     DateRule("date.iso", "date", _i(rf"(?<![\w/.-])(?P<y>{_YEAR})(?P<s>[-/.])(?P<m>\d{{1,2}})(?P=s)(?P<d>\d{{1,2}})(?![\d/-])"), 0.97, year_first),
     DateRule("date.figures", "date", _i(rf"(?<![\w/.-])(?:{_WEEKDAY}[.,]{{0,2}} ?)?(?<!\d)(?P<a>\d{{1,2}})(?P<s1> ?[-/.] ?)(?P<b>\d{{1,2}})(?P<s2> ?[-/.] ?)(?P<q>'?)(?P<y>\d{{4}}|\d\d)(?![\w/]|[.-]\d)"), 0.95, day_month),
-    DateRule("date.figures_slip", "date", _i(r"(?<![\w/.-])(?P<a>\d{1,3})(?P<s>[-/.])(?P<b>\d{1,3})(?P=s)(?P<y>\d{2,5})(?![\w/-]|\.\d)"), 0.75, nearly_a_day),
-    DateRule("date.iso_slip", "date", _i(r"(?<![\w/.-])(?:19|20)\d{3}(?P<s>[-/])\d{1,2}(?P=s)\d{1,2}(?![\w/-]|\.\d)"), 0.75),
-    DateRule("date.month_slip", "date", _i(r"(?<![\w])(?<=in )(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{4,5}(?!\w)"), 0.8),
-    DateRule("date.day_slip", "date", _i(r"(?<![\w])(?:january|february|april|june|july|august|september|october|november|december) \d{1,2}(?:[a-z]{2})?(?![\w.])(?:,? \d{3,5}(?!\w))?"), 0.75),
+    DateRule("date.figures_slip", "date", _i(r"(?<![\w/.-])(?P<a>\d{1,3})(?P<s>[-/.])(?P<b>\d{0,3})(?P=s)(?P<q>'?)(?P<y>\d{1,5})(?![\w/-]|\.\d)"), 0.75, nearly_a_day),
+    DateRule("date.headless", "date", _i(r"(?<![\w/.-])/\d{1,2}/(?:19|20)\d\d(?![\w/-]|\.\d)"), 0.75),
+    DateRule("date.iso_slip", "date", _i(r"(?<![\w/.-])(?P<y>\d{3,5})(?P<s>[-/])\d{1,3}(?P=s)\d{1,3}(?![\w/-]|\.\d)"), 0.75, nearly_year_first),
+    DateRule("date.month_slip", "date", _i(rf"(?<![\w])(?:(?<=in )(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{{4,5}}|{_MONTH} (?:19|20)\d{{3}})(?!\w)"), 0.8),
+    DateRule("date.day_slip", "date", _i(r"(?<![\w])(?:january|february|april|june|july|august|september|october|november|december) \d{1,2}(?:[a-z]{2,3})?(?![\w.])(?:,? \d{3,5}(?!\w))?"), 0.75),
     DateRule("date.words_slip", "date", _i(rf"{_OPEN}(?:{_WEEKDAY}[.,]{{0,2}} ?)?{_MONTH}\.? \d{{1,3}}{_ORDINAL}?, ?\d{{3,5}}(?!\w)"), 0.85),
     DateRule("date.joined_slip", "date", _i(rf"(?<![\w/.-])\d{{1,3}}[ -]?{_MONTH}[ -]?\d{{3,5}}(?![\w/-])"), 0.85),
     DateRule("date.three_figures", "date", _i(rf"{_OPEN}{_MONTH}\.? \d{{3}}(?![\w/-]|\.\d)"), 0.0),

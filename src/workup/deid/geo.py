@@ -13,7 +13,7 @@ from workup.deid.name_words import KIN
 from workup.deid.nameness import weigh
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
-from workup.deid.vocabulary import clinical_words
+from workup.deid.vocabulary import clinical_words, is_known
 from workup.deid.zips import JOINS, state_and_zip, state_behind, states_before_zip
 
 
@@ -165,8 +165,8 @@ _BEHIND_STREET = re.compile(
 
 
 _BEFORE_STATE = _finder(
-    r"(?<![\w'])(?P<v>[A-Z][a-z'.-]{1,20}(?: [A-Z][a-z'-]{1,20}){0,3}), "
-    r"(?P<s>[A-Z][a-z]{3,12}(?: [A-Z][a-z]{3,10})?)(?!\w)"
+    r"(?<![\w'])(?P<v>[A-Z][a-z0-9'.-]{1,20}(?: [A-Z][a-z0-9'-]{1,20}){0,3}), "
+    r"(?P<s>[A-Z][a-z]{3,12}(?: [A-Z][a-z]{3,10})?|[A-Z]{4,12})(?!\w)"
 )
 
 
@@ -178,8 +178,10 @@ def towns_before_states(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
         if place is None or "s" not in place.kinds or match["v"].split()[0].lower() in stop:
             continue
         before = page.low[max(0, match.start() - 6) : match.start()].split()
-        if weigh(match["s"].lower().split()[0]).given and not (
-            before and before[-1] in ("in", "from", "near", "to", "of", "at")
+        if (
+            weigh(match["s"].lower().split()[0]).given
+            and page.plain[match.start() - 1 : match.start()] != "("
+            and not (before and before[-1] in ("in", "from", "near", "to", "of", "at"))
         ):
             continue
         yield Finding(*match.span("v"), "city", 0.8, "city.before_state", ("state_behind",))
@@ -195,6 +197,7 @@ def towns_behind(
             known
             and match is not None
             and page.low[match.start("v") : match.end("v")].replace("-", " ") not in gazetteer.places()
+            and not _unheard_of(page, *match.span("v"))
         ):
             continue
         if (
@@ -203,6 +206,11 @@ def towns_behind(
             and ("\n" not in match[0] or state_behind(page, match.end("v")))
         ):
             yield Finding(*match.span("v"), "city", 0.8, "city.street", ("street_before",))
+
+
+def _unheard_of(page: Page, start: int, end: int) -> bool:
+    """One long word that no list holds: a town but for a slip."""
+    return end - start > 5 and page.low[start:end].isalpha() and not is_known(page.low[start:end])
 
 
 def _stopped(phrase: str, stop: frozenset[str]) -> bool:

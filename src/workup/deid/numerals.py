@@ -25,13 +25,20 @@ _OF_MONTH = re.compile(rf"(?i:(?<![a-z0-9]){_MONTH})\.? (?P<v>[{_F}]{{1,2}})(?:s
 _BEFORE_MONTH = re.compile(
     rf"(?<![A-Za-z0-9/.-])(?=[{_F}]?\d|[OoZzIlS][- ])[{_F}]{{1,2}}(?=[- ]?(?i:{_MONTH})[- ]?[12Zz])"
 )
-_BEHIND_MONTH = re.compile(rf"(?<=\d)(?i:{_MONTH})(?P<v>[12Zz][{_F}]{{3}})(?![A-Za-z0-9])")
-_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?=\d{1,3}\.\d{4}(?!\d))")
+_BEHIND_MONTH = re.compile(rf"(?<=\d)(?i:{_MONTH})(?P<v>[12ZzIl][{_F}]{{3}})(?![A-Za-z0-9])")
+# A comma for a point in days and telephone numbers with points.
+_COMMA = re.compile(r",(?=\d{1,3}\.\d{4}(?!\d)|\d{4}(?!\d))(?<=[0-9],)")
+_BEFORE_COMMA = re.compile(r"(?<![\d.,])(?:(?P<one>\d{1,3})|\d{1,2}\.\d{1,2}|(?P<phone>\d{3}\.\d{3}))$")
+# "z.9.2026", "Z-18-18": a day of which one figure is a letter, all alone.
+_DAY = re.compile(r"(?:[OoIlZzSs]|\d{1,2})([-.])(?:[OoIlZzSs]|\d{1,2})\1(?:\d\d|(?:19|20)\d\d)")
+_POSTAL = re.compile(rf", (?:[A-Z]{{2}}|[A-Z][a-z]{{3,12}}) (?P<v>[{_F}]{{5}}|[{_F}]{{3}})(?=[-.\n ]|$)")
+_INSIDE_CODE = re.compile(r"[OoIl](?=[0-9]{2})(?<=[0-9]{3}.)")
 # Figures beside letters that look like figures, or beside marks that are read for others; most lines have none.
 _LIKE = "OoQIlZzSsBbGgqA"
 _WORTH_A_LOOK = re.compile(
     rf"[0-9~,](?:(?<=~)|(?<=[{_LIKE}~][0-9])|(?<=[0-9])(?=['{_LIKE}~]|,[0-9]{{1,3}}\.[0-9]{{4}})|"
-    rf"(?<=[a-z] [{_LIKE}],)(?= [12])|(?<=[a-z]\. [{_LIKE}],)(?= [12]))"
+    rf"(?<=[a-z] [{_LIKE}],)(?= [12])|(?<=[a-z]\. [{_LIKE}],)(?= [12])|(?<=\b[OoIlZzSs][-.][0-9])|"
+    r"(?<=[0-9],)(?=[0-9]{4}(?![0-9])))"
 )
 _TILDE = re.compile(r"(?<=[A-Za-z0-9])~(?=[A-Za-z0-9])")
 
@@ -58,8 +65,10 @@ def _line(plain: str) -> str:
     plain = _OF_MONTH.sub(_day, plain)
     plain = _BEFORE_MONTH.sub(lambda match: match[0].translate(AS_DIGITS), plain)
     plain = _BEHIND_MONTH.sub(_joined, plain)
-    plain = _COMMA.sub(lambda match: match[0][:-1] + ".", plain)
+    plain = _COMMA.sub(_point, plain)
     plain = _YEAR.sub(_year, plain)
+    plain = _POSTAL.sub(_joined_figures, plain)
+    plain = _INSIDE_CODE.sub(lambda match: match[0].translate(AS_DIGITS), plain)
     return _CONFUSED.sub(_word, plain)
 
 
@@ -73,7 +82,7 @@ def _groups(match: re.Match[str]) -> str:
     if not letters or figures < 2 * letters or figures < 3:
         return text
     parts = [part for part in re.split(r"[^A-Za-z0-9]", text) if part]
-    if any(part.isalpha() and (len(part) > 1 or "/" not in text) for part in parts):
+    if any(part.isalpha() and (len(part) > 1 or "/" not in text) for part in parts) and not _DAY.fullmatch(text):
         return text
     coded = text[0] in "SBAGZ" and letters == 1
     if len(parts) < 3 and (coded or figures + letters < 7) and "/" not in text:
@@ -81,6 +90,16 @@ def _groups(match: re.Match[str]) -> str:
     if " " in text and figures + letters < 7:
         return text
     return text.translate(AS_DIGITS)
+
+
+def _point(match: re.Match[str]) -> str:
+    text, at = match.string, match.start()
+    before = _BEFORE_COMMA.search(text, max(0, at - 9), at)
+    if before is None:
+        return ","
+    pointed = "." in text[at : at + 5]
+    fits = pointed if before["one"] else not pointed and (before["phone"] or text[at + 1 : at + 3] in ("19", "20"))
+    return "." if fits else ","
 
 
 def _day(match: re.Match[str]) -> str:
@@ -96,6 +115,12 @@ def _day(match: re.Match[str]) -> str:
 def _joined(match: re.Match[str]) -> str:
     start = match.start("v") - match.start()
     return match[0][:start] + match["v"].translate(AS_DIGITS)
+
+
+def _joined_figures(match: re.Match[str]) -> str:
+    """Figures of a postal code of which one was read as a letter."""
+    figures, letters = _counted(match["v"])
+    return _joined(match) if letters == 1 and figures > 1 else match[0]
 
 
 def _year(match: re.Match[str]) -> str:

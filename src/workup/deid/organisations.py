@@ -12,7 +12,7 @@ from workup.deid.nameness import weigh
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
 from workup.deid.small_bodies import SMALL_HEADS, in_small
-from workup.deid.vocabulary import clinical_words
+from workup.deid.vocabulary import clinical_words, is_known
 
 _KINDS = {
     "facility_words": "facility",
@@ -78,6 +78,7 @@ def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
         return None
     first, last = _first_of(page, cue), _last_of(page, cue.last, stop)
     own = [w for w in range(first, cue.first) if page.cases[w] in "tum" and len(page.words[w]) > 1]
+    own += [first] if page.cases[first] == "l" and first < cue.first else []
     telling = [w for w in own if page.words[w] not in stop and page.words[w] not in clinical_words()]
     telling = [w for w in telling if page.words[w] not in _NOT_FIRST and page.words[w] not in _SPECIALTIES]
     if not telling and last == cue.last:
@@ -118,7 +119,7 @@ def _first_of(page: Page, cue: Cue) -> int:
         small = page.words[before] in INSIDE and before > 0 and page.cases[before - 1] in "tum"
         if page.words[before] in _JOINING and (before == 0 or page.words[before - 1] not in _HEADS_OF):
             break
-        if page.cases[before] not in "tumi" and not small:
+        if page.cases[before] not in "tumi" and not small and not _capital_lost(page, before):
             break
         if page.before(first) == ". " and page.words[before] not in ("st", "mt", "ft") and page.cases[before] != "i":
             break
@@ -128,6 +129,11 @@ def _first_of(page: Page, cue: Cue) -> int:
     ):
         first += 1
     return first
+
+
+def _capital_lost(page: Page, word: int) -> bool:
+    """A word in small letters that no list holds, before one with a capital: its first letter was lost."""
+    return page.cases[word] == "l" and len(page.words[word]) > 4 and not is_known(page.words[word])
 
 
 def _last_of(page: Page, last: int, stop: frozenset[str]) -> int:

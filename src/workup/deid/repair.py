@@ -8,17 +8,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from workup.deid import gazetteer
+from workup.deid.address_slips import Kinds
 from workup.deid.finding import Finding
 from workup.deid.folding import folded
-from workup.deid.name_words import KIN, VERBS
+from workup.deid.initial_slips import initials_struck_twice, marks_read
+from workup.deid.name_slips import as_name, may_lack_capital
+from workup.deid.name_words import DONE, KIN, MEETING, VERBS
 from workup.deid.numerals import as_numbers
 from workup.deid.page import words_of
 from workup.deid.settings import Settings
-from workup.deid.slips import Speller, apart, as_letters
+from workup.deid.slips import Speller, apart, as_letters, misread
 from workup.deid.vocabulary import is_known
+from workup.deid.word_slips import small_words, titles, years_old
 from workup.tasks.spans.language import function_words
 
 CALENDAR = words_of(
@@ -44,19 +49,12 @@ _JOINED_MONTH = re.compile(
 _SHORT_LABEL = re.compile(
     r"(?P<v>[A-Z0-9](?<![A-Za-z0-9].)[A-Z0-9]{2})(?=[ \t]{0,2}[:;#]|[ \t]{1,3}#?[A-Z]{0,3}-?\d[\d -]{4})"
 )
-_TITLE = re.compile(r"(?P<v>[A-Z0](?<![A-Za-z0-9.].)[A-Za-z0-9]{1,2})(?=\. [A-Z0-9][A-Za-z0-9.'])")
-_TITLES = {
-    slip: title
-    for title, slips in (
-        ("Dr", "Or 0r Dn DEr Drs Dr5 Df Dt De Dd DDr Drr Drt Drf Xr Cr Er SDr Dfr Dre"),
-        ("Mr", "Nr Mf MMr Mrr Mre Kr"),
-        ("Ms", "Ns Ma M5 Mss MMs Na"),
-        ("Mrs", "Mra Nrs Mrx Mrd"),
-    )
-    for slip in slips.split()
-}
+_EXTENSION = re.compile(r"\d,? ?[A-Za-z]{1,5}\.? \d")
 _TITLE_COMMA = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Mt),(?= [A-Z])")
 _LABEL_MARK = re.compile(r"(?m)^[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2};(?=[ \t]{1,20}\S)")
+_CAPITALISED = words_of("january february april june july august september october november december")
+_CAPITAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z][a-z']{2,20} $")
+_NEXT_WORD = re.compile(r" (?P<v>[A-Za-z0-9]{3,14})(?![A-Za-z0-9])")
 _MOST_FINE = 200_000
 _COMMAS = ("Dr,", "Mr,", "Mrs,", "Ms,", "St,", "Jr,", "Sr,", "Mt,")
 
@@ -110,6 +108,8 @@ class Repair:
         self._speller = Speller((word for word in words if is_known(word)), twice=CALENDAR, rank=_in_books)
         self._fine: set[str] = set()  # words as they were met, that need no repair
         self._small = frozenset(word for word in function_words() if len(word) == 3)
+        self._labels = Speller(_label_words(settings), rank=_in_books)
+        self._pairs, self._streets = _pairs(settings), Kinds(settings.lists["street_types"])
 
     def read(self, text: str) -> Repaired:
         """The text as it should be read."""
@@ -118,21 +118,28 @@ class Repair:
             plain = _TITLE_COMMA.sub(lambda match: match[0][:-1] + ".", plain)
         if ";" in plain:
             plain = _LABEL_MARK.sub(lambda match: match[0][:-1] + ":", plain)
+        plain = marks_read(small_words(plain.replace("`", "'")))
         kept: list[Change] = []
-        for one in sorted({*self._words(plain), *_titles(plain)}):
+        placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *titles(plain), *years_old(plain)]
+        found = [(one[0], 0, Change(*one)) for one in placed] + [(one.start, 1, one) for one in self._words(plain)]
+        for _, _, one in sorted(found):
             if not kept or kept[-1].end <= one.start:
                 kept.append(one)
-        return Repaired(plain, kept)
+        read = Repaired(plain, kept)
+        if any(one.text.lower() in CALENDAR for one in kept):
+            read.text = as_numbers(read.text)  # figures beside a month that is one only now; no offset moves
+        return read
 
     def _words(self, plain: str) -> Iterator[Change]:
         for match in _YEAR_BEHIND.finditer(plain):
             end = match.start() - 1
             end -= plain[end - 1 : end] == "."
             short = _LAST_WORD.search(plain, max(0, end - 6), end)
-            yield from _near(short.span(), short[0], _MONTHS) if short else ()
+            dated = short is not None and short[0].lower() not in ("day", "days", "age", "on", "in", "of", "at")
+            yield from _near(short.span(), short[0], _MONTHS, dated=dated) if short else ()
         for match in _JOINED_MONTH.finditer(plain):
             group = "v" if match["v"] else "w"
-            yield from _near(match.span(group), match[group], _MONTHS)
+            yield from _near(match.span(group), match[group], _MONTHS, dated=group == "w")
         for match in _SHORT_LABEL.finditer(plain):
             if match["v"].lower() not in self._own:
                 yield from _near(match.span("v"), match["v"], _LABELS)
@@ -141,24 +148,42 @@ class Repair:
             word = match[0]
             if word in fine:
                 continue
+            if word in self._pairs:
+                yield from self._second(plain, match)
+                continue
             low = word.lower()
             if is_known(low) or low in self._own or low.isdigit():
                 if len(fine) < _MOST_FINE:
                     fine.add(word)
                 continue
-            if len(word) < 5 and word[0].isupper() and word[1:].islower() and _DAY.match(plain, match.end()):
+            if len(word) < 5 and not word.islower() and not word.isupper() and _DAY.match(plain, match.end()):
                 yield from _near(match.span(), word, _MONTHS)
-            if (meant := self._meant(plain, match, low)) is not None:
-                yield Change(*match.span(), _cased(word, meant))
+            if (name := as_name(plain, match)) is not None:
+                yield Change(*match.span(), name)
+            elif (meant := self._meant(plain, match, low)) is not None:
+                follows = plain[max(0, match.start() - 24) : match.start()]
+                yield Change(*match.span(), _cased(word, meant, follows=follows))
+            elif (
+                word == low
+                and low.isalpha()
+                and "x" not in low
+                and not may_lack_capital(low)
+                and len(fine) < _MOST_FINE
+            ):
+                fine.add(word)  # nothing beside it would change the answer
 
     def _meant(self, plain: str, match: re.Match[str], low: str) -> str | None:
         word = match[0]
         if not low.isalpha():
             start, end = match.span()
-            coded = plain[start - 1 : start] in tuple(":-_@/\\#.") or plain[end : end + 1] in tuple("-_@/\\")
+            joined = plain[start - 1 : start] == "-" and plain[start - 2 : start - 1].islower() and word[0].isupper()
+            coded = plain[start - 1 : start] in tuple(":-_@/\\#.") and not joined
+            coded = coded or plain[end : end + 1] in tuple("-_@/\\")
             if (coded and start) or (plain[end : end + 1] in (":", ".") and plain[end + 1 : end + 2].isalnum()):
                 return None
             return self._figures_inside(word, low)
+        if "x" in low and _EXTENSION.match(plain, max(0, match.start() - 2)):
+            return None
         if len(low) == 3:
             return self._small_word(word, low)
         if len(low) == 4 and word.isupper() and not _announces(plain, match):
@@ -174,6 +199,8 @@ class Repair:
             return None
         if low in gazetteer.places():
             return None
+        if word[0].isupper() and plain[match.end() : match.end() + 1] == ":" and (label := self._labels.meant(low)):
+            return label
         return self._speller.meant(low)
 
     def _figures_inside(self, word: str, low: str) -> str | None:
@@ -186,8 +213,22 @@ class Repair:
             return None
         readings = list(as_letters(low))
         best = next((one for one in readings if one in self._speller), None)
-        best = best or next((one for one in readings if is_known(one)), None)
-        return best or self._speller.meant(low)
+        best = best or next((one for one in readings if is_known(one)), None) or self._speller.meant(low)
+        # a word with a capital and one figure that was a letter
+        named = 5 < len(low) < 16 and letters == len(low) - 1 and word[1:].islower() and not word[0].islower()
+        return best or (readings[-1] if named and readings else None)
+
+    def _second(self, plain: str, first: re.Match[str]) -> Iterator[Change]:
+        """The second word of what is called by two, such as a medical center, but for a slip."""
+        match = _NEXT_WORD.match(plain, first.end())
+        if match is None or (low := match["v"].lower()) in self._own:
+            return
+        kind, seconds = self._pairs[first[0]]
+        if kind == "label" and plain[match.end() : match.end() + 3].lstrip(" ")[:1] not in (":", "#"):
+            return
+        meant = next((one for one in seconds if apart(low, one, 1) <= 1), None)
+        if meant is not None:
+            yield Change(*match.span("v"), meant.upper() if match["v"].isupper() else meant.capitalize())
 
     def _small_word(self, word: str, low: str) -> str | None:
         if not word.islower() or low in gazetteer.people():
@@ -198,29 +239,49 @@ class Repair:
 
 
 def _structural(settings: Settings) -> set[str]:
-    phrases: list[str] = [*CALENDAR, *KIN, *VERBS, *function_words()]
+    phrases: list[str] = [*CALENDAR, *KIN, *VERBS, *MEETING, *DONE, *function_words()]
     for rule in settings.labels.values():
         phrases += rule.words
     for words in (*settings.cues.values(), *settings.lists.values()):
         phrases += words
-    phrases += settings.not_names
+    phrases += [*settings.not_names, *settings.names, *settings.allow, *chain(*settings.deny.values())]
+    phrases += (name for name, place in gazetteer.places().items() if "s" in place.kinds)
     return {word for phrase in phrases for word in re.findall(r"[a-z]+", phrase.lower())}
 
 
-def _near(span: tuple[int, int], surface: str, words: Iterable[str]) -> Iterator[Change]:
+def _label_words(settings: Settings) -> set[str]:
+    """Words of labels that stand before a colon."""
+    phrases = [phrase for rule in settings.labels.values() for phrase in rule.words]
+    for kind in words_of("patient patient_label relative provider birth death day employer facility place address"):
+        phrases += settings.cues.get(kind, ())
+    return {word for phrase in phrases for word in re.findall(r"[a-z]{4,}", phrase)}
+
+
+def _pairs(settings: Settings) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """First words of what is called by two words, as they are written, and the second words that follow them."""
+    found: dict[str, tuple[str, set[str]]] = {}
+    for phrase in settings.lists["facility_words"]:
+        first, *rest = phrase.split()
+        if len(rest) == 1 and len(rest[0]) > 3:
+            for form in (first.capitalize(), first.upper()):
+                found.setdefault(form, ("body", set()))[1].add(rest[0])
+    for phrase in settings.cues["patient"]:
+        first, *rest = phrase.split()
+        if len(rest) == 1 and rest[0] == "name":
+            for form in (first.capitalize(), first.upper()):
+                found.setdefault(form, ("label", set()))[1].add(rest[0])
+    return {first: (kind, tuple(sorted(seconds))) for first, (kind, seconds) in found.items()}
+
+
+def _near(span: tuple[int, int], surface: str, words: Iterable[str], *, dated: bool = False) -> Iterator[Change]:
     """The word of a short list that differs by one letter from one that is no word itself."""
     low = surface.lower()
-    if low in words or surface in words or (is_known(low) and surface not in ("SSH", "MRH", "MRI")):
+    if low in words or surface in words or (is_known(low) and not dated and surface not in ("SSH", "MRH", "MRI")):
         return
-    near = [one for one in words if apart(low, one.lower(), 1) <= 1]
+    read = as_letters(low) if not low.isalpha() else misread(low)
+    near = [one for one in words if apart(low, one.lower(), 1) <= 1] or [one for one in read if one in words]
     if near:
         yield Change(*span, _cased(surface, near[0].lower()))
-
-
-def _titles(plain: str) -> Iterator[Change]:
-    for match in _TITLE.finditer(plain):
-        if match["v"] in _TITLES:
-            yield Change(*match.span("v"), _TITLES[match["v"]])
 
 
 def _in_books(word: str) -> float:
@@ -239,8 +300,10 @@ def _announces(plain: str, match: re.Match[str]) -> bool:
     return behind[:1] in tuple(":;#0123456789")
 
 
-def _cased(surface: str, meant: str) -> str:
+def _cased(surface: str, meant: str, *, follows: str = "") -> str:
     letters = [c for c in surface if c.isalpha()]
+    if surface.islower() and (meant in _CAPITALISED or (meant[1:] == surface and _CAPITAL_BEFORE.search(follows))):
+        return meant.capitalize()  # the capital was lost with the first letter
     if len(letters) > 1 and all(c.isupper() for c in letters):
         return meant.upper()
     if surface[0].isupper() or (surface[0].isdigit() and meant[0].isalpha()):

@@ -5,9 +5,10 @@ Knows words only, nothing of where they stand."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 # What scanners make of one letter, read back: two letters for one, and digits for letters.
-_PAIRS = (("rn", "m"), ("nn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("ri", "n"), ("ii", "u"), ("lc", "k"),
+PAIRS = (("rn", "m"), ("nn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("ri", "n"), ("ii", "u"), ("lc", "k"),
           ("m", "rn"), ("d", "cl"), ("h", "li"), ("n", "ri"), ("h", "fi"))  # fmt: skip
 LETTERS_OF_DIGITS = {
     "0": "od",
@@ -21,9 +22,11 @@ LETTERS_OF_DIGITS = {
     "8": "b",
     "9": "g",
 }
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 _SHORT, _LONG = 4, 7  # words below the first are not read; from the second on two slips are
 
 
+@lru_cache(maxsize=1 << 14)
 def apart(one: str, other: str, most: int) -> int:
     """Edits between two short words, neighbours swapped counting once; more than `most` is `most` + 1.
 
@@ -44,6 +47,19 @@ def apart(one: str, other: str, most: int) -> int:
     return min(row[-1], most + 1)
 
 
+def beside(one: str, other: str) -> bool:
+    """Whether two letters in lower case are neighbours on the keyboard of the United States.
+
+    >>> beside("s", "d"), beside("n", "h"), beside("q", "m")
+    (True, True, False)
+    """
+    place = {letter: (row, at) for row, letters in enumerate(_ROWS) for at, letter in enumerate(letters)}
+    if one not in place or other not in place:
+        return False
+    (row, at), (other_row, other_at) = sorted((place[one], place[other]))
+    return one != other and other_row - row < 2 and abs(other_at - at) < 2
+
+
 def as_letters(word: str) -> Iterator[str]:
     """Readings of a word in lower case with its digits taken for letters; few, since few digits are read.
 
@@ -57,6 +73,19 @@ def as_letters(word: str) -> Iterator[str]:
         if len(readings) > 8:
             return
     yield from readings
+
+
+def misread(word: str) -> Iterator[str]:
+    """What a word may have been before a scanner read two letters for one, or one for two.
+
+    >>> "jan" in misread("jari")
+    True
+    """
+    for pair, single in PAIRS:
+        at = word.find(pair)
+        while at >= 0:
+            yield word[:at] + single + word[at + len(pair) :]
+            at = word.find(pair, at + 1)
 
 
 def _shortened(word: str, times: int) -> set[str]:
@@ -106,14 +135,7 @@ class Speller:
             readings = list(as_letters(word))
             exact = next((one for one in readings if one in self._words), None)
             return exact or next((one for one in map(self._nearest, readings) if one), None)
-        for pair, single in _PAIRS:
-            at = word.find(pair)
-            while at >= 0:
-                read = word[:at] + single + word[at + len(pair) :]
-                if read in self._words:
-                    return read
-                at = word.find(pair, at + 1)
-        return self._nearest(word)
+        return next((read for read in misread(word) if read in self._words), None) or self._nearest(word)
 
     def _nearest(self, word: str) -> str | None:
         best: tuple[int, bool, float, str] | None = None

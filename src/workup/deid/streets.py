@@ -14,7 +14,7 @@ from workup.deid.settings import Settings
 from workup.deid.vocabulary import clinical_words
 
 _DIRECTION = r"(?:[NSEWnsew]|NE|NW|SE|SW|ne|nw|se|sw|[Nn]orth(?:east|west)?|[Ss]outh(?:east|west)?|[Ee]ast|[Ww]est|NORTH|SOUTH|EAST|WEST)\.?"
-_NUMBER = r"(?:\d{1,6}(?:-\d{1,4})?[A-Za-z]?(?: 1/2)?|[NSEW]\d{2,5},? [NSEW]\d{2,5})"
+_NUMBER = r"(?:\d{1,6}(?:-\d{1,4})?[A-Za-z]?(?: \d/\d)?|[NSEW]\d{2,5},? [A-Z]{0,2}\d{2,5})"
 _WORDS_NUMBER = r"(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Twelve|Thirteen|Fourteen|Fifteen|Sixteen|Seventeen|Eighteen|Nineteen|(?:Twenty|Thirty|Forty|Fifty|Sixty|Seventy|Eighty|Ninety)(?:[- ][Oo]ne|[- ][Tt]wo|[- ][Tt]hree|[- ][Ff]our|[- ][Ff]ive|[- ][Ss]ix|[- ][Ss]even|[- ][Ee]ight|[- ][Nn]ine)?)"
 _NAME = r"(?:St\.|[A-Z][A-Za-z']{0,24}|\d{1,3}(?:[a-z]{2,3}|ST|ND|RD|TH))"
 _LOW_NAME = r"(?:[A-Za-z][A-Za-z']{0,24}|\d{1,3}(?:st|nd|rd|th))"
@@ -74,6 +74,7 @@ class Streets:
                 ("street.lower", 0.85, rf"(?<![\w.,/-]){_NUMBER} (?:{_DIRECTION} )?(?:{_LOW_NAME} ){{1,2}}(?:{clear}){end}"),
                 ("street.words", 0.85, rf"(?<![\w]){_WORDS_NUMBER} (?:{_DIRECTION} )?(?:{_NAME} ){{1,3}}{capital}{end}"),
                 ("street.box", 0.97, r"(?i)(?<![\w])[pf][.,]? ?[oq0][.,]? ?[b8hf][o0][xks] ?#? ?\d{1,7}(?!\w)"),
+                ("street.box_slip", 0.9, r"(?<![\w])(?:[A-Z]\.? ?O\.?|P\.? ?[A-Z]\.?|P\.?O\.O\.|PO\.O\.|PP\.O\.|P\.OO\.) (?:Box|Bos|Bx|Bix|Bpx) \d{1,7}(?!\w)"),
                 ("street.route", 0.95, r"(?i)(?<![\w])(?:rr|rural route|hc|psc|unit|cmr) ?#?\d{1,5},? [b8h][o0]x \d{1,6}(?!\w)"),
                 ("street.road_number", 0.93, rf"(?i)(?<![\w./-]){_NUMBER} (?:{_DIRECTION} )?(?:county road|county rd|co rd|cr|state route|state road|state highway|sr|us highway|us hwy|us route|highway|hwy|route|rte|interstate|farm to market road|fm|ranch road) \d{{1,4}}[a-z]?(?: {_DIRECTION}(?!\w))?{_UNIT}"),
                 ("street.block", 0.85, rf"(?<![\w])\d{{1,5}} (?i:block of) (?:{_NAME} ){{1,3}}{capital}(?!\w)"),

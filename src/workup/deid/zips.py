@@ -27,6 +27,12 @@ _ZIP_BEHIND = re.compile(r"\.?,?[ \t]{1,3}(?:ZIP|Zip|zip)?[: ]{0,2}(?P<v>\d{5}(?
 
 
 _ZIPS = re.compile(r"\d{5}(?:[- ]?\d{4})?(?![\w/%]|[.-]\d)|\d{3}(?![\w/%]|[.-]\d)")
+# One digit too few or too many; a year is none. The line, or the address, must end with it.
+_ZIP_SLIP = re.compile(
+    r"(?!(?:19|20)\d\d(?!\d))(?:\d{4}|\d{6}|\d{8}|\d{10}|\d{4,6}[- ]\d{4}|\d{5}[- ]\d{3}|\d{5}[- ]\d{5})"
+    r"(?=[ ]{0,2}(?:\n|$)|\.(?:\s|$))"
+)
+_ADDRESS_ENDS = re.compile(r"[ ]{0,2}(?:\n|$)|\.(?:\s|$)|[;)]")
 _GAP_ZIP = re.compile(r"\.?,?[ ]{1,3}")
 _STATES_OF_WORDS = 3
 
@@ -34,15 +40,20 @@ _STATES_OF_WORDS = 3
 def states_before_zip(page: Page) -> Iterator[Finding]:
     """A state, by its name or a short form, before a ZIP code; then the town before the state."""
     for at in page.figures:
-        if not at or len(page.words[at]) not in (3, 5, 9):
+        length = len(page.words[at])
+        if not at or not (length in (3, 5, 9) or (3 < length < 11 and page.cases[at - 1] in "tu")):
             continue
-        code = _ZIPS.match(page.plain, page.starts[at])
+        code = _ZIPS.match(page.plain, page.starts[at]) or _ZIP_SLIP.match(page.plain, page.starts[at])
         if code is None or not _GAP_ZIP.fullmatch(page.before(at)):
             continue
         first = _state_words(page, at - 1)
+        if first is None and _nearly_a_state(page, at - 1) and _ADDRESS_ENDS.match(page.plain, code.end()):
+            first = at - 1
         if first is None:
             continue
         towns = list(_town_before(page, page.starts[first]))
+        if not towns and len(page.words[at]) not in (3, 5, 9):
+            continue
         short = len(code[0]) == 3
         if short and not towns and not re.match(r"[ ]{0,2}(?:\n|$)", page.plain[code.end() : code.end() + 3]):
             continue  # "Florida 203 patients"
@@ -70,6 +81,23 @@ def _state_words(page: Page, last: int) -> int | None:
     return None
 
 
+def _nearly_a_state(page: Page, last: int) -> bool:
+    """Two or three capitals behind a comma and a word with a capital, where a short form of a state is due."""
+    word = page.words[last].upper()
+    if (
+        page.cases[last] != "u"
+        or len(word) > 3
+        or not last
+        or page.before(last) != ", "
+        or page.cases[last - 1] not in "tum"
+    ):
+        return False
+    if word.lower() in _ROUTES:
+        return False
+    return any(sum(a != b for a, b in zip(word, code, strict=False)) < 2 for code in STATE_CODES)
+
+
+_ROUTES = words_of("iv im po sq sc pr sl md rn do np pa iu bid tid qid prn icd cpt npi mrn tel fax ext")
 _OLD_FORMS = re.compile(_OLD)
 
 
