@@ -41,6 +41,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "street after street": lambda n: "12 Elm St " * (n // 10),
     "nearly an e-mail": lambda n: ("a." * 30 + "@ ") * (n // 62),
     "nearly a URL": lambda n: "http://a/a" * (n // 10),
+    "slips of the pen": lambda n: "Nexy ov kin: A.4. Lomg, seem by Msq. Leg at 12 Elm n. on Mqy 3 2O21. " * (n // 68),
 }
 
 

@@ -76,8 +76,10 @@ def small_words(plain: str) -> str:
     for slip, word in _SMALL:
         if slip[:-1] in plain:  # found fast, since it ends in a rare character
             plain = plain.replace(slip, word)
+    signs: list[str] = []
     for match in _KIN.finditer(plain):
         start = match.start() - 7
         if apart(plain[start : match.start()].lower(), "next of", 2) <= 2:
-            plain = f"{plain[: start + 1]}ext of{plain[match.start() :]}"
-    return plain
+            signs = signs or list(plain)
+            signs[start + 1 : match.start()] = "ext of"
+    return "".join(signs) or plain
