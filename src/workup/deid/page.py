@@ -101,6 +101,11 @@ class Page:
         return compress(count(), map(words.__contains__, self.words))
 
     @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Its different words."""
+        return frozenset(self.words)
+
+    @cached_property
     def figures(self) -> list[int]:
         """The words that hold a digit."""
         return [word for word, case in enumerate(self.cases) if case == "d"]

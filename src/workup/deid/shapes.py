@@ -22,6 +22,8 @@ def shapes(page: Page, settings: Settings) -> Iterator[Finding]:
             continue
         if rule.needs and not any(piece in low for piece in rule.needs):
             continue
+        if rule.near and rule.near.isdisjoint(page.vocabulary):
+            continue
         matches = rule.finds.find(page)
         if matches:
             yield from _read(page, rule, matches)

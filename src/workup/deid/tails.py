@@ -105,7 +105,7 @@ def _behind(states: frozenset[str], kind: Any, about: Any, *, blind: bool, ends:
         closes = about[0] > 0 and _refuses_words(about[1])
         return frozenset(one + ANY * 2 if closes and len(one) == 1 else one for one in states)
     if kind is codes.AT:
-        closes = about is codes.AT_BOUNDARY
+        closes = about in (codes.AT_BOUNDARY, codes.AT_END, codes.AT_END_STRING)
         return frozenset(one + ANY * 2 if closes and len(one) == 1 else one for one in states)
     if kind in _REPEATS:
         return _repeated(states, *about, blind=blind)
