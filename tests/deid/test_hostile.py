@@ -26,6 +26,7 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "marks": lambda n: "a@." * (n // 3),
     "labels": lambda n: "MRN: " * (n // 5),
     "digits": lambda n: "1" * n,
+    "slips": lambda n: "Nexy ov kin: A.4. Lomg, seem by Msq. Leg at 12 Elm n. on Mqy 3 2O21. " * (n // 68),
 }
 
 

@@ -55,6 +55,24 @@ def test_an_eponym_is_a_person_only_with_a_cue() -> None:
     assert ("Parkinson", "name_provider") in found("Dr. Parkinson agrees.")
 
 
+@pytest.mark.parametrize(
+    "text", ["Of note, Yasmin. Exam normal.", "Chart lists Camila.", "She was switched to Heather in May."]
+)
+def test_a_medicine_sold_under_a_given_name_stays(text: str) -> None:
+    assert not found(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Heather called about her results.", "Her sister Camila drove.", "Spoke with Yasmin."]
+)
+def test_the_same_word_is_a_person_where_a_person_is_told_of(text: str) -> None:
+    assert [leaf[:5] for _, leaf in found(text)] == ["name_"]
+
+
+def test_a_chart_that_ends_a_sentence_is_no_header() -> None:
+    assert not found("Vision by Snellen chart. 3-vessel disease on angiography; Adam's apple midline.")
+
+
 def test_address_block() -> None:
     text = "Lives at 12 Elm Street, Apt 4, Chapel Hill, NC 27514."
     assert found(text) == [

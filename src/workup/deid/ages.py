@@ -21,7 +21,7 @@ _SEX = r"(?:m|f|male|female|man|woman|boy|girl|gentleman|lady)"
 _FINDS = tuple(
     (name, score, Finder(re.compile(pattern, re.IGNORECASE)))
     for name, score, pattern in (
-        ("age.years_old", 0.95, rf"(?<![\w.]){_NUMBER}(?=[- ]{{0,2}}(?:years?|yrs?\.?|y)[- ]{{0,2}}(?:old|o\b|/o|of age))"),
+        ("age.years_old", 0.95, rf"(?<![\w.]){_NUMBER}(?=[- ]{{0,2}}(?:years?|yrs?\.?|y)[- ]{{0,2}}(?:old[a-z]{{0,12}}\b|o\b|/o|of age))"),
         ("age.short", 0.95, rf"(?<![\w.]){_NUMBER}(?= ?(?:y/?o|y\.o\.?|yo[mf]?|yrs? ?old|y/o/[mf])\b)"),
         ("age.labelled", 0.93, rf"(?<![\w])(?:age|aged|age of|sex/age|age/sex)[ ]{{0,20}}[:=/(-]{{0,2}}[ ]{{0,20}}(?:(?:[mf]|male|female)[ ,/]{{1,4}})?(?:is |was |at |of )?{_NUMBER}(?![\w/%]|[.-]\d)"),
         ("age.sex_behind", 0.85, rf"(?<![\w])(?:(?<=, )|(?<=\n)|(?<=  )|(?<=\()|(?<=is a )|(?<=is an )|(?<=this )){_NUMBER}(?=[ -]?{_SEX}(?![\w/]))"),
@@ -31,16 +31,12 @@ _FINDS = tuple(
         ("age.is", 0.6, rf"(?<![\w])(?:who|he|she|husband|wife|mother|father|brother|sister|son|daughter|aunt|uncle)(?: [A-Z][a-z]{{1,20}})?,? (?:is|was|now) {_NUMBER}(?=[ ]?(?:and|,|\.|;))(?![.]\d)"),
         ("age.died", 0.85, rf"(?<![\w])(?:was|at) {_NUMBER} [a-z]{{3,5}} [a-z]{{1,5}} (?:died|passed)"),
         ("age.apposition", 0.7, r"(?<![\w])(?<=[a-z], )(?P<v>1[01]\d|[1-9]\d), (?=[a-z(])"),
-        ("age.slip", 0.8, r"(?<![\w.])(?P<v>9\d\d|1[01]\d\d)(?=[- ]{0,2}(?:years?|yrs?|y/?o))"),
+        ("age.slip", 0.8, r"(?<![\w.])(?P<v>9\d\d|1[01]\d\d)(?=[- ]{0,2}(?:years?|yrs?|y/?o)[a-z]{0,12}\b)"),
         ("age.decade", 0.7, r"(?<![\w])(?:in (?:his|her|their) )(?:(?:early|mid|late)[- ])?(?P<v>90|9\ds|nineties)(?!\w)"),
     )
 )  # fmt: skip
-# What a text must hold for a rule to be worth trying.
-_NEEDS = {
-    "age.years_old": re.compile("y(?:ea)?r|y[- ]?o|y old"), "age.short": re.compile("y/?o|y\\.o|yrs?"),
-    "age.letter_y": re.compile("\\dy"), "age.slip": re.compile("\\d{3}[- ]{0,2}y"), "age.labelled": re.compile("age"),
-    "age.died": re.compile(" (?:died|passed)"), "age.sex_behind": re.compile("\\d[ -]?(?:m|f|b|g|w|l)|[ -](?:man|woman|male|female|boy|girl)"),
-}  # fmt: skip
+# What a text must hold for a rule to be worth trying; the others are tried at few places anyway.
+_NEEDS = {"age.years_old": re.compile("y(?:ea)?r|y[- ]?o|y old"), "age.short": re.compile("y/?o|y\\.o|yrs?")}
 _TENS = {"ninety": 90, "hundred": 100, "nineties": 90}
 
 
@@ -48,7 +44,7 @@ def ages(page: Page, settings: Settings) -> Iterator[Finding]:
     """Ages of a page, by whether Safe Harbor lets them stand."""
     for rule, score, finds in _FINDS:
         needs = _NEEDS.get(rule)
-        if not finds.idle(page) and settings.on(rule) and (needs is None or needs.search(page.low)):
+        if settings.on(rule) and (needs is None or needs.search(page.low)):
             for match in finds.find(page):
                 if rule == "age.apposition" and page.cases[page.word_at(match.start("v")) - 1] != "t":
                     continue

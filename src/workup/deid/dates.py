@@ -24,12 +24,10 @@ def dates(page: Page, cues: list[Cue], settings: Settings) -> Iterator[Finding]:
     taken: list[Finding] = []
     births, deaths, days = _behind(page, cues)
     for rule in RULES:
-        if rule.finds.idle(page) or not settings.on(rule.id):
-            continue
-        for match in rule.finds.find(page):
-            found = _read(rule, match, page, days)
-            if found is not None:
-                taken.append(_named(found, page, births, deaths))
+        matches = rule.finds.find(page)
+        if matches and settings.on(rule.id):
+            read = (_read(rule, match, page, days) for match in matches)
+            taken += [_named(found, page, births, deaths) for found in read if found is not None]
     yield from taken
 
 

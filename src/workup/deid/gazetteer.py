@@ -147,3 +147,9 @@ def place_openings() -> dict[str, int]:
         first, _, rest = name.partition(" ")
         longest[first] = max(longest.get(first, 0), rest.count(" ") + 2 if rest else 1)
     return longest
+
+
+@cache
+def state_openings() -> frozenset[str]:
+    """First words of states."""
+    return frozenset(name.split(" ", 1)[0] for name, place in places().items() if "s" in place.kinds)

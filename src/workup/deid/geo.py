@@ -173,6 +173,8 @@ _BEFORE_STATE = _finder(
 def towns_before_states(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
     """Words with capitals before ', Indiana'; behind a preposition where the state is a given name too."""
     known = gazetteer.places()
+    if gazetteer.state_openings().isdisjoint(page.vocabulary):
+        return
     for match in _BEFORE_STATE.find(page):
         place = known.get(match["s"].lower()) or known.get(match["s"].lower().split()[0])
         if place is None or "s" not in place.kinds or match["v"].split()[0].lower() in stop:

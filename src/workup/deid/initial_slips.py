@@ -49,9 +49,12 @@ def marks_read(plain: str) -> str:
     'cc: L.M. Reyes, MD; O.A. Perez, MD. Stage 4. Tumor seen.'
     """
     plain = _COMMA.sub(_stop, plain)
-    letters = {match.start() - 1: _initial(match) for match in _FIGURE.finditer(plain)}
-    if letters:
-        plain = "".join(letters.get(at, character) for at, character in enumerate(plain))
+    figures = list(_FIGURE.finditer(plain))
+    if figures:
+        signs = list(plain)
+        for match in figures:
+            signs[match.start() - 1] = _initial(match)
+        plain = "".join(signs)
     return _TURNED.sub(_turned, plain)
 
 

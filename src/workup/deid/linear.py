@@ -6,7 +6,7 @@ at one place of a text is bounded by a constant, so that time grows with the len
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as reader  # type: ignore[attr-defined]
 from typing import Any
@@ -197,20 +197,17 @@ class Finder:
         opens = heads(parsed) if len(parsed) and _parts_words(parsed[0]) else None
         self.number = None if opens is None else REGISTER.number(Asked(opens, tails(parsed), least_run(parsed)))
 
-    def idle(self, page: Page) -> bool:
-        """Whether the page has no place where the pattern could begin."""
-        return self.number is not None and not page.places(self.number)
-
-    def find(self, page: Page) -> Iterator[re.Match[str]]:
+    def find(self, page: Page) -> list[re.Match[str]]:
         """Matches in the plain text of a page, from the left."""
         if self.number is None:
-            yield from self.pattern.finditer(page.plain)
-            return
+            return list(self.pattern.finditer(page.plain))
         match, plain, free = self.pattern.match, page.plain, 0
-        for start in page.places(self.number):
+        matches: list[re.Match[str]] = []
+        for start in page.places[self.number]:
             if start >= free and (found := match(plain, start)) is not None:
                 free = found.end()
-                yield found
+                matches.append(found)
+        return matches
 
 
 def _parts_words(first: Any) -> bool:

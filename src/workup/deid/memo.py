@@ -1,4 +1,4 @@
-"""A function of one word, remembered: a table that fills itself, for whole lists of words at once. Bounded in memory."""
+"""A function of one word, remembered: a table that fills itself, for whole lists of words at once; bounded."""
 
 from __future__ import annotations
 

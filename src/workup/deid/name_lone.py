@@ -96,7 +96,9 @@ def _elsewhere(name: Candidate) -> float:
     page, first = name.page, name.first
     if name.points >= LABEL:
         return 0.0
-    if page.cases[name.tail + 1 : name.tail + 2] == "d" and _DOSE.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 24):
+    if page.cases[name.tail + 1 : name.tail + 2] == "d" and _DOSE.match(
+        page.plain, page.ends[name.tail], page.ends[name.tail] + 24
+    ):
         return _MEDICINE
     if page.words[name.full[0]] in MEDICINES and _UNTOLD.issuperset(name.why) and not page.opens_line(first):
         return _MEDICINE

@@ -21,7 +21,7 @@ _MOST_GAP = 80
 _RUN_OR_MARK = re.compile(r"\w+|(?=[^\w\s])")
 _MARK = re.compile(r"[^\w\s]")
 _APOSTROPHE = re.compile(r"'(?<=[^\W_]')(?![sS](?![^\W_]))[^\W_]")
-_WORD = re.compile(r"[^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?")
+_WORD = re.compile(r"([^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?)")
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -44,29 +44,27 @@ class Page:
         self.plain = folded(text)
         low = self.plain.lower()
         self.low = low if len(low) == len(text) else "".join(c.lower()[:1] for c in self.plain)
-        written = _WORD.findall(self.plain)
-        self.words = _WORD.findall(self.low)
+        pieces = _WORD.split(self.plain)
+        parted, written = pieces[::2], pieces[1::2]
+        self.words = list(map(str.lower, written)) if self.plain.isascii() else _WORD.findall(self.low)
         self.cases = "".join(map(_CASES.__getitem__, written))
         # A word ends behind all words so far and what stands between them. No loop of Python's own runs here.
-        parted = _WORD.split(self.plain)
         lengths = list(map(len, written))
-        self.ends = list(accumulate(map(add, map(len, parted), lengths)))
-        self.starts = list(map(sub, self.ends, lengths))
+        self.ends: list[int] = list(accumulate(map(add, map(len, parted), lengths)))
+        self.starts: list[int] = list(map(sub, self.ends, lengths))
         self.size = len(written)
         wide = len(max(parted, key=len)) > _MOST_GAP
         # What stands behind each word, and before it: blanks and marks, at most 80.
         self.gaps = [gap[:_MOST_GAP] for gap in parted[1:]] if wide else parted[1:]
         self.leads = [gap[-_MOST_GAP:] for gap in parted[:-1]] if wide else parted[:-1]
-        self._places: list[list[int]] = []
 
     def __len__(self) -> int:
         return len(self.words)
 
-    def places(self, number: int) -> list[int]:
-        """Places where a word begins, or a mark stands, with a beginning of the numbered set."""
-        if number >= len(self._places):  # none was looked for yet, or the pattern is newer than the page
-            self._places = REGISTER.places(fold(self.plain) + "\x00" * 3, self._openings())
-        return self._places[number]
+    @cached_property
+    def places(self) -> list[list[int]]:
+        """For each number of the register, the places where its patterns may begin."""
+        return REGISTER.places(fold(self.plain) + "\x00" * 3, self._openings())
 
     def _openings(self) -> list[tuple[int, int]]:
         """Runs of letters, digits and underscores, and marks as stretches of no length, from the left."""
@@ -101,6 +99,11 @@ class Page:
     def of(self, words: Container[str]) -> Iterator[int]:
         """The words of the page that are among these, from the left."""
         return compress(count(), map(words.__contains__, self.words))
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Its different words."""
+        return frozenset(self.words)
 
     @cached_property
     def figures(self) -> list[int]:

@@ -144,7 +144,9 @@ def _again(
     if odds < -2 and word in stop:  # "May", "Will": only where people are spoken with, or owned by a relation
         before = page.words[at - 1] if at else ""
         met = before in ("with", "by", "for", "to", "from") and (at < 2 or page.words[at - 2] in MEETING)
-        return mention if case == "t" and page.gaps[at][1:2].isdigit() is False and (met or _related(page, at)) else None
+        return (
+            mention if case == "t" and page.gaps[at][1:2].isdigit() is False and (met or _related(page, at)) else None
+        )
     if case == "l":
         return mention if odds > 0.5 else None
     if (

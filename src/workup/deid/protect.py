@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 
 from workup.deid.finding import Finding
 from workup.deid.name_words import VERBS
 from workup.deid.page import Page, words_of
 from workup.deid.settings import Settings
-from workup.deid.vocabulary import clinical_words
+from workup.deid.vocabulary import clinical_words, is_clinical_part
 from workup.lexicon import Extractor
 
 _SOFT = frozenset(("NAME", "GEO", "ORG", "QUASI"))
@@ -44,6 +44,7 @@ _OPERATIONS = (
     "staples",
     "stapler",
 )
+_SURE_PLACES = words_of("city.state city.label city.street city.before_state city.zip employer.cue county street.plain")
 _ALWAYS = frozenset(("disease", "syndrome", "sign", "catheter", "test", "score", "scale", "criteria", "classification"))
 
 
@@ -57,44 +58,53 @@ def unprotected(page: Page, findings: Sequence[Finding], settings: Settings, bra
     kept = _allowed(page, findings, settings.allow)
     if not any(branches[one.label] in _SOFT for one in kept):
         return kept
-    terms = [(term.start, term.end) for term in _extractor().extract(page.text) if not term.ambiguous]
+    terms = _Terms(page)
     lists = (settings.lists["eponym_nouns"], settings.lists["instruments"])
     return [one for one in kept if branches[one.label] not in _SOFT or not _clinical(page, one, terms, lists)]
 
 
-def _clinical(
-    page: Page, one: Finding, terms: list[tuple[int, int]], lists: tuple[frozenset[str], frozenset[str]]
-) -> bool:
+class _Terms:
+    """The clinical terms of a page, looked for when a finding could lie on one."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    @cached_property
+    def _found(self) -> list[tuple[int, int]]:
+        return [(term.start, term.end) for term in _extractor().extract(self._page.text) if not term.ambiguous]
+
+    def cover(self, one: Finding) -> bool:
+        """Whether a finding lies inside a term, or a name on a part of one."""
+        page, name = self._page, one.label.startswith("name")
+        words = " ".join(page.words[page.word_at(one.start) : page.word_at(one.end)]).replace("'", " ").split()
+        if not (any if name else all)(map(is_clinical_part, words)):
+            return False
+        # Terms do not overlap and stand in order, so those that touch a finding are neighbours.
+        at = max(0, bisect_right(self._found, (one.start, len(page.text))) - 1)
+        for start, end in self._found[at : at + 8]:
+            if start >= one.end:
+                break
+            if start <= one.start and one.end <= end:
+                return True
+            if start < one.end and one.start < end and name and end - start > 3:
+                return True
+        return False
+
+
+def _clinical(page: Page, one: Finding, terms: _Terms, lists: tuple[frozenset[str], frozenset[str]]) -> bool:
     nouns, instruments = lists
-    if _CALLED.intersection(one.evidence) and one.label.startswith("name"):
-        return False
-    if one.label.startswith("name") and _BARE.issuperset(one.evidence) and _instrument(page, one, instruments):
-        return True
-    if one.label.startswith("name") and _eponym(page, one, nouns):
-        return True
-    if _PERSON.intersection(one.evidence) and one.label.startswith("name"):
-        return False
-    if one.rule in (
-        "city.state",
-        "city.label",
-        "city.street",
-        "city.before_state",
-        "city.zip",
-        "employer.cue",
-        "county",
-        "street.plain",
-    ):
-        return False
-    # Terms do not overlap and stand in order, so those that touch a finding are neighbours.
-    at = max(0, bisect_right(terms, (one.start, len(page.text))) - 1)
-    for start, end in terms[at : at + 8]:
-        if start >= one.end:
-            break
-        if start <= one.start and one.end <= end:
+    if one.label.startswith("name"):
+        if _CALLED.intersection(one.evidence):
+            return False
+        if _BARE.issuperset(one.evidence) and _instrument(page, one, instruments):
             return True
-        if start < one.end and one.start < end and one.label.startswith("name") and end - start > 3:
+        if _eponym(page, one, nouns):
             return True
-    return one.label in ("city", "country", "state") and _eponym(page, one, nouns)
+        if _PERSON.intersection(one.evidence):
+            return False
+    if one.rule in _SURE_PLACES:
+        return False
+    return terms.cover(one) or (one.label in ("city", "country", "state") and _eponym(page, one, nouns))
 
 
 def _instrument(page: Page, one: Finding, instruments: frozenset[str]) -> bool:

@@ -16,19 +16,21 @@ _WORDS = re.compile(r"[a-z]{1,40}")
 
 def shapes(page: Page, settings: Settings) -> Iterator[Finding]:
     """What the patterns find on a page."""
-    low = page.low
+    low, longest, places = page.low, page.longest, page.places
     for rule in settings.patterns:
-        if (
-            rule.long > page.longest
-            or rule.finds.idle(page)
-            or (rule.needs and not any(piece in low for piece in rule.needs))
-        ):
+        if rule.long > longest or (rule.finds.number is not None and not places[rule.finds.number]):
             continue
-        yield from _found(page, rule)
+        if rule.needs and not any(piece in low for piece in rule.needs):
+            continue
+        if rule.near and rule.near.isdisjoint(page.vocabulary):
+            continue
+        matches = rule.finds.find(page)
+        if matches:
+            yield from _read(page, rule, matches)
 
 
-def _found(page: Page, rule: Pattern) -> Iterator[Finding]:
-    for match in rule.finds.find(page):
+def _read(page: Page, rule: Pattern, matches: list[re.Match[str]]) -> Iterator[Finding]:
+    for match in matches:
         start, end = match.span("v") if "v" in rule.finds.pattern.groupindex else match.span()
         if start < 0 or start == end:
             continue

@@ -98,11 +98,7 @@ class Streets:
         """Addresses of a page."""
         if "d" in page.cases or "Box" in page.text:
             for rule, score, finds in self._rules:
-                if (
-                    not finds.idle(page)
-                    and settings.on(rule)
-                    and (rule != "street.corner" or _CORNER.search(page.plain))
-                ):
+                if settings.on(rule) and (rule != "street.corner" or _CORNER.search(page.plain)):
                     for match in finds.find(page):
                         if self._sound(rule, match, page):
                             yield Finding(

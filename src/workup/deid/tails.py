@@ -1,7 +1,7 @@
-"""What may stand at the end of the first word of a match, and right behind it, so that a pattern is tried at few places.
+"""What may stand at the end of the first word of a match and right behind it: so a pattern is tried at few places.
 
-An address in the net is tried at words with a point or an at sign behind them, a misread month at words before a figure.
-All that could match is listed, and more: being tried in vain costs little, being left out would lose a finding."""
+An address in the net is tried at words with a point or an at sign behind them, a misread month before a figure. All
+that could match is listed, and more: being tried in vain costs little, being left out would lose a finding."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _behind(states: frozenset[str], kind: Any, about: Any, *, blind: bool, ends:
         closes = about[0] > 0 and _refuses_words(about[1])
         return frozenset(one + ANY * 2 if closes and len(one) == 1 else one for one in states)
     if kind is codes.AT:
-        closes = about is codes.AT_BOUNDARY
+        closes = about in (codes.AT_BOUNDARY, codes.AT_END, codes.AT_END_STRING)
         return frozenset(one + ANY * 2 if closes and len(one) == 1 else one for one in states)
     if kind in _REPEATS:
         return _repeated(states, *about, blind=blind)
