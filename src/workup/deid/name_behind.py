@@ -16,6 +16,7 @@ BEHIND = re.compile(
     r",?[ \t]{0,2}(?:\(|,)?[ \t]{0,2}(?:aged? )?\d{1,3}[ -]{0,2}(?:y|yo|yr|year|[mfMF]\b)|,? ?[MF],? ?\d{1,3}\b|"
     r"[ \t]{2,4}(?:M|F|Male|Female|male|female)\b|,? \((?:M|F|male|female)\b"
 )
+UNTOLD = frozenset("efgjklnoqtuwxyz")  # small letters behind one blank with which none of these begins
 DAY_BEHIND = re.compile(rf",?[ \t]{{1,3}}(?:\(|\| )?{_DAY}")
 IN_UNIT = re.compile(rf" in {_UNITS}")
 COMPLAINS = re.compile(r" (?:c/o|s/p|p/w|w/ )")

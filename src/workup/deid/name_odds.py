@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.deid.name_behind import AGED, BEHIND, COMPLAINS, DAY_BEHIND, IN_UNIT
+from workup.deid.name_behind import AGED, BEHIND, COMPLAINS, DAY_BEHIND, IN_UNIT, UNTOLD
 from workup.deid.name_cues import BED, CREDENTIAL, ROLE, SPOKEN, Expected
 from workup.deid.name_lone import lone_odds
 from workup.deid.name_runs import Runs
@@ -20,8 +20,7 @@ _OWN_LINE, _HEADS_LINE, _DASHED, _POSSESSIVE = 0.3, 0.5, 0.9, 0.3
 _SMALL, _OPENS_TEXT, _CAPITALS, _SHOUTED = -1.2, 1.3, -0.5, -0.4
 _AFTER_NUMBER, _NAMED_SCORE, _IMPOSSIBLE = -2.0, -2.5, -9.0
 _PLAIN = frozenset(("word", "clinical"))
-# What must stand behind a name for a header to go on there, and small letters that none goes on with.
-_TOLD_BEHIND, _UNTOLD = frozenset(", \t-|/("), frozenset("efgjklnoqtuwxyz")
+_TOLD_BEHIND = frozenset(", \t-|/(")  # what must stand behind a name for a header to go on there
 _COMPLAINTS = frozenset("cspw")
 _SURE_OF = frozenset(("kin_before", "naming", "vocative", "met"))
 
@@ -50,7 +49,7 @@ class Candidate:
         self.aged = opens and AGED.match(page.plain, end, end + 8) is not None
         end += page.plain[end : end + 1] == "."
         behind = page.plain[end : end + 2]
-        told = behind[:1] in _TOLD_BEHIND and not (behind[0] == " " and behind[1:] in _UNTOLD)
+        told = behind[:1] in _TOLD_BEHIND and not (behind[0] == " " and behind[1:] in UNTOLD)
         self.header = self.in_unit or (told and BEHIND.match(page.plain, end, end + 50) is not None)
         if told and not self.header and DAY_BEHIND.match(page.plain, end, end + 50):
             before = page.leads[self.first]

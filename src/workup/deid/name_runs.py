@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.deid.name_behind import BEHIND
+from workup.deid.name_behind import BEHIND, UNTOLD
 from workup.deid.name_cues import LABEL, ZIP, Expected
 from workup.deid.nameness import PARTICLES, SUFFIXES, Weight
 from workup.deid.page import Page
@@ -21,12 +21,18 @@ class Runs:
         self.page, self.weights, self.credentials, self.stop = page, weights, credentials, stop
 
     def hopeless(self, at: int) -> bool:
-        """Whether a word that nobody bears stands without a cue, a credential and a word that joins it.
+        """Whether a word without a cue, a credential and a word that joins it need not be weighed.
 
-        All that may stand around one is too little to make a name of it, so that it need not be weighed."""
-        if self.weights[at].why not in _PLAIN or at in self.credentials or self.page.gaps[at] in _TURNS:
+        All that may stand around a word that nobody bears is too little to make a name of it; so is a sentence that
+        goes on behind an unlikely one."""
+        page, weight, gap = self.page, self.weights[at], self.page.gaps[at]
+        if weight.why not in _PLAIN:
+            goes_on = gap == " " and page.cases[at + 1 : at + 2] == "l" and page.words[at + 1][0] in UNTOLD
+            if weight.odds >= 0 or not goes_on:
+                return False
+        if at in self.credentials or gap in _TURNS:
             return False
-        return at + 1 >= self.page.size or not self._joined(at, at, None)
+        return at + 1 >= page.size or not self._joined(at, at, None)
 
     def ends(self, first: int, cue: Expected | None) -> list[int]:
         """Last words at which a name that begins here may end, the longest last."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from itertools import accumulate, compress, count
 from operator import add, sub
@@ -18,7 +18,7 @@ from workup.deid.openings import fold
 from workup.deid.register import REGISTER
 
 _MOST_GAP = 80
-_RUN_OR_MARK = re.compile(r"\w+|(?=[^\w\s])")
+_RUN = re.compile(r"\w+")
 _MARK = re.compile(r"[^\w\s]")
 _APOSTROPHE = re.compile(r"'(?<=[^\W_]')(?![sS](?![^\W_]))[^\W_]")
 _WORD = re.compile(r"([^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?)")
@@ -64,14 +64,11 @@ class Page:
     @cached_property
     def places(self) -> list[list[int]]:
         """For each number of the register, the places where its patterns may begin."""
-        return REGISTER.places(fold(self.plain) + "\x00" * 3, self._openings())
-
-    def _openings(self) -> list[tuple[int, int]]:
-        """Runs of letters, digits and underscores, and marks as stretches of no length, from the left."""
-        if "_" in self.plain or _APOSTROPHE.search(self.plain):  # words here, and runs there, are not the same
-            return [match.span() for match in _RUN_OR_MARK.finditer(self.plain)]
-        marks = [match.start() for match in _MARK.finditer(self.plain)]
-        return sorted([*zip(self.starts, self.ends, strict=True), *zip(marks, marks, strict=True)])
+        runs: Iterable[tuple[int, int]] = zip(self.starts, self.ends, strict=True)
+        if "_" in self.plain or _APOSTROPHE.search(self.plain):  # a word is not always one run of word characters
+            runs = (match.span() for match in _RUN.finditer(self.plain))
+        marks = (match.start() for match in _MARK.finditer(self.plain))
+        return REGISTER.places(fold(self.plain) + "\x00" * 3, runs, marks)
 
     def gap(self, word: int) -> str:
         """What stands between a word and the next, or the end of the text."""

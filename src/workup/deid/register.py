@@ -52,22 +52,24 @@ class Register:
                 table.clear()
         return found
 
-    def places(self, folded: str, begin: Iterable[tuple[int, int]]) -> list[list[int]]:
+    def places(self, folded: str, runs: Iterable[tuple[int, int]], marks: Iterable[int]) -> list[list[int]]:
         """For each number, the places where its patterns may begin, from the left.
 
-        `begin` are words, and marks as stretches of no length; the text is padded by three signs."""
+        `runs` are those of letters and digits; the text is padded by three signs."""
         found: list[list[int]] = [[] for _ in self._numbers]
-        marks, short, long = self._marks, self._short, self._long
-        for place, end in begin:
-            head = folded[place : place + DEPTH]
-            if end == place:
-                numbers = marks[head]
-            elif end < place + _LONG:
-                numbers = short[head + folded[end - 1 : end + 2]]
-            else:
-                numbers = long[head + folded[end - 1 : end + 2]]
+        short, long, at_mark = self._short, self._long, self._marks
+        for place, end in runs:
+            table = short if end < place + _LONG else long
+            for number in table[folded[place : place + DEPTH] + folded[end - 1 : end + 2]]:
+                found[number].append(place)
+        behind: set[int] = set()
+        for place in marks:
+            numbers = at_mark[folded[place : place + DEPTH]]
+            behind.update(numbers)
             for number in numbers:
                 found[number].append(place)
+        for number in behind:
+            found[number].sort()
         return found
 
     def _at_mark(self, head: str) -> tuple[int, ...]:
