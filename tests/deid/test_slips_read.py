@@ -68,6 +68,7 @@ def found(text: str) -> list[tuple[str, str]]:
         ("Write leonard.w @ example.oeg please.", "leonard.w @ example.oeg", "email"),
         ("Call 1-814-555-014 at night.", "1-814-555-014", "phone"),
         ("Call 814.555,0142 at night.", "814.555,0142", "phone"),
+        ("Call 814/455-01422 at night.", "814/455-01422", "phone"),
         ("Photographed (DSC_4471.JLG).", "DSC_4471.JLG", "photo"),
         ("the vehicle 1FTYH4500GS50923", "1FTYH4500GS50923", "id_other"),
     ],
@@ -110,6 +111,7 @@ def test_a_name_is_read_only_where_one_is_due() -> None:
 
 def test_short_forms_and_clock_times_are_no_slips() -> None:
     assert Repair(settings.load()).read("PATIENT: MTCH, in February.").text == "PATIENT: MTCH, in February."
+    assert ("0336", "phone") not in found("Encounter date: 11/21/2021 0336 hrs")
     assert ("0907", "zip") not in found("Electronically signed by Leonard Whitfield, MD 0907\n")
 
 
