@@ -105,6 +105,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=300, help="notes for the native detector")
     parser.add_argument("--peer-notes", type=int, default=40, help="notes for Presidio, the first of the same")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3, help="how often both sides take their turn")
     parser.add_argument("--side", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.side == "hostile":
@@ -113,10 +114,12 @@ def main() -> None:
     if asked.side:
         print(json.dumps(side(asked.side, asked.notes, asked.repeats)))
         return
-    sides = {}
-    for name, count in (("native", asked.notes), ("presidio", asked.peer_notes)):
-        sides[name] = in_child("--side", name, "--notes", str(count), "--repeats", str(asked.repeats))
-        one = sides[name]
+    sides: dict[str, dict[str, float]] = {}
+    for _ in range(asked.rounds):  # in turn, so that a slow minute of the machine is not one side's alone
+        for name, count in (("native", asked.notes), ("presidio", asked.peer_notes)):
+            one = in_child("--side", name, "--notes", str(count), "--repeats", str(asked.repeats))
+            sides[name] = max(sides.get(name, one), one, key=lambda side: side["rate"])
+    for name, one in sides.items():
         print(
             f"{name:10s} {one['rate']:8.1f} notes of {LENGTH:,} characters a CPU second, "
             f"{one['spans']:.1f} spans a note, peak {one['megabytes']:.0f} MB ({one['notes']:.0f} notes)"

@@ -30,7 +30,7 @@ def names(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Findi
     for at, case in enumerate(page.cases):
         if case == "l" and at and weights[at].everyday and at not in starts and gaps[at][:1] != ":":
             continue  # most words of a text
-        if at < free:
+        if at < free or (case == "d" and weights[at].why != "slip"):
             continue
         cue = starts.get(at)
         opens = (cue is not None or not runs.hopeless(at)) and may_open(runs, at, cue)
