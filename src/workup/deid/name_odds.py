@@ -168,7 +168,8 @@ def _parts(name: Candidate) -> float:
         return 0.0
     points = 0.0
     given, family = (weights[full[-1]], weights[full[0]]) if name.turned else (weights[full[0]], weights[full[-1]])
-    least = -2.3 if family.surname and family.odds > 0.9 else -1.0
+    sure = family.odds > 0.9 and (family.surname or (family.known and not family.everyday))
+    least = -2.6 if sure else -1.0
     if given.given and given.known and given.odds > least and family.family:
         points += _PAIR
         name.why.append("pair")

@@ -10,7 +10,9 @@ VERBS = words_of(
     "requests requested asked asks tolerated underwent returns returned came arrived admits admitted endorses "
     "appears appeared did does takes took expressed verbalized saw seen signed wrote received joined needs told "
     "gave went left began met brought helps helped explained confirmed confirms answered replied thinks thought "
-    "tolerates"
+    "tolerates walked walks ambulated ambulates ate eats slept sleeps fell smokes drinks drove drives stayed stays "
+    "speaks spoke prefers preferred declined declines refused refuses consented attended attends enjoys recalls "
+    "remembers smiled cried worries hopes"
 )
 KIN = words_of(
     "wife husband spouse mother father son daughter sister brother aunt uncle niece nephew cousin grandmother "
