@@ -124,7 +124,7 @@ def _behind(page: Page, cues: list[Cue]) -> tuple[set[int], set[int], set[int]]:
 def _with_weekday(found: Finding, page: Page) -> Finding:
     """A misspelt weekday before a date belongs to it."""
     at = page.word_at(found.start) - 1
-    if at < 0 or found.label != "date" or page.before(at + 1) not in (", ", " ", ". ") or page.cases[at] == "l":
+    if at < 0 or found.label != "date" or page.leads[at + 1] not in (", ", " ", ". ") or page.cases[at] == "l":
         return found
     word = page.words[at]
     due = page.cases[at] == "t" if len(word) == 3 else len(word) > 4

@@ -66,7 +66,7 @@ def _cued(page: Page, cues: Sequence[Cue]) -> dict[int, str]:
     found: dict[int, str] = {}
     for cue in cues:
         if "place" in cue.kinds or page.words[cue.last] in ("in", "from", "near"):
-            gap = page.gap(cue.last)
+            gap = page.gaps[cue.last]
             if ":" in gap and len(gap) < 40:
                 found[cue.last + 1] = "label"
             elif gap in (" ", " the ", "  "):
@@ -80,7 +80,7 @@ def _longest(
 ) -> tuple[int, gazetteer.Place | None]:
     words = [page.words[at]]
     ends = [at]
-    while len(words) < longest and ends[-1] + 1 < len(page) and page.gap(ends[-1]) in JOINS:
+    while len(words) < longest and ends[-1] + 1 < page.size and page.gaps[ends[-1]] in JOINS:
         ends.append(ends[-1] + 1)
         words.append(page.words[ends[-1]])
     for length in range(len(words), 0, -1):
@@ -114,7 +114,7 @@ def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) ->
 
 def _region_behind(page: Page, last: int) -> bool:
     """Whether a state or a country follows behind a comma, spelt out."""
-    if page.gap(last) not in (", ", ",") or last + 1 >= len(page) or page.cases[last + 1] not in "tu":
+    if page.gaps[last] not in (", ", ",") or last + 1 >= page.size or page.cases[last + 1] not in "tu":
         return False
     known = gazetteer.places()
     following = known.get(" ".join(page.words[last + 1 : last + 3])) or known.get(page.words[last + 1])
@@ -132,7 +132,7 @@ def _by_size(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) -
         return Finding(start, end, "city", score, "city.weak", ("gazetteer", "preposition"))
     if case == "t" and "s" in place.kinds:
         return Finding(start, end, "state", 0.8, "state", ("list",))
-    longer = page.gap(last)[:1] == "-" or (page.gap(last) == " " and page.cases[last + 1 : last + 2] == "t")
+    longer = page.gaps[last][:1] == "-" or (page.gaps[last] == " " and page.cases[last + 1 : last + 2] == "t")
     if case == "t" and not longer and place.people >= 5.5 and not weight.given and not ordinary:
         return Finding(start, end, "city", 0.6, "city.large", ("gazetteer", "large"))
     return None
@@ -143,14 +143,14 @@ def _labelled_towns(page: Page, before: dict[int, str]) -> Iterator[Finding]:
     for at, cue in before.items():
         if (
             cue == "label"
-            and at < len(page)
+            and at < page.size
             and page.words[at - 1] in ("city", "town", "birthplace", "birth", "hometown", "municipality")
             and page.cases[at] in "tulm"
         ):
             last = at
             while (
-                last + 1 < len(page)
-                and page.gap(last) in (" ", "-", ". ")
+                last + 1 < page.size
+                and page.gaps[last] in (" ", "-", ". ")
                 and page.cases[last + 1] in "tu"
                 and last - at < 4
             ):

@@ -83,11 +83,11 @@ def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
     telling = [w for w in telling if page.words[w] not in _NOT_FIRST and page.words[w] not in _SPECIALTIES]
     if not telling and last == cue.last:
         return None
-    if page.cases[cue.first] == "u" and last + 1 < len(page) and page.cases[last + 1] == "u" and page.gap(last) == " ":
+    if page.cases[cue.first] == "u" and last + 1 < page.size and page.cases[last + 1] == "u" and page.gaps[last] == " ":
         return None  # a heading in capitals that goes on
-    if page.cases[cue.first] == "u" and page.gap(last)[:1] == ":":
+    if page.cases[cue.first] == "u" and page.gaps[last][:1] == ":":
         return None  # a heading inside a line
-    following = page.words[last + 1] if page.gap(last) == " " and last + 1 < len(page) else ""
+    following = page.words[last + 1] if page.gaps[last] == " " and last + 1 < page.size else ""
     if following in _NO_BODY and page.cases[last + 1] == "t":
         return None
     if (
@@ -102,7 +102,7 @@ def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
     if page.words[cue.last] in _ORDINARY_ENDS:
         score = 0.7
         plain = len(telling) == 1 and weigh(page.words[telling[0]]).why == "word" and page.opens_sentence(first)
-        gap = page.gap(last)
+        gap = page.gaps[last]
         if plain:
             score = 0.6 if gap[:1] in ("\n", "|", ",", "") or gap[:2] in (" -", " |", "  ") else 0.45
     return Finding(page.starts[first], page.ends[last], leaf, score, f"{leaf}.named", ("capitals", "kind"))
@@ -111,9 +111,9 @@ def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
 def _first_of(page: Page, cue: Cue) -> int:
     """Back over capitals, small words between them and possessives."""
     first = cue.first
-    while first > 0 and cue.last - first < 9 and page.before(first) in _JOINS:
+    while first > 0 and cue.last - first < 9 and page.leads[first] in _JOINS:
         before = first - 1
-        if page.words[before] == "s" and before and page.before(before) == "'":
+        if page.words[before] == "s" and before and page.leads[before] == "'":
             first = before - 1
             continue
         small = page.words[before] in INSIDE and before > 0 and page.cases[before - 1] in "tum"
@@ -121,7 +121,7 @@ def _first_of(page: Page, cue: Cue) -> int:
             break
         if page.cases[before] not in "tumi" and not small and not _capital_lost(page, before):
             break
-        if page.before(first) == ". " and page.words[before] not in ("st", "mt", "ft") and page.cases[before] != "i":
+        if page.leads[first] == ". " and page.words[before] not in ("st", "mt", "ft") and page.cases[before] != "i":
             break
         first = before
     while first < cue.first and (
@@ -140,14 +140,14 @@ def _last_of(page: Page, last: int, stop: frozenset[str]) -> int:
     """On over 'Hospital of Saint Raphael'."""
 
     def named(word: int) -> bool:
-        return word < len(page) and page.cases[word] in "tu" and page.words[word] not in stop
+        return word < page.size and page.cases[word] in "tu" and page.words[word] not in stop
 
-    if page.words[last] not in _OPEN_ENDED or page.gap(last) != " " or last + 2 >= len(page):
+    if page.words[last] not in _OPEN_ENDED or page.gaps[last] != " " or last + 2 >= page.size:
         return last
-    if page.words[last + 1] not in ("of", "for", "at") or page.gap(last + 1) != " " or not named(last + 2):
+    if page.words[last + 1] not in ("of", "for", "at") or page.gaps[last + 1] != " " or not named(last + 2):
         return last
     last += 2
-    while page.gap(last) == " " and named(last + 1):
+    while page.gaps[last] == " " and named(last + 1):
         last += 1
     return last
 

@@ -30,7 +30,8 @@ def words_of(text: str) -> frozenset[str]:
 
 
 class Page:
-    """One text. `words` are in lower case; `starts`, `ends` their places; `cases` one letter each.
+    """One text. `words` are in lower case, `size` of them; `starts`, `ends` their places; `cases` one letter each;
+    `leads` and `gaps` what stands before and behind each.
 
     Cases: `t` Title, `u` UPPER, `l` lower, `m` mIxed, `d` holds a digit, `i` one capital letter.
 
@@ -54,12 +55,9 @@ class Page:
         self.starts: list[int] = list(map(sub, self.ends, lengths))
         self.size = len(written)
         wide = len(max(parted, key=len)) > _MOST_GAP
-        # What stands behind each word, and before it: blanks and marks, at most 80.
+        # Blanks and marks, at most 80 on either side of a word.
         self.gaps = [gap[:_MOST_GAP] for gap in parted[1:]] if wide else parted[1:]
         self.leads = [gap[-_MOST_GAP:] for gap in parted[:-1]] if wide else parted[:-1]
-
-    def __len__(self) -> int:
-        return len(self.words)
 
     @cached_property
     def places(self) -> list[list[int]]:
@@ -69,14 +67,6 @@ class Page:
             runs = (match.span() for match in _RUN.finditer(self.plain))
         marks = (match.start() for match in _MARK.finditer(self.plain))
         return REGISTER.places(fold(self.plain) + "\x00" * 3, runs, marks)
-
-    def gap(self, word: int) -> str:
-        """What stands between a word and the next, or the end of the text."""
-        return self.gaps[word]
-
-    def before(self, word: int) -> str:
-        """What stands between a word and the one before, or the start of the text; at most 80 characters."""
-        return self.leads[word]
 
     def word_at(self, place: int) -> int:
         """The first word that starts at or behind a place."""

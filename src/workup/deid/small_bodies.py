@@ -36,7 +36,7 @@ def in_small(page: Page, cue: Cue, stop: frozenset[str], generic: frozenset[str]
     first = _first_of(page, cue, stop, generic)
     own = [page.words[word] for word in range(first, cue.first) if page.words[word] not in _PARTS]
     proper = any(word not in gazetteer.everyday() or word in ("st", "mt") for word in own)
-    before = page.before(first)
+    before = page.leads[first]
     due = page.opens_line(first) or before[-1:] in ("(", ",") or (first > 0 and page.words[first - 1] in _AT)
     if not own or not (proper or due):
         return None
@@ -47,9 +47,9 @@ def in_small(page: Page, cue: Cue, stop: frozenset[str], generic: frozenset[str]
 def _first_of(page: Page, cue: Cue, stop: frozenset[str], generic: frozenset[str]) -> int:
     """Back over small words that may be part of a name."""
     first = cue.first
-    while first and cue.first - first < 4 and page.before(first) in (" ", "'s ", ". ", "-"):
+    while first and cue.first - first < 4 and page.leads[first] in (" ", "'s ", ". ", "-"):
         word = page.words[first - 1]
-        if page.cases[first - 1] != "l" or (page.before(first) == ". " and word not in ("st", "mt")):
+        if page.cases[first - 1] != "l" or (page.leads[first] == ". " and word not in ("st", "mt")):
             break
         if word in function_words() or word in generic or word in clinical_words():
             break

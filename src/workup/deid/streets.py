@@ -120,10 +120,10 @@ class Streets:
 
     def _labelled(self, page: Page, cue: Cue) -> Iterator[Finding]:
         """Behind 'Address:' and 'lives at' the kind of street may be missing."""
-        gap = page.gap(cue.last)
+        gap = page.gaps[cue.last]
         strong = ":" in gap or cue.last > cue.first
         at = cue.last + 1
-        if at + 1 >= len(page) or (
+        if at + 1 >= page.size or (
             not strong and (gap != " " or len(page.words[at]) < 3 or not page.words[at].isdigit())
         ):
             return

@@ -44,7 +44,7 @@ def states_before_zip(page: Page) -> Iterator[Finding]:
         if not at or not (length in (3, 5, 9) or (3 < length < 11 and page.cases[at - 1] in "tu")):
             continue
         code = _ZIPS.match(page.plain, page.starts[at]) or _ZIP_SLIP.match(page.plain, page.starts[at])
-        if code is None or not _GAP_ZIP.fullmatch(page.before(at)):
+        if code is None or not _GAP_ZIP.fullmatch(page.leads[at]):
             continue
         first = _state_words(page, at - 1)
         if first is None and _nearly_a_state(page, at - 1) and _ADDRESS_ENDS.match(page.plain, code.end()):
@@ -76,7 +76,7 @@ def _state_words(page: Page, last: int) -> int | None:
         place = known.get(name)
         if name == "district of columbia" or (place is not None and "s" in place.kinds):
             return first
-        if page.before(first) != " ":
+        if page.leads[first] != " ":
             break
     return None
 
@@ -88,7 +88,7 @@ def _nearly_a_state(page: Page, last: int) -> bool:
         page.cases[last] != "u"
         or len(word) > 3
         or not last
-        or page.before(last) != ", "
+        or page.leads[last] != ", "
         or page.cases[last - 1] not in "tum"
     ):
         return False
@@ -104,17 +104,17 @@ _OLD_FORMS = re.compile(_OLD)
 def _town_before(page: Page, state: int) -> Iterator[Finding]:
     """The town right before a state with a ZIP code, in any case, where the gazetteer has it."""
     last = page.word_at(state) - 1
-    if last < 0 or page.before(last + 1) not in (", ", ",", " "):
+    if last < 0 or page.leads[last + 1] not in (", ", ",", " "):
         return
     for first in range(max(0, last - 3), last + 1):
-        if all(page.gap(word) in JOINS for word in range(first, last)):
+        if all(page.gaps[word] in JOINS for word in range(first, last)):
             place = gazetteer.places().get(" ".join(page.words[first : last + 1]).replace("'", ""))
             if place is not None and "u" in place.kinds:
                 yield Finding(page.starts[first], page.ends[last], "city", 0.9, "city.zip", ("gazetteer", "zip_behind"))
                 return
-    if page.before(last + 1)[:1] == "," and page.cases[last] in "tum":  # words with capitals that no list has
+    if page.leads[last + 1][:1] == "," and page.cases[last] in "tum":  # words with capitals that no list has
         first = last
-        while first and last - first < 3 and page.gap(first - 1) in JOINS and page.cases[first - 1] in "tum":
+        while first and last - first < 3 and page.gaps[first - 1] in JOINS and page.cases[first - 1] in "tum":
             first -= 1
         yield Finding(page.starts[first], page.ends[last], "city", 0.85, "city.zip", ("state_behind", "zip_behind"))
 
