@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 Value = TypeVar("Value")
-_MOST = 200_000
+_MOST = 100_000
 
 
 class Memo(dict[str, Value]):

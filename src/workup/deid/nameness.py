@@ -4,7 +4,7 @@ Weights are decimal log-odds for a word with a capital. Knows one word at a time
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from workup.deid import gazetteer
@@ -19,6 +19,7 @@ SUFFIXES = words_of("jr sr ii iii iv")
 _UNKNOWN = 0.25
 _SLIP = 0.7  # a common name but for one letter
 _LEAST_BEARERS = 3.75  # log10: names common enough to be recognised through a slip
+_REMEMBERED = 1 << 16  # words; texts without end hold words without end
 _SHORTENED = words_of("m ve ll re d t s")  # I'm, we've, they'll, isn't
 _LOOKS = str.maketrans("013456789", "olbasbtbg")
 
@@ -36,7 +37,10 @@ class Weight(NamedTuple):
     surname: bool = False  # borne by ten thousand or more
 
 
-@cache
+CODE = Weight(-3.0, False, False, False, "code")
+
+
+@lru_cache(maxsize=_REMEMBERED)
 def weigh(word: str) -> Weight:
     """The weight of one word in lower case.
 
@@ -81,17 +85,13 @@ def _unknown(word: str) -> Weight:
         read = word.translate(_LOOKS)
         if len(word) >= 4 and sum(map(str.isalpha, word)) >= max(3, len(word) - 2) and read in gazetteer.people():
             through = weigh(read)
-            return through._replace(odds=min(through.odds, 0.8), why="slip") if through.odds > 0 else _nothing()
-        return _nothing()
+            return through._replace(odds=min(through.odds, 0.8), why="slip") if through.odds > 0 else CODE
+        return CODE
     if len(word) < 3:
         return Weight(-0.8, False, False, False, "short")
     if len(word) >= 5 and _slipped(word):
         return Weight(_SLIP, True, True, False, "slip")
     return Weight(_UNKNOWN if len(word) > 3 else -0.3, True, True, False, "unknown")
-
-
-def _nothing() -> Weight:
-    return Weight(-3.0, False, False, False, "code")
 
 
 def _slipped(word: str) -> bool:
@@ -114,7 +114,7 @@ _SOUNDS = str.maketrans("bpfvwcgjkqsxzdtlmnr", "bbvvvkkkkksssttlnnr")
 _SILENT = frozenset("aeiouyh'")
 
 
-@cache
+@lru_cache(maxsize=_REMEMBERED)
 def sound(word: str) -> str:
     """How a name sounds, roughly: the first letter, then groups of consonants, doubles once, vowels dropped.
 

@@ -13,7 +13,7 @@ from workup.deid.name_cues import ROLE, Expectations, Expected
 from workup.deid.name_odds import Candidate, total_odds
 from workup.deid.name_openings import may_open
 from workup.deid.name_runs import Runs
-from workup.deid.nameness import SUFFIXES, Weight, weigh
+from workup.deid.nameness import CODE, SUFFIXES, Weight, weigh
 from workup.deid.page import Page
 from workup.deid.settings import Settings
 
@@ -46,6 +46,8 @@ def _weights(own: frozenset[str]) -> Memo[Weight]:
 
 
 def _weight(word: str, *, own: frozenset[str]) -> Weight:
+    if word.isdigit():
+        return CODE
     if word in own:
         return Weight(1.4, True, True, True, "list")
     return weigh(word) if 1 < len(word) <= 40 else Weight(0.0, True, False, False, "initial")

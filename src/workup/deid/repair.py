@@ -145,13 +145,13 @@ class Repair:
         fine = self._fine
         for match in _WORD.finditer(plain):
             word = match[0]
-            if word in fine:
+            if word in fine or word.isdigit():
                 continue
             if word in self._pairs:
                 yield from self._second(plain, match)
                 continue
             low = word.lower()
-            if is_known(low) or low in self._own or low.isdigit():
+            if is_known(low) or low in self._own:
                 if len(fine) < _MOST_FINE:
                     fine.add(word)
                 continue

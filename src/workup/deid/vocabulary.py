@@ -4,7 +4,7 @@ Knows no text and no rule."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from workup.deid import gazetteer
 from workup.lexicon import sources
@@ -51,7 +51,7 @@ def is_clinical_part(word: str) -> bool:
     return word in _clinical()[1]
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def is_known(word: str) -> bool:
     """Whether a word in lower case stands in books, in clinical terms, or is borne by many.
 
