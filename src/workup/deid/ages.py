@@ -35,16 +35,13 @@ _FINDS = tuple(
         ("age.decade", 0.7, r"(?<![\w])(?:in (?:his|her|their) )(?:(?:early|mid|late)[- ])?(?P<v>90|9\ds|nineties)(?!\w)"),
     )
 )  # fmt: skip
-# What a text must hold for a rule to be worth trying; the others are tried at few places anyway.
-_NEEDS = {"age.years_old": re.compile("y(?:ea)?r|y[- ]?o|y old"), "age.short": re.compile("y/?o|y\\.o|yrs?")}
 _TENS = {"ninety": 90, "hundred": 100, "nineties": 90}
 
 
 def ages(page: Page, settings: Settings) -> Iterator[Finding]:
     """Ages of a page, by whether Safe Harbor lets them stand."""
     for rule, score, finds in _FINDS:
-        needs = _NEEDS.get(rule)
-        if settings.on(rule) and (needs is None or needs.search(page.low)):
+        if settings.on(rule):
             for match in finds.find(page):
                 if rule == "age.apposition" and page.cases[page.word_at(match.start("v")) - 1] != "t":
                     continue

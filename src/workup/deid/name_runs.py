@@ -11,7 +11,7 @@ from workup.tasks.spans.language import function_words
 _MOST = 6
 _JOINS = frozenset((" ", "-", ". ", ".", '" ', ' "', "- ", " -"))
 _TURNS = frozenset((", ", ",", "^", "., "))
-_PLAIN = frozenset(("word", "clinical"))
+_ALONE_NOTHING = frozenset(("word", "clinical", "initial"))
 
 
 class Runs:
@@ -26,7 +26,7 @@ class Runs:
         All that may stand around a word that nobody bears is too little to make a name of it; so is a sentence that
         goes on behind an unlikely one."""
         page, weight, gap = self.page, self.weights[at], self.page.gaps[at]
-        if weight.why not in _PLAIN:
+        if weight.why not in _ALONE_NOTHING:
             goes_on = gap == " " and page.cases[at + 1 : at + 2] == "l" and page.words[at + 1][0] in UNTOLD
             if weight.odds >= 0 or not goes_on:
                 return False

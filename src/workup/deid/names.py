@@ -17,6 +17,7 @@ from workup.deid.nameness import CODE, SUFFIXES, Weight, weigh
 from workup.deid.page import Page
 from workup.deid.settings import Settings
 
+_NEVER_SMALL = frozenset(("clinical", "initial"))
 _NO_SURNAME = frozenset(("word", "clinical", "short"))
 
 
@@ -27,10 +28,14 @@ def names(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Findi
     expectations.vocatives(weights)
     runs = Runs(page, weights, expectations.credentials, settings.not_names)
     starts, gaps, free = expectations.starts, page.gaps, 0
-    for at, case in enumerate(page.cases):
-        if case == "l" and at and weights[at].everyday and at not in starts and gaps[at][:1] != ":":
-            continue  # most words of a text
-        if at < free or (case == "d" and weights[at].why != "slip"):
+    for at, (case, weight) in enumerate(zip(page.cases, weights, strict=True)):
+        if case == "l":
+            unlikely = weight.everyday or weight.why in _NEVER_SMALL
+            if unlikely and at and at not in starts and gaps[at][:1] != ":":
+                continue  # most words of a text
+        elif case == "d" and weight.why != "slip":
+            continue
+        if at < free:
             continue
         cue = starts.get(at)
         opens = (cue is not None or not runs.hopeless(at)) and may_open(runs, at, cue)

@@ -20,7 +20,8 @@ def shapes(page: Page, settings: Settings) -> Iterator[Finding]:
     for rule in settings.patterns:
         if rule.long > longest or (rule.finds.number is not None and not places[rule.finds.number]):
             continue
-        if rule.needs and not any(piece in low for piece in rule.needs):
+        needs = rule.needs
+        if needs and needs[0] not in low and (len(needs) == 1 or not any(piece in low for piece in needs)):
             continue
         if rule.near and rule.near.isdisjoint(page.vocabulary):
             continue

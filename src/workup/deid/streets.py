@@ -98,7 +98,7 @@ class Streets:
         """Addresses of a page."""
         if "d" in page.cases or "Box" in page.text:
             for rule, score, finds in self._rules:
-                if settings.on(rule) and (rule != "street.corner" or _CORNER.search(page.plain)):
+                if settings.on(rule):
                     for match in finds.find(page):
                         if self._sound(rule, match, page):
                             yield Finding(
@@ -143,7 +143,6 @@ class Streets:
                 return
 
 
-_CORNER = re.compile(r" (?:and|&) (?:[A-Z]|\d)")
 _SENTENCE = words_of(
     "of the a an and or in on at to for with by from is was were are had has have day days week weeks month months year years hour hours "
     "minute minutes mg ml mcg tablet tablets tab tabs capsule times time per every daily po x cm mm pound pounds lb lbs units unit "
