@@ -9,7 +9,7 @@ import pytest
 from test_fuzzed_unicode import broken
 
 from workup.corpora.generate.notes import generate
-from workup.deid import ages, settings
+from workup.deid import ages, geo, initials, settings
 from workup.deid.date_rules import RULES
 from workup.deid.linear import Finder
 from workup.deid.page import Page
@@ -52,8 +52,18 @@ def test_the_rules_that_ship() -> None:
     shipped = settings.load()
     finders = {rule.id: rule.finds for rule in (*shipped.patterns, *RULES)}
     finders |= {name: finder for name, _, finder in (*ages._FINDS, *Streets(shipped)._rules)}
+    finders |= {"country": geo._COUNTRY, "city.before_state": geo._BEFORE_STATE, "name.dotted": initials._DOTTED}
     for name, finder in finders.items():
         assert all(same(finder, text) for text in texts), name
+
+
+def test_a_pattern_made_later_is_tried_at_words_that_were_met_before() -> None:
+    text = "order of zq77-x and zq81-y"
+    first = Finder(re.compile(r"(?<![\w])zq\d{2}-x"))
+    assert [one[0] for one in first.find(Page(text))] == ["zq77-x"]
+    later = Finder(re.compile(r"(?<![\w])zq\d{2}-y"))
+    assert [one[0] for one in later.find(Page(text))] == ["zq81-y"]
+    assert [one[0] for one in first.find(Page(text))] == ["zq77-x"]
 
 
 def test_most_places_are_passed_over() -> None:

@@ -32,6 +32,14 @@ def test_own_pattern_list_and_allow() -> None:
     assert found("MRN: 1234567", thresholds={"mrn": 0.99, "id_other": 0.99}) == []
 
 
+@pytest.mark.parametrize(
+    ("before", "due"), [("wristband", True), ("Wristband2:", True), ("left'wristband", True), ("door", False)]
+)
+def test_a_pattern_that_needs_a_word_nearby(before: str, *, due: bool) -> None:
+    pattern = {"id": "ward.band", "leaf": "id_other", "finds": r"(?<!\w)Q[0-9]{2}(?!\w)", "near": ["wristband"]}
+    assert found(f"the {before} Q77", patterns=[pattern]) == ([("Q77", "id_other")] if due else [])
+
+
 @pytest.mark.parametrize("pattern", ["a*b", "(a+)+b", "(?:a?){40}a{40}", "x{0,9}", "(?:[a-z]{1,20} ?){1,30}!", "("])
 def test_patterns_that_could_be_slow_are_refused(pattern: str) -> None:
     with pytest.raises(InputError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate, compress, count
 from operator import add, sub
@@ -20,6 +20,7 @@ from workup.deid.register import REGISTER
 _MOST_GAP = 80
 _RUN = re.compile(r"\w+")
 _MARK = re.compile(r"[^\w\s]")
+_LETTERS = re.compile(r"[a-z]+")
 _APOSTROPHE = re.compile(r"'(?<=[^\W_]')(?![sS](?![^\W_]))[^\W_]")
 _WORD = re.compile(r"([^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?)")
 
@@ -60,7 +61,7 @@ class Page:
         self.leads = [gap[-_MOST_GAP:] for gap in parted[:-1]] if wide else parted[:-1]
 
     @cached_property
-    def places(self) -> list[list[int]]:
+    def places(self) -> Mapping[int, list[int]]:
         """For each number of the register, the places where its patterns may begin."""
         runs: Iterable[tuple[int, int]] = zip(self.starts, self.ends, strict=True)
         if "_" in self.plain or _APOSTROPHE.search(self.plain):  # a word is not always one run of word characters
@@ -91,6 +92,13 @@ class Page:
     def vocabulary(self) -> frozenset[str]:
         """Its different words."""
         return frozenset(self.words)
+
+    @cached_property
+    def letters(self) -> frozenset[str]:
+        """Its different runs of plain letters: words, and what words with digits or apostrophes are made of."""
+        if "'" in self.plain or not self.plain.isascii():
+            return frozenset(_LETTERS.findall(self.low))
+        return self.vocabulary.union(_LETTERS.findall(" ".join(self.words[word] for word in self.figures)))
 
     @cached_property
     def figures(self) -> list[int]:

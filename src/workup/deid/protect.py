@@ -77,8 +77,8 @@ class _Terms:
         """Whether a finding lies inside a term, or a name on a part of one."""
         page, name = self._page, one.label.startswith("name")
         words = " ".join(page.words[page.word_at(one.start) : page.word_at(one.end)]).replace("'", " ").split()
-        if not (any if name else all)(map(is_clinical_part, words)):
-            return False
+        if page.text.isascii() and not (any if name else all)(map(is_clinical_part, words)):
+            return False  # no word of the finding stands in any term
         # Terms do not overlap and stand in order, so those that touch a finding are neighbours.
         at = max(0, bisect_right(self._found, (one.start, len(page.text))) - 1)
         for start, end in self._found[at : at + 8]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from workup.deid.memo import Memo
@@ -31,9 +32,12 @@ class Register:
         self._heads: dict[str, int] = {}
         self._tails: dict[str, int] = {}
         self._any_tail = self._for_long = 0
-        self._by_head = Memo(self._allowed_by_head)
-        self._by_tail = Memo(self._allowed_by_tail)
         self._unpacked: dict[int, tuple[int, ...]] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        """New tables, not emptied ones: a thread that is looking up a place fills the old ones, which nobody reads."""
+        self._by_head, self._by_tail = Memo(self._allowed_by_head), Memo(self._allowed_by_tail)
         self._marks, self._long = Memo(self._at_mark), Memo(self._at_word)
         self._short = Memo(self._at_short_word)
 
@@ -48,15 +52,14 @@ class Register:
                 self._tails[one] = self._tails.get(one, 0) | 1 << found
             self._any_tail |= (asked.tails is None) << found
             self._for_long |= (asked.least >= _LONG) << found
-            for table in (self._by_head, self._by_tail, self._marks, self._long, self._short):
-                table.clear()
+            self._forget()
         return found
 
-    def places(self, folded: str, runs: Iterable[tuple[int, int]], marks: Iterable[int]) -> list[list[int]]:
+    def places(self, folded: str, runs: Iterable[tuple[int, int]], marks: Iterable[int]) -> Mapping[int, list[int]]:
         """For each number, the places where its patterns may begin, from the left.
 
         `runs` are those of letters and digits; the text is padded by three signs."""
-        found: list[list[int]] = [[] for _ in self._numbers]
+        found: defaultdict[int, list[int]] = defaultdict(list)
         short, long, at_mark = self._short, self._long, self._marks
         for place, end in runs:
             table = short if end < place + _LONG else long

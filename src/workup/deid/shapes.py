@@ -23,7 +23,7 @@ def shapes(page: Page, settings: Settings) -> Iterator[Finding]:
         needs = rule.needs
         if needs and needs[0] not in low and (len(needs) == 1 or not any(piece in low for piece in needs)):
             continue
-        if rule.near and rule.near.isdisjoint(page.vocabulary):
+        if rule.near and rule.near.isdisjoint(page.letters):
             continue
         matches = rule.finds.find(page)
         if matches:
