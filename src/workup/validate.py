@@ -59,6 +59,7 @@ def validate(
     draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
     own = {
         "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
+        "subgroups": {"primary": primary_values(study.record())},
         "sites": _beside_sites(study),
     }
     results: dict[str, LensResult] = {}
