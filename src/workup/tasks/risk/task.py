@@ -76,9 +76,9 @@ class RiskTask:
         if table is not None:
             return read(table), "table", None
         if part.generate is not None:
-            settings = dict(part.generate)
-            kind, seed = str(settings.pop("kind", "cohort")), int(settings.pop("seed", study.seed))
-            planted = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            planted, kind, seed = plugins.generated(
+                part.generate, kind="cohort", seed=study.seed, where="corpus.generate"
+            )
             return planted.table, f"generated {kind}", seed
         if part.path is None:
             raise StudyError("corpus: give 'path' (a table of predictions) or 'generate'.")
