@@ -363,7 +363,7 @@ def test_holm_over_rows_is_holm() -> None:
         ({"difference": 0}, r"positive number"),
         ({"half_width": {"recall": -0.1}}, r"positive number"),
         ({"power": 0.04}, r"power must exceed alpha"),
-        ({"power": 1.0}, r"less than 1"),
+        ({"power": 1.0}, r"below 1"),
         ({"testing": "pairs"}, r"all-pairs"),
         ({"testing": "versus-reference", "reference": "Z"}, r"'Z' is neither largest nor a level of 'ward'"),
         ({"margin": 0.1}, r"'margin' is not a known field"),
