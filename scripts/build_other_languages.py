@@ -20,16 +20,14 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "workup"
 DATA = SOURCE / "tasks" / "spans" / "data"
-LANGUAGES = "ca cs da de es fi fr hr ht hu id it nb nl pl pt ro sv tl tr vi".split()
+LANGUAGES = "ca cs da de es fi fr hr ht hu id it nb nl pl pt ro sv tl tr vi"
 # In the English dictionary or short, yet far too frequent in their own language to be left out.
-KEPT = frozenset(
-    "au com con da das de della den di die du el em en es est et eu ha hat il je la le lo non nous og ou par para pour "
-    "sans se um un van war zu aux".split()
-)
+KEPT = """au aux com con da das de della den di die du el em en es est et eu ha hat il je la le lo non nous og ou par
+para pour sans se um un van war zu"""
 # Abbreviations of English notes (three times a day, signature, carotid endarterectomy, …) and the like.
-LEFT_OUT = frozenset("ble cea esi ets joo pai sig ter tid vas xin".split())
+LEFT_OUT = "ble cea esi ets joo pai sig ter tid vas xin"
 # What stands inside names and addresses of people anywhere: evidence beside other words, none by itself.
-PARTICLES = "al d da das de del della den der des di dos du el en i la las le los van von y zu".split()
+PARTICLES = "al d da das de del della den der des di dos du el en i la las le los van von y zu"
 COMMON_NAME = 16  # four times the decimal logarithm of a count: 10,000 people
 RECORD = {
     "source": "Stop words of spaCy's languages, as carried by spacy 3.8.18",
@@ -59,16 +57,18 @@ def main() -> int:
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--packages", type=Path, required=True, help="the folder that the package was unpacked in")
     asked = reader.parse_args()
-    english = {*unpacked(SOURCE / "deid" / "data" / "everyday.txt.gz"), *(DATA / "function_words.txt").read_text().split()}
+    english = {*unpacked(SOURCE / "deid" / "data" / "everyday.txt.gz")}
+    english |= {*(DATA / "function_words.txt").read_text(encoding="utf-8").split()}
     people = (line.split("\t") for line in unpacked(SOURCE / "deid" / "data" / "people.tsv.gz"))
     names = {name for name, marks in people if max(ord(mark) - ord("0") for mark in marks[:2]) >= COMMON_NAME}
-    inputs, lines = {}, ["particles\t" + " ".join(PARTICLES)]
-    for language in LANGUAGES:
+    inputs, lines = {}, [f"particles\t{PARTICLES}"]
+    for language in LANGUAGES.split():
         name = f"spacy/lang/{language}/stop_words.py"
         inputs[name] = hashlib.sha256((asked.packages / name).read_bytes()).hexdigest()
         found = stop_words(asked.packages / name)
-        kept = found - english - names - LEFT_OUT - {word for word in found if len(word) < 3 and word.isascii()}
-        lines.append(f"{language}\t" + " ".join(sorted(kept | (found & KEPT))))
+        short = {word for word in found if len(word) < 3 and word.isascii()}
+        words = (found - english - names - short - {*LEFT_OUT.split()}) | (found & {*KEPT.split()})
+        lines.append(f"{language}\t" + " ".join(sorted(words)))
     text = "\n".join(lines) + "\n"
     (DATA / "other_languages.tsv").write_text(text, encoding="utf-8")
     record = {

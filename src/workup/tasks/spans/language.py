@@ -16,7 +16,7 @@ LEAST_SHARE = 0.1  # running English has more function words than this; telegrap
 PASSAGE = 30  # words of a passage in another language that mark a text which is English elsewhere
 _LEAST_IN_PASSAGE = 6  # function words of other languages; running Spanish, German or French has ten and more in 30
 _LEAST_UNKNOWN, _UNKNOWN_SHARE = 15, 0.8  # so many words, and so many of them in no list, are a language without list
-_PARTICLES_OF_A_NAME = 3  # "van der", "de la", "de los y"; more of them are no name
+_PARTICLES_OF_A_NAME = 3  # "de la", "van der", "de los … y"
 _OTHER_SCRIPT = 40  # letters of Greek, Cyrillic, Arabic, Chinese, … that make a passage
 Language = Literal["english", "uncertain"]
 _WORD = re.compile(r"[^\W\d_]+")
@@ -89,8 +89,8 @@ def _words(lowered: str) -> list[str]:
 def _looks_foreign(words: Sequence[str]) -> bool:
     """Whether function words of one other language and accents outweigh English words, or hardly a word is known.
 
-    A function word weighs twice: other languages use some in every sentence, English notes hardly ever, and then in
-    names. So a few particles of names alone ("de la Cruz") are no evidence.
+    A function word weighs twice, but a particle of names ("de la Cruz", "van der Berg") once, and particles alone are
+    evidence only where they are many and dense.
     """
     others = other_languages()
     met = [word for word in words if word in others.any_language]
@@ -100,10 +100,12 @@ def _looks_foreign(words: Sequence[str]) -> bool:
     strange = _not_english(rest)
     english = len(rest) - len(strange)
     accented = sum(not word.isascii() for word in strange)
-    enough = len(foreign) > 1 or (foreign and len(foreign) + accented > 2)
-    if len(foreign) <= _PARTICLES_OF_A_NAME and others.particles.issuperset(foreign):
-        enough = False
-    if enough and 2 * len(foreign) + accented > english:
+    particles = sum(word in others.particles for word in foreign)
+    if particles < len(foreign):
+        enough = len(foreign) > 1 or accented > 1
+    else:
+        enough = particles > _PARTICLES_OF_A_NAME and 4 * particles > len(words)
+    if enough and 2 * len(foreign) - particles + accented > english:
         return True
     return _hardly_known(strange, known=english + len(foreign))
 

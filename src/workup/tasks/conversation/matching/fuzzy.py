@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from workup.tasks.conversation.matching.doses import unit_of
 from workup.lexicon.sources import everyday_words
+from workup.tasks.conversation.matching.doses import unit_of
 from workup.tasks.conversation.matching.vocabulary import known_words, table
 
 SHORTEST, LONG = 8, 12
