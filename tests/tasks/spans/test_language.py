@@ -62,8 +62,8 @@ OTHERS = {
     "Swahili, without a list": "Mgonjwa alilazwa hospitalini kwa sababu ya maumivu ya kifua kwa siku mbili. Hana homa "
     "wala kikohozi. Alipewa dawa nyumbani lakini hakupata nafuu yoyote.",
 }
-INSTRUCTIONS = """Instrucciones para el alta: tome sus medicamentos todos los días y no deje de tomarlos aunque se sienta mejor.
-Llame a la clínica si tiene fiebre, dolor en el pecho o dificultad para respirar, y vaya a la sala de
+INSTRUCTIONS = """Instrucciones para el alta: tome sus medicamentos todos los días y no deje de tomarlos aunque se
+sienta mejor. Llame a la clínica si tiene fiebre, dolor en el pecho o dificultad para respirar, y vaya a la sala de
 urgencias si los síntomas no mejoran. Tiene una cita con el médico dentro de dos semanas; traiga la lista de
 todas las medicinas que toma."""
 
