@@ -243,7 +243,7 @@ def test_resampling_rows_takes_copies_for_patients() -> None:
     assert (ours.n_patients, ours.n_rows) == (60, 300)
 
 
-# A share over patients is exact and allows for clustering that was not seen: a sixth wider than Wilson's of the patients.
+# A share over patients is exact and allows for clustering that was not seen: a sixth wider than Wilson's of patients.
 WIDER = {"sensitivity": 0.2}
 
 

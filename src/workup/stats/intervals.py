@@ -112,15 +112,18 @@ class Weighed(NamedTuple):
     df: Floats
 
 
-def weigh_design_effect(seen: Floats, rarer: Floats, *, assumed: float, clusters: int) -> Weighed:
+def weigh_design_effect(
+    seen: Floats, rarer: Floats, *, assumed: float, clusters: int, belief: float | None = None
+) -> Weighed:
     """The design effect seen, drawn towards an assumed one where few clusters or few failures can show it.
 
     `rarer` is how often the rarer answer was given. What it tells of the clustering counts for as many clusters as it
-    could fill, e (m − 1) / (e + m − 1) with e the effective number of rarer answers.
+    could fill, e (m − 1) / (e + m − 1) with e the effective number of rarer answers. `belief` is for how many clusters
+    the assumption counts.
     """
     e = rarer / seen
     told = e * (clusters - 1) / np.maximum(e + clusters - 1, 1e-300)
-    belief = min(_COUNTS_FOR, clusters / 5)
+    belief = min(_COUNTS_FOR, clusters / 5) if belief is None else belief
     effect = np.maximum(seen, (told * seen + belief * assumed) / (told + belief))
     return Weighed(seen, effect, np.minimum(clusters - 1, told + _LENT_DF))
 
@@ -203,7 +206,8 @@ def clustered_share(
     same = bool(np.all(w == w[0]))
     w = np.ones(w.size) if same else w
     _, codes = np.unique(cluster[use], return_inverse=True)
-    sizes, hits = np.bincount(codes, weights=w * d), np.bincount(codes, weights=w * x)
+    sizes: Floats = np.asarray(np.bincount(codes, weights=w * d), dtype=np.float64)
+    hits: Floats = np.asarray(np.bincount(codes, weights=w * x), dtype=np.float64)
     rows, total = float(d.sum()), float(sizes.sum())
     share = float(hits.sum()) / total
     squares = (1 - icc) * float(np.sum(d * w**2)) + icc * float(np.sum(sizes**2))
@@ -374,6 +378,81 @@ class Worse:
         found = self.weighed(spread, nearest * (1 - nearest), np.minimum(nearest, 1 - nearest))
         n = self.rows / found.effect * korn_graubard(found.df, level=level)
         return share * n, (1 - share) * n + 1
+
+
+# ---- counts and paired differences over clusters ---------------------------------------------------------------------
+
+ASSUMED_BUNCHING = 5.0  # variance over mean of a cluster's events, where the data cannot show it
+PAIRED_ICC = 0.25  # how alike differences of two systems are taken to be within a cluster
+
+
+def event_rate_ends(events: Floats, exposure: Floats, *, level: float = 0.95) -> Ends:
+    """Interval of a rate of events that come in bunches: events and exposure of each cluster, at least one event.
+
+    Exact for a Poisson number on effective events: the overdispersion seen is drawn towards an assumed one as the
+    design effect of a share is.
+
+    >>> low, high = event_rate_ends(np.array([7.0, 0, 0, 1, 0, 2]), np.full(6, 2.0), level=0.90)
+    >>> round(low, 2), round(high, 2)
+    (0.08, 3.23)
+    """
+    total, clusters = float(events.sum()), events.size
+    rate = total / float(exposure.sum())
+    spread = float(np.sum((events - rate * exposure) ** 2 / (1 - exposure / exposure.sum()))) / total
+    seen, count = np.array([max(1.0, spread)]), np.array([total])
+    found = weigh_design_effect(seen, count, assumed=ASSUMED_BUNCHING, clusters=clusters, belief=_COUNTS_FOR)
+    effective = float((count / found.effect * korn_graubard(found.df, level=level))[0])
+    tail = (1 - level) / 2
+    low = rate * float(special.gammaincinv(effective, tail)) / effective
+    high = rate * float(special.gammaincinv(effective + 1, 1 - tail)) / effective
+    return Ends(low, high)
+
+
+class PairedShares(NamedTuple):
+    """The difference of two shares on the same rows, with what its interval rests on."""
+
+    difference: float
+    rows: float
+    discordant: float
+    effect: float
+    df: float
+
+    def ends(self, level: float = 0.95) -> Ends:
+        """Both ends. No difference seen is an interval too: two effective rows are added to those that differ."""
+        each = self.effect / self.rows
+        spread = each * (self.discordant + 2 * each - self.difference**2)
+        half = t_critical(level, self.df) * float(np.sqrt(spread))
+        return Ends(max(-1.0, self.difference - half), min(1.0, self.difference + half))
+
+    def p(self) -> float:
+        """Two-sided p that there is no difference, by the same error."""
+        each = self.effect / self.rows
+        spread = each * (self.discordant + 2 * each - self.difference**2)
+        return float(2 * special.stdtr(self.df, -abs(self.difference) / np.sqrt(spread)))
+
+
+def paired_shares(
+    first: Floats, second: Floats, cluster: npt.NDArray[np.int64], *, icc: float = PAIRED_ICC
+) -> PairedShares:
+    """second − first where each row is right or wrong (1 or 0) in either, and rows cluster.
+
+    >>> same = np.tile([1.0, 1.0, 1.0, 0.0], 30)
+    >>> found = paired_shares(same, same, np.repeat(np.arange(12), 10))
+    >>> found.difference, [round(end, 3) for end in found.ends()]
+    (0.0, [-0.094, 0.094])
+    """
+    _, codes = np.unique(cluster, return_inverse=True)
+    gap = second - first
+    rows, sizes = float(gap.size), np.bincount(codes).astype(np.float64)
+    clusters = sizes.size
+    difference, discordant = float(gap.mean()), float(np.abs(gap).mean())
+    apart = np.bincount(codes, weights=gap) - difference * sizes
+    alone = rows * (discordant - difference**2)
+    spread = float(np.sum(apart**2 / (1 - sizes / rows))) if clusters > 1 else 0.0
+    seen = np.array([max(1.0, spread / alone) if alone > 0 else 1.0])
+    assumed = 1 + (float(np.sum(sizes**2)) / rows - 1) * icc
+    found = weigh_design_effect(seen, np.array([rows * discordant]), assumed=assumed, clusters=clusters)
+    return PairedShares(difference, rows, discordant, float(found.effect[0]), float(found.df[0]))
 
 
 def newcombe(p1: float, n1: float, p2: float, n2: float, *, level: float = 0.95) -> Ends:

@@ -12,6 +12,7 @@ from workup.lenses.plans.ways import curve
 from workup.lenses.plans.words import smallest_row
 from workup.report import LensResult
 from workup.stats import clustered_size
+from workup.stats.intervals import ASSUMED_ICC
 from workup.stats.sample_size import Method, detectable_gap, two_proportions_power
 
 
@@ -155,7 +156,7 @@ def _bound_words(
     if found.documents > found.clustered.documents:
         yield (
             "Golds that are all found do not show how alike those of one document are, so the analysis assumes an "
-            f"intraclass correlation of {clustered_size.ASSUMED_ICC:.2f}: with fewer than {found.documents:,} "
+            f"intraclass correlation of {ASSUMED_ICC:.2f}: with fewer than {found.documents:,} "
             f"documents of {_golds(settings['golds_per_document'])} even a perfect result cannot show this bound. "
             "Rule of thumb, one-sided 95 %: (1 + 2/n)/b documents of n golds for a bound b."
         )
