@@ -38,13 +38,17 @@ class Settings(Part):
 
     by: tuple[str, ...] = Field((), description="Columns to group by; all of columns.groups when empty")
     intersections: tuple[tuple[str, str], ...] = Field(
-        (), description="Pairs of columns whose combinations are groups too"
+        (), description="Pairs of columns whose combinations are groups too", examples=[[["sex", "ethnicity"]]]
     )
     comparator: str | dict[str, str] = Field(
-        "rest", description="rest, largest, best, overall, or a reference level for each column"
+        "rest",
+        description="rest, largest, best, overall, or a reference level for each column",
+        examples=[{"sex": "F"}],
     )
     margin: float | dict[str, float] | None = Field(
-        None, description="Largest gap that does not matter: one number, or a number for each metric by name"
+        None,
+        description="Largest gap that does not matter: one number, or a number for each metric by name",
+        examples=[{"auroc": 0.05}],
     )
     family: Family = Field(
         default_factory=Family, description="Metrics and thresholds that are judged together; all with a margin if none"

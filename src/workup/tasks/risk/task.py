@@ -20,13 +20,12 @@ from workup.stats import calibration
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
-from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, risk_metrics
+from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
 
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
-_ANY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)))
-_SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
-_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)), ece=True)
+_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)), also=ON_REQUEST)
+_SCALES = {metric.name: metric.scale for metric in _EVERY if not metric.whole_study and metric.name != "ece"}
 _GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
 _TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
@@ -76,9 +75,9 @@ class RiskTask:
         if table is not None:
             return read(table), "table", None
         if part.generate is not None:
-            settings = dict(part.generate)
-            kind, seed = str(settings.pop("kind", "cohort")), int(settings.pop("seed", study.seed))
-            planted = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            planted, kind, seed = plugins.generated(
+                part.generate, kind="cohort", seed=study.seed, where="corpus.generate"
+            )
             return planted.table, f"generated {kind}", seed
         if part.path is None:
             raise StudyError("corpus: give 'path' (a table of predictions) or 'generate'.")
@@ -146,7 +145,7 @@ class RiskTask:
 
     def metrics(self, scores: Scores, study: Study) -> list[Metric]:
         """Discrimination, calibration and, at every named threshold, decisions."""
-        return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), ece=study.ece)
+        return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), also=asked_for(study))
 
     def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
         """All of them."""
@@ -203,6 +202,27 @@ class RiskTask:
             return replace(scores, values={**scores.values, "risk": risks})
 
         return refitted
+
+
+def asked_for(study: Study) -> set[str]:
+    """Which of the metrics that are left out by default this study wants: those it lists, and those that a gate or a
+    setting of a lens names, since a limit on a figure that is not computed would judge nothing."""
+    listed = {*study.also, *(("ece",) if study.ece else ())}
+    ruled = {rule.partition(".")[0].partition("{")[0].strip() for rule in study.gates}
+    return {name for name in ON_REQUEST if name in listed | ruled | set(_words(study.lenses))}
+
+
+def _words(settings: Any) -> Iterator[str]:
+    """Every key and every text in the settings of lenses."""
+    if isinstance(settings, str):
+        yield settings
+    elif isinstance(settings, Mapping):
+        for key, value in settings.items():
+            yield str(key)
+            yield from _words(value)
+    elif isinstance(settings, (list, tuple)):
+        for value in settings:
+            yield from _words(value)
 
 
 def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table]], Floats]:
