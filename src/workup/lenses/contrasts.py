@@ -250,6 +250,6 @@ def as_row(
         empty = dict.fromkeys(("value", "low", "high", "se", "p", "p_adjusted", "margin"))
         return {**row, **empty, "method": "none", "rule": None, "verdict": "not_assessed", "reason": found}
     low, high = found.ends(0.95)
-    more = {"value": found.value, "low": low, "high": high, "se": found.se, "p": found.p_alone()}
+    more: dict[str, Any] = {"value": found.value, "low": low, "high": high, "se": found.se, "p": found.p_alone()}
     more |= {"p_adjusted": None, "margin": None, "method": found.method, "rule": ALONE}
     return {**row, **more, "verdict": "not_assessed", "reason": "no margin was declared"}

@@ -350,7 +350,7 @@ def _no_disparity(row: Mapping[str, Any], contrast: Contrast, family: int, alpha
     margin, level = row["margin"], 1 - alpha / family
     low, high = contrast.ends(level)
     rule = f"simultaneous over {family}, {100 * level:.4g} %"
-    found = {"low": low, "high": high, "level": level, "rule": rule}
+    found: dict[str, float | str] = {"low": low, "high": high, "level": level, "rule": rule}
     if -margin < low and high < margin:
         return found | {"verdict": "within", "reason": f"the interval lies within ±{margin:g}"}
     reason = f"the interval reaches beyond ±{margin:g}, but the gap may be smaller"
