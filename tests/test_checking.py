@@ -83,7 +83,6 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("folds without a refit", {"lenses": {"internal": {"folds": 5}}}, "folds needs a refit function"),
     ("a gate on another threshold", {"gates": ["ppv{threshold=0.5}.low >= 0.1"]}, "no threshold 0.5"),
     ("a gate without a threshold", {"thresholds": [], "gates": ["ppv.low >= 0.1"]}, "it needs a decision threshold"),
-    ("a gate on the ECE", {"gates": ["ece.high <= 0.1"]}, "it needs ece: true"),
     ("a gate on no lens", {"gates": ["auroc{sex=F}.low >= 0.5"]}, "no lens of this study shows 'auroc' by 'sex'"),
     ("a gate on no slice", {"gates": ["auroc{sx=F}.low >= 0.5"]}, "nothing in this study is sliced by 'sx'"),
     (
@@ -106,6 +105,13 @@ def test_a_fault_is_found_before_the_system_is_asked(
     with pytest.raises(StudyError) as caught:
         validate(study(base=tmp_path, **changes), table=table(), system=Untouchable())
     assert says in str(caught.value)
+
+
+def test_recorded_answers_are_looked_at_too() -> None:
+    for column, says in (("q", "no such column"), ("sex", "not numbers")):
+        wrong = study(systems=[{"name": "old", "use": "recorded", "with": {"column": column}}])
+        with pytest.raises(StudyError, match=says):
+            checked(wrong, table=table())
 
 
 def test_all_faults_are_told_at_once() -> None:

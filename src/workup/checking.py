@@ -15,7 +15,7 @@ from workup import plugins
 from workup.errors import StudyError, WorkupError, near
 from workup.gates import Gate, same_value
 from workup.report import Report
-from workup.study import Part, Study
+from workup.study import Part, Study, SystemPart
 from workup.task import Corpus, StudyDesign, Task
 
 Found = TypeVar("Found")
@@ -48,8 +48,8 @@ def checked(
     engine = faults.within(
         plugins.make, "engines", study.engine, {}, where="engine", context={"workers": study.workers}
     )
-    for part in study.systems if systems else ():
-        faults.within(plugins.find, "systems", part.use)
+    if systems and not study.systems and (study.columns is None or study.columns.risk is None):
+        faults.said.append("name a system under 'systems', or the column of recorded risks as 'columns.risk'.")
     baseline = faults.within(Report.read, study.base / study.baseline) if study.baseline else None
     faults.said += _missing_files(study)
     gates: list[Gate] = []
@@ -58,6 +58,8 @@ def checked(
         read = [faults.within(Gate.parse, rule, known=task.metric_names, task=study.task) for rule in study.gates]
         gates = [gate for gate in read if gate is not None]
         corpus = faults.within(task.read, study, table)
+        for part in study.systems if systems else ():
+            faults.within(_check_system, study, part, task, corpus)
         design = faults.within(design_of, task, study, corpus, refit=refit)
         if design is not None:
             asked = _asked(study, lenses, faults)
@@ -74,6 +76,29 @@ def design_of(task: Task, study: Study, corpus: Corpus | None, *, refit: bool = 
     own = getattr(task, "design", None)
     known = StudyDesign() if own is None else own(study, corpus)
     return replace(known, names=task.metric_names, scales=task.scales, refit=refit)
+
+
+def check_settings(study: Study, part: SystemPart) -> None:
+    """Refuse a system of the study whose settings it cannot take, without building it."""
+    plugins.check("systems", part.use, part.settings, **placed(study.base, part))
+
+
+def placed(base: Path, part: SystemPart) -> dict[str, Any]:
+    """Where a system's settings stand, for messages, and what it is told beside them."""
+    name = part.name or part.use
+    return {"where": f"systems.{name}", "context": {"name": name, "base": base}}
+
+
+def _check_system(study: Study, part: SystemPart, task: Task, corpus: Corpus | None) -> None:
+    """A system's settings; where its answers were recorded, these too, since nothing is run for that."""
+    check_settings(study, part)
+    check_recorded = getattr(task, "check_recorded", None)
+    if (
+        check_recorded is not None
+        and corpus is not None
+        and getattr(plugins.find("systems", part.use), "recorded", False)
+    ):
+        check_recorded(plugins.make("systems", part.use, part.settings, **placed(study.base, part)), corpus)
 
 
 class _Faults:

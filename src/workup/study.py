@@ -202,6 +202,9 @@ class Study(Part):
         None, gt=0, description="Harm of a missed event over that of a false alarm; adds the threshold 1 / (1 + ratio)"
     )
     ece: bool = Field(False, description="Also show the expected calibration error, a biased measure")
+    also: tuple[Literal["accuracy", "f1", "ece"], ...] = Field(
+        (), description="Metrics of a risk study that are left out unless asked for: accuracy, f1, ece"
+    )
     policies: tuple[str, ...] = Field(
         (), description="What must be masked: policies by name or file; as_annotated if none"
     )

@@ -218,7 +218,8 @@ class Paired(NamedTuple):
 class Task(Protocol):
     """How one kind of system is run and scored. `study` is a workup.study.Study.
 
-    `design(study, corpus)` is optional: the StudyDesign of the rows, with `corpus` None where it could not be read.
+    `design(study, corpus)` is optional: the StudyDesign of the rows, with `corpus` None where it could not be read; so
+    is `check_recorded(system, corpus)`, which refuses answers made elsewhere that could not be scored.
     Four more are optional, and serve comparisons: `headline`, the metrics that are judged together; `footing(report)`,
     a static method that names what must be equal in two reports, as far as both name it, for them to be compared;
     `compared(metrics, study)`, those that a comparison shows; and `paired(first, second, study)`, which answers with

@@ -14,7 +14,7 @@ import numpy as np
 
 import workup
 from workup import plugins
-from workup.checking import Ready, checked
+from workup.checking import Ready, check_settings, checked, placed
 from workup.errors import StudyError, near
 from workup.estimate import Draws
 from workup.gates import judge, levels, primary_values
@@ -138,15 +138,13 @@ class Opener:
         self._part = None if system is not None and not isinstance(system, str) else _chosen(study, system)
         if self._part is None:
             self._open = _wrapped(system) if hasattr(system, "predict_proba") else system
+        else:
+            check_settings(study, self._part)  # before a corpus is read or a model loaded
 
     def __call__(self) -> Any:
         if self._open is None:
             assert self._part is not None
-            name = self._part.name or self._part.use
-            context = {"name": name, "base": self._base}
-            self._open = plugins.make(
-                "systems", self._part.use, self._part.settings, where=f"systems.{name}", context=context
-            )
+            self._open = plugins.make("systems", self._part.use, self._part.settings, **placed(self._base, self._part))
         return self._open
 
     def __getstate__(self) -> dict[str, Any]:

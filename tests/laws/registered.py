@@ -9,7 +9,7 @@ import numpy as np
 from workup.estimate import Draws, Estimate
 from workup.metric import Metric
 from workup.scores import Scores
-from workup.tasks.risk.metrics import Smoother, risk_metrics
+from workup.tasks.risk.metrics import ON_REQUEST, Smoother, risk_metrics
 
 DRAWS = Draws(seed=17, replicates=120)
 THRESHOLDS = [0.2, 0.5]
@@ -19,7 +19,8 @@ DRAWN = {"ici", "e50", "e90", "emax"}  # drawn by loess, whose neighbourhoods co
 def every_metric(scores: Scores, kind: str | None = None) -> list[Metric]:
     """Every metric, with the study's own smoother or with the curve that is asked for."""
     smoother = Smoother.of(scores)
-    return risk_metrics(thresholds=THRESHOLDS, smoother=replace(smoother, kind=kind) if kind else smoother, ece=True)
+    smoother = replace(smoother, kind=kind) if kind else smoother
+    return risk_metrics(thresholds=THRESHOLDS, smoother=smoother, also=ON_REQUEST)
 
 
 def label(metric: Metric) -> str:

@@ -20,13 +20,12 @@ from workup.stats import calibration
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, StudyDesign, Table, Watch
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
-from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, risk_metrics
+from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
 
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
-_ANY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)))
-_SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
-_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)), ece=True)
+_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)), also=ON_REQUEST)
+_SCALES = {metric.name: metric.scale for metric in _EVERY if not metric.whole_study and metric.name != "ece"}
 _GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
 _TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
@@ -74,9 +73,10 @@ class RiskTask:
         """What the columns of the study say, and the levels of the table where it could be read."""
         assert study.columns is not None
         thresholds = study.all_thresholds()
-        metrics = risk_metrics(thresholds=thresholds, smoother=Smoother("spline", np.zeros(0)), ece=study.ece)
+        smoother = Smoother("spline", np.zeros(0))
+        metrics = risk_metrics(thresholds=thresholds, smoother=smoother, also=asked_for(study))
         held = {metric.name for metric in metrics}
-        needs = dict.fromkeys(METRIC_NAMES, "it needs a decision threshold, such as thresholds: [0.2]")
+        needs = "it needs a decision threshold, such as thresholds: [0.2]"
         cohort = None if corpus is None else _cohort(corpus)
         site = None if cohort is None or cohort.site is None else Levels.of(cohort.site)
         return StudyDesign(
@@ -85,8 +85,13 @@ class RiskTask:
             placed=study.columns.site is not None,
             timed=study.columns.time is not None,
             metrics=metrics,
-            absent={name: why for name, why in (needs | {"ece": "it needs ece: true"}).items() if name not in held},
+            absent={name: needs for name in METRIC_NAMES if name not in held and not thresholds},
         )
+
+    def check_recorded(self, system: RiskSystem, corpus: Corpus) -> None:
+        """Refuse recorded risks that could not be scored; nothing is run for it."""
+        cohort = _cohort(corpus)
+        _checked(system.predict(cohort.table), len(cohort), 0)
 
     def _table(self, study: Study, table: Any) -> tuple[Table, str, int | None]:
         part = study.corpus
@@ -94,9 +99,9 @@ class RiskTask:
         if table is not None:
             return read(table), "table", None
         if part.generate is not None:
-            settings = dict(part.generate)
-            kind, seed = str(settings.pop("kind", "cohort")), int(settings.pop("seed", study.seed))
-            planted = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            planted, kind, seed = plugins.generated(
+                part.generate, kind="cohort", seed=study.seed, where="corpus.generate"
+            )
             return planted.table, f"generated {kind}", seed
         if part.path is None:
             raise StudyError("corpus: give 'path' (a table of predictions) or 'generate'.")
@@ -164,7 +169,7 @@ class RiskTask:
 
     def metrics(self, scores: Scores, study: Study) -> list[Metric]:
         """Discrimination, calibration and, at every named threshold, decisions."""
-        return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), ece=study.ece)
+        return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), also=asked_for(study))
 
     def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
         """All of them."""
@@ -221,6 +226,27 @@ class RiskTask:
             return replace(scores, values={**scores.values, "risk": risks})
 
         return refitted
+
+
+def asked_for(study: Study) -> set[str]:
+    """Which of the metrics that are left out by default this study wants: those it lists, and those that a gate or a
+    setting of a lens names, since a limit on a figure that is not computed would judge nothing."""
+    listed = {*study.also, *(("ece",) if study.ece else ())}
+    ruled = {rule.partition(".")[0].partition("{")[0].strip() for rule in study.gates}
+    return {name for name in ON_REQUEST if name in listed | ruled | set(_words(study.lenses))}
+
+
+def _words(settings: Any) -> Iterator[str]:
+    """Every key and every text in the settings of lenses."""
+    if isinstance(settings, str):
+        yield settings
+    elif isinstance(settings, Mapping):
+        for key, value in settings.items():
+            yield str(key)
+            yield from _words(value)
+    elif isinstance(settings, (list, tuple)):
+        for value in settings:
+            yield from _words(value)
 
 
 def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table]], Floats]:
