@@ -71,8 +71,17 @@ def run(
     outcomes = []
     for name in names or [None]:
         place = directory / safe_name(str(name)) if len(names) > 1 else directory
-        asked = {"fresh": fresh, "budget": budget, "details": details, "show_text": show_text}
-        report = run_system(plan, study, name, place, **asked, ready=ready)
+        report = run_system(
+            plan,
+            study,
+            name,
+            place,
+            fresh=fresh,
+            budget=budget,
+            details=details,
+            show_text=show_text,
+            ready=ready,
+        )
         ready = None  # a task keeps what one system answered: the next begins anew
         say(f"{place / 'report.json'}")
         typer.echo(str(report))
