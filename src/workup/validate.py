@@ -113,7 +113,7 @@ def _without_withheld(result: LensResult) -> LensResult:
     if all(e.status != "withheld" for e in result.estimates):
         return result
     kept = (
-        replace(e, value=None, low=None, high=None, se=None, numerator=None, denominator=None)
+        replace(e, value=None, low=None, high=None, se=None, numerator=None, denominator=None, ceiling=None)
         if e.status == "withheld"
         else e
         for e in result.estimates
