@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from pydantic import Field
 
 from workup.errors import StudyError, near
 from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate, replicate, slices_by
+from workup.lenses.checks import crowded, refuse_too_many, too_many, unknown_groups, unknown_metrics
 from workup.lenses.contrasts import Contrast, Side, as_row, difference, ratio
 from workup.lenses.omnibus import omnibus
 from workup.metric import Metric
@@ -19,8 +20,10 @@ from workup.scores import Bools, Floats, Levels, Scores
 from workup.stats.intervals import z_critical
 from workup.stats.multiplicity import adjust
 from workup.study import Part
+from workup.task import StudyDesign
 
 OUTSIDE = "outside the family that the study declared"
+_COMPARATORS = ("rest", "largest", "best", "overall")
 Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
 
 
@@ -51,10 +54,60 @@ class Settings(Part):
         examples=[{"auroc": 0.05}],
     )
     family: Family = Field(
-        default_factory=Family, description="Metrics and thresholds that are judged together; all with a margin if none"
+        default_factory=Family,
+        description="Metrics and thresholds that are judged together; all with a margin if none",
+        examples=[{"metrics": ["auroc", "sensitivity"], "thresholds": "primary"}],
     )
     adjust: Literal["holm", "bh"] = Field("holm", description="holm to confirm, bh to explore")
     alpha: float = Field(0.05, gt=0, lt=1, description="Chance of a false disparity over the whole family")
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    if design.groups is not None and not (chosen.by or design.groups):
+        yield " needs groups. To fix: name columns under columns.groups."
+    for field, names in (
+        ("by", chosen.by),
+        ("intersections", [name for pair in chosen.intersections for name in pair]),
+    ):
+        yield from unknown_groups(field, names, design)
+    for one, other in chosen.intersections:
+        known = design.groups or {}
+        if {one, other} <= set(known) and (said := too_many(f"{one} × {other}", known[one].crossed(known[other]))):
+            yield f".intersections: {said}."
+    yield from crowded("by", chosen.by or design.groups or (), design)
+    yield from _wrong_margins(chosen, design)
+    if design.metrics is not None:
+        yield from _wrong_family(design.metrics, chosen)
+    if isinstance(chosen.comparator, dict):
+        yield from unknown_groups("comparator", chosen.comparator, design)
+    for name in chosen.by or design.groups or ():
+        choice = chosen.comparator.get(name, "rest") if isinstance(chosen.comparator, dict) else chosen.comparator
+        levels = design.levels(name)
+        if levels is not None and choice not in (*levels, *_COMPARATORS):
+            yield (
+                f".comparator: '{choice}' is neither {', '.join(_COMPARATORS)} nor a level of '{name}'; "
+                f"{near(choice, levels)}."
+            )
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """Keys of the slices that the lens will make."""
+    return [*(chosen.by or design.groups or ()), *(f"{one} × {other}" for one, other in chosen.intersections)]
+
+
+def _wrong_margins(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """A gap between two shares or AUCs cannot reach 1, so a margin of 5 would let anything pass."""
+    one = {} if chosen.margin is None else {"": chosen.margin}
+    margins: dict[str, Any] = chosen.margin if isinstance(chosen.margin, dict) else one
+    yield from unknown_metrics("margin", filter(None, margins), design)
+    for name, margin in margins.items():
+        field = f".margin.{name}" if name else ".margin"
+        if not (np.isfinite(margin) and margin > 0):
+            yield f"{field}: expected a number above 0; got {margin:g}."
+        elif margin >= 1 and (not name or design.scale(name) == "logit"):
+            percent = f" To fix: write {margin / 100:g} for {margin:g} points." if margin <= 100 else ""
+            yield f"{field}: expected a gap between two shares or AUCs, above 0 and below 1; got {margin:g}.{percent}"
 
 
 @dataclass(frozen=True)
@@ -113,6 +166,8 @@ def _groups(scores: Scores, chosen: Settings) -> dict[str, Levels]:
     groups = {name: scores.groups[name] for name in by}
     for first, second in chosen.intersections:
         groups[f"{first} × {second}"] = scores.groups[first].crossed(scores.groups[second])
+    for name, levels in groups.items():
+        refuse_too_many(name, levels, where="lenses.subgroups")
     return groups
 
 
@@ -222,52 +277,51 @@ def _place(name: str, at: Mapping[str, Any]) -> _Place:
 
 def _family(metrics: Sequence[Metric], chosen: Settings, primary: Mapping[str, Any]) -> dict[_Place, float | None]:
     """The margin of every metric that has one, at every place; None for what the study leaves out of the family."""
+    for fault in _wrong_family(metrics, chosen):
+        raise StudyError(f"lenses.subgroups{fault}")
     margins = {_place(metric.name, metric.at): _margin(metric, chosen) for metric in metrics}
-    with_margin = {place: margin for place, margin in margins.items() if margin is not None}
-    wanted = _names_of_family(chosen, with_margin, {metric.name for metric in metrics})
-    thresholds = _thresholds_of_family(chosen, list(dict.fromkeys(at for _, at in margins if at)), primary)
+    known = list(dict.fromkeys(at for _, at in margins if at))
+    thresholds: Collection[str] = known
+    if chosen.family.thresholds == "primary":
+        thresholds = [f"{float(primary['threshold']):.12g}"] if "threshold" in primary else known[:1]
+    elif chosen.family.thresholds != "all":
+        thresholds = [f"{value:.12g}" for value in chosen.family.thresholds]
+    wanted = chosen.family.metrics
     return {
-        (name, at): margin if name in wanted and (not at or at in thresholds) else None
-        for (name, at), margin in with_margin.items()
+        (name, at): margin if (wanted is None or name in wanted) and (not at or at in thresholds) else None
+        for (name, at), margin in margins.items()
+        if margin is not None
     }
 
 
-def _names_of_family(chosen: Settings, with_margin: Mapping[_Place, float], known: set[str]) -> set[str]:
-    judged = {name for name, _ in with_margin}
-    if chosen.family.metrics is None:
-        return judged
-    where = "lenses.subgroups.family.metrics"
-    if not chosen.family.metrics:
-        raise StudyError(f"{where}: the list is empty. To fix: name the metrics to be judged, or leave the field out.")
-    for name in chosen.family.metrics:
-        if name not in known:
-            raise StudyError(f"{where}: '{name}' is not a metric of this study; {near(name, known)}.")
-        if name not in judged:
-            raise StudyError(
-                f"{where}: '{name}' has no margin, so it cannot be judged. To fix: give each metric its own margin, "
-                f"as in margin: {{{name}: 0.05}}."
+def _wrong_family(metrics: Sequence[Metric], chosen: Settings) -> Iterator[str]:
+    """Metrics and thresholds of the family that the study does not have or cannot judge."""
+    names = {metric.name for metric in metrics}
+    judged = {metric.name for metric in metrics if _margin(metric, chosen) is not None}
+    if chosen.family.metrics == ():
+        yield ".family.metrics: the list is empty. To fix: name the metrics to be judged, or leave the field out."
+    for name in chosen.family.metrics or ():
+        if name not in names:
+            yield f".family.metrics: '{name}' is not a metric of this study; {near(name, names)}."
+        elif name not in judged:
+            yield (
+                f".family.metrics: '{name}' has no margin, so it cannot be judged. To fix: give each metric its own "
+                f"margin, as in margin: {{{name}: 0.05}}."
             )
-    return set(chosen.family.metrics)
-
-
-def _thresholds_of_family(chosen: Settings, known: Sequence[str], primary: Mapping[str, Any]) -> set[str]:
-    wanted = chosen.family.thresholds
-    if wanted == "all":
-        return set(known)
-    where = "lenses.subgroups.family.thresholds"
+    if chosen.family.thresholds == "all":
+        return
+    known = list(dict.fromkeys(at for metric in metrics if (at := _place("", metric.at)[1])))
     if not known:
-        raise StudyError(f"{where}: the study names no threshold. To fix: list some under 'thresholds'.")
-    if wanted == "primary":
-        return {f"{float(primary['threshold']):.12g}"} if "threshold" in primary else {known[0]}
-    if not wanted:
-        raise StudyError(f"{where}: the list is empty. To fix: write all, primary, or thresholds of the study.")
-    named = {f"{value:.12g}" for value in wanted}
-    for value in sorted(named - set(known), key=float):
-        raise StudyError(
-            f"{where}: {value} is not a threshold of the study. To fix: choose among {', '.join(known)}, or list it "
-            "under 'thresholds'."
-        )
-    return named
+        yield ".family.thresholds: the study names no threshold. To fix: list some under 'thresholds'."
+    elif not chosen.family.thresholds:
+        yield ".family.thresholds: the list is empty. To fix: write all, primary, or thresholds of the study."
+    elif chosen.family.thresholds != "primary":
+        for value in (f"{value:.12g}" for value in chosen.family.thresholds):
+            if value not in known:
+                yield (
+                    f".family.thresholds: {value} is not a threshold of the study. To fix: choose among "
+                    f"{', '.join(known)}, or list it under 'thresholds'."
+                )
 
 
 def _margin(metric: Metric, chosen: Settings) -> float | None:
