@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from workup.errors import StudyError, near
 from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate, replicate, slices_by
 from workup.lenses.contrasts import Contrast, Side, as_row, difference, ratio
 from workup.lenses.omnibus import omnibus
+from workup.lenses.parity import parity_ratios
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Bools, Floats, Levels, Scores
@@ -81,7 +83,11 @@ def subgroups(
         lens="subgroups",
         settings=chosen.model_dump(mode="json") | {"by": list(groups)},
         estimates=tuple(found),
-        comparisons=(*rows, *_largest_gaps(compared, groups, sides)),
+        comparisons=(
+            *rows,
+            *_largest_gaps(compared, groups, sides),
+            *parity_ratios(compared, groups, partial(_shared, compared, sides)),
+        ),
         tables={"omnibus": tests, "smallest_difference": _smallest(rows), "groups": _sizes(found, groups)},
         notes=tuple(_notes(chosen, rows)),
     )
@@ -267,6 +273,11 @@ def _largest_gaps(metrics: Sequence[Metric], groups: Mapping[str, Levels], sides
                     point = float(np.max([one[0][0] for one in joint[key]]))
                     both = np.max([one[1] for one in joint[key]], axis=0)
                     yield _gap_row(metric.joint_gap, {"column": name, **metric.at}, point, both)
+
+
+def _shared(metrics: Sequence[Metric], sides: _Sides, rows: Bools, m: int) -> tuple[float, Floats | None]:
+    """A metric on one group and its shared replicates, where they were made."""
+    return metrics[m].value(sides.of(rows, m).scores), sides.replicates(rows, m)
 
 
 def _spread(values: Floats) -> Floats:
