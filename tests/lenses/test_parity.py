@@ -1,4 +1,4 @@
-"""Parity ratios over groups: against R, by hand, undefined where a group has no value, biased as they are said to be."""
+"""Parity ratios over groups: against R, by hand, undefined where a group has no value, biased as is said."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from workup.errors import StudyError, near
 from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate, replicate, slices_by
+from workup.lenses.case_mix import differences, one_row_a_patient
 from workup.lenses.contrasts import Contrast, Side, as_row, difference, ratio
 from workup.lenses.omnibus import omnibus
 from workup.lenses.parity import parity_ratios
@@ -88,7 +89,12 @@ def subgroups(
             *_largest_gaps(compared, groups, sides),
             *parity_ratios(compared, groups, partial(_shared, compared, sides)),
         ),
-        tables={"omnibus": tests, "smallest_difference": _smallest(rows), "groups": _sizes(found, groups)},
+        tables={
+            "omnibus": tests,
+            "smallest_difference": _smallest(rows),
+            "groups": _sizes(found, groups),
+            **_case_mix(scores, pairs, draws.seed),
+        },
         notes=tuple(_notes(chosen, rows)),
     )
 
@@ -330,6 +336,18 @@ def _error(row: Mapping[str, Any]) -> float:
     if row["low"] is None or row["high"] is None:
         return spread
     return max(spread, (row["high"] - row["low"]) / (2 * z_critical(row["level"])))  # type: ignore[no-any-return]
+
+
+def _case_mix(scores: Scores, pairs: Sequence[_Pair], seed: int) -> dict[str, Any]:
+    """How inputs and risks of a group differ from those it is held against; everyone would hold the group itself."""
+    kept = one_row_a_patient(scores, seed=seed)
+    one_each = scores.take(kept)
+    rows = []
+    for pair in pairs:
+        everyone = pair.against == "overall"
+        against, other = ("rest", ~pair.rows) if everyone else (pair.against, pair.other)
+        rows += differences(one_each, pair.rows[kept], other[kept], keys={pair.column: pair.level}, against=against)
+    return {"standardised_differences": rows} if rows else {}
 
 
 def _sizes(found: Sequence[Estimate], groups: Mapping[str, Levels]) -> list[dict[str, Any]]:

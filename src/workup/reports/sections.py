@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import conversation, drift, power, sites, spans, split, sweeps
+from workup.reports import case_mix, conversation, drift, power, sites, spans, split, sweeps
 from workup.reports.charts import benefit_table
 from workup.reports.conversation_setting import is_conversation, noun
 from workup.reports.conversation_setting import narrowed as at_primary
@@ -77,6 +77,7 @@ def sections(report: Report) -> list[Section]:
     if "subgroups" in report.results:
         groups = report.results["subgroups"]
         found += [*by_group(groups, _HEADS, _rows), *comparisons(groups)]
+        found += case_mix.section(groups, title="How the groups differ in inputs and risks", key="case-mix")
     found += [*sites.sections(report), *power.sections(report), *drift.sections(report)]
     found.append(_smallest(report))
     if "subgroups" in report.results and report.results["subgroups"].tables.get("smallest_difference"):

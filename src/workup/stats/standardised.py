@@ -31,7 +31,7 @@ class Moments(NamedTuple):
 def moments(values: Floats, weight: Floats | None = None) -> Moments:
     """Moments of the values that are there (NaN is missing). The weighted variance is Austin and Stuart's (2015), which
     no scaling of the weights changes."""
-    there = np.isfinite(values)
+    there = np.isfinite(values) if weight is None else np.isfinite(values) & (weight > 0)
     x = values[there]
     w = np.ones(x.size) if weight is None else weight[there]
     total = float(w.sum())
@@ -39,13 +39,12 @@ def moments(values: Floats, weight: Floats | None = None) -> Moments:
         return Moments(0.0, np.nan, np.nan, np.nan, np.nan)
     share = w / total
     squares = float(share @ share)
+    if x.min() == x.max():  # whose mean may miss it by rounding
+        return Moments(1 / squares, float(x[0]), 0.0, 0.0, 0.0)
     mean = float(share @ x)
-    # Moments of the values in units of their spread: squares of large values must not drown what differs.
-    apart = x - mean
-    unit = float(np.sqrt(share @ apart**2))
-    if squares >= 1 or unit <= 1e-12 * max(1e-300, float(np.abs(x).max())):
-        return Moments(1 / squares, mean, 0.0, 0.0, 0.0)
-    z = apart / unit
+    # In units of the spread, so that powers neither overflow nor vanish.
+    unit = float(np.sqrt(share @ (x - mean) ** 2))
+    z = (x - mean) / unit
     return Moments(
         1 / squares, mean, unit**2 / (1 - squares), unit**3 * float(share @ z**3), unit**4 * float(share @ z**4)
     )
