@@ -342,7 +342,7 @@ def _case_mix(scores: Scores, pairs: Sequence[_Pair], seed: int) -> dict[str, An
     """How inputs and risks of a group differ from those it is held against; everyone would hold the group itself."""
     kept = one_row_a_patient(scores, seed=seed)
     one_each = scores.take(kept)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for pair in pairs:
         everyone = pair.against == "overall"
         against, other = ("rest", ~pair.rows) if everyone else (pair.against, pair.other)

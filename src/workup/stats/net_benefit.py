@@ -111,8 +111,8 @@ class _Clustered:
         self.totals = np.bincount(codes, weights=weight)
         self.kish = self.size**2 / float(np.sum(weight**2))
         events = np.bincount(codes, weights=weight * outcome)
-        self.flagged = [events, self.totals - events]
-        self.left = [np.zeros(self.clusters), np.zeros(self.clusters)]
+        self.flagged: list[Floats] = [np.asarray(events), np.asarray(self.totals - events)]
+        self.left: list[Floats] = [np.zeros(self.clusters), np.zeros(self.clusters)]
         self.moved = 0
 
     def at(self, first: int, level: float) -> tuple[_Pair, _Pair]:

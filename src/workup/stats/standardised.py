@@ -114,7 +114,7 @@ def of_categories(first: npt.ArrayLike, second: npt.ArrayLike, *, level: float =
     if np.linalg.matrix_rank(pooled) < df:
         return _NONE  # no level is shared: the distance is without measure
     lean = np.linalg.solve(pooled, p - q)
-    d = float(np.sqrt(max(0.0, (p - q) @ lean)))
+    d = float(np.sqrt(max(0.0, float((p - q) @ lean))))
     precision = n * m / (n + m)  # 1 / SE² where D is 0
     if d > 0:
         # How D² moves with the shares of either side, through their difference and through their covariance.
