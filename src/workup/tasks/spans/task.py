@@ -15,7 +15,7 @@ from workup.errors import InputError, RunError, StudyError, SystemFailure
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, SpanSystem, Watch
+from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, SpanSystem, StudyDesign, Watch
 from workup.tasks.guarding import guarded
 from workup.tasks.sampling import sampled_ids
 from workup.tasks.spans.batches import batches_of
@@ -99,6 +99,12 @@ class SpansTask:
                 pass
         return replace(corpus, cases=DocumentCases(corpus), sha256=corpus.facts.sha256)
 
+    def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
+        """Whether documents name sites and times, where they were read before the detector is asked."""
+        if not isinstance(corpus, SpansCorpus) or not corpus.facts.complete:
+            return StudyDesign()
+        return StudyDesign(placed=corpus.facts.placed, timed=corpus.facts.timed)
+
     def _source(self, study: Study, table: Any) -> tuple[Callable[[], Any], str, int | None]:
         part = study.corpus
         options: dict[str, Any] = {
@@ -117,9 +123,7 @@ class SpansTask:
                 raise InputError("each document must have an id of its own", where="table", got="one that occurs twice")
             return partial(batches_of, documents, **options), "documents", None
         if part.generate is not None:
-            settings = dict(part.generate)
-            kind, seed = str(settings.pop("kind", "notes")), int(settings.pop("seed", study.seed))
-            made = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            made, kind, seed = plugins.generated(part.generate, kind="notes", seed=study.seed, where="corpus.generate")
             return lambda: batches_of(made.documents(), **options), f"generated {kind}", seed
         if part.path is None:
             raise StudyError("corpus: give 'path' (a file or folder of documents) or 'generate'.")
