@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from workup.metric import Metric
 from workup.tasks.risk.calibration_metrics import (
     FEWEST_FOR_CURVE,
+    Expected,
     Smoother,
     calibration_distances,
     calibration_metrics,
@@ -51,9 +52,11 @@ METRIC_NAMES = (
 )
 
 
-def risk_metrics(*, thresholds: Sequence[float], smoother: Smoother, ece: bool = False) -> list[Metric]:
+def risk_metrics(
+    *, thresholds: Sequence[float], smoother: Smoother, ece: bool = False, expected: Expected = "sampled"
+) -> list[Metric]:
     """Every metric of the risk task, in the order of the report."""
-    metrics = discrimination() + calibration_metrics() + calibration_distances(smoother)
+    metrics = discrimination() + calibration_metrics(expected=expected) + calibration_distances(smoother)
     if ece:
         metrics.append(expected_calibration_error())
     for threshold in thresholds:

@@ -19,14 +19,16 @@ from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
+from workup.tasks.risk.backwards import runs_backwards
+from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
 
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
-_ANY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)))
+_ANY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)))
 _SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
-_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)), ece=True)
+_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)), ece=True)
 _GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
 _TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
@@ -146,7 +148,12 @@ class RiskTask:
 
     def metrics(self, scores: Scores, study: Study) -> list[Metric]:
         """Discrimination, calibration and, at every named threshold, decisions."""
-        return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), ece=study.ece)
+        return risk_metrics(
+            thresholds=study.all_thresholds(),
+            smoother=Smoother.of(scores),
+            ece=study.ece,
+            expected=study.calibration.expected_events,
+        )
 
     def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
         """All of them."""
@@ -157,8 +164,11 @@ class RiskTask:
         return iter(())
 
     def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
-        """The four panels (ROC, calibration, decision curve, risk distributions) and the summary."""
-        return panels(scores, Smoother.of(scores))
+        """The four panels (ROC, calibration, decision curve, risk distributions), the summary, and what comes first."""
+        found = panels(scores, Smoother.of(scores), seed=study.seed, loess=study.calibration.loess_curve)
+        column = study.columns.risk if study.columns is not None and not study.systems else None
+        alarm = runs_backwards(scores, column)
+        return {"alarms": [{"code": "runs_backwards", "sentence": alarm}], **found} if alarm else found
 
     def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
         """What a reader must know before the first number."""
@@ -166,9 +176,7 @@ class RiskTask:
         refused = int(np.count_nonzero(~np.isfinite(outputs)))
         if refused:
             said.append(f"The model gave no risk for {refused} of {len(outputs)} rows; they are in no metric.")
-        clipped = calibration.n_clipped(scores["risk"])
-        if clipped:
-            said.append(f"{clipped} risks of (nearly) 0 or 1 were clipped to 1e-6 inside logarithms only.")
+        said += _about_ends(scores)
         if not study.all_thresholds():
             said.append("No decision threshold was named, so sensitivity, PPV and their kin are not shown.")
         if scores.weight is not None:
@@ -203,6 +211,28 @@ class RiskTask:
             return replace(scores, values={**scores.values, "risk": risks})
 
         return refitted
+
+
+def _about_ends(scores: Scores) -> Iterator[str]:
+    """Where risks of 0 and 1 enter the figures, which have no log odds."""
+    ends = calibration.n_clipped(scores["risk"])
+    if not ends:
+        return
+    without = slope_without_ends(scores)
+    if without is None:
+        small = f"they move the slope by at most {MOVED:g} of its standard errors"
+        slope = f"the calibration slope takes them as {calibration.CLIP:g} from the end ({small})"
+    elif without.value is None:
+        slope = f"the calibration slope takes them as {calibration.CLIP:g} from the end and rests on that choice"
+    else:
+        slope = (
+            f"the calibration slope takes them as {calibration.CLIP:g} from the end and rests on that choice: without "
+            f"these rows it is {without.value:.2f}"
+        )
+    yield (
+        f"{ends:,} of {len(scores):,} risks are 0 or 1 (or within {calibration.CLIP:g}) and have no log odds: {slope}; "
+        "the calibration curve leaves them out and shows each end's own observed share, which ICI and its kin take."
+    )
 
 
 def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table]], Floats]:
