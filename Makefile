@@ -51,6 +51,7 @@ sims: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bootstrap.py
+	$(BIN)/python benchmarks/lenses.py
 	$(BIN)/python benchmarks/drift.py
 	$(BIN)/python benchmarks/lexicon.py
 	$(BIN)/python benchmarks/spans_kernel.py

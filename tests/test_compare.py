@@ -15,7 +15,7 @@ from workup.errors import InputError
 from workup.estimate import Draws, Estimate
 from workup.report import LensResult, Report
 from workup.scores import Scores
-from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, at_threshold, discrimination, risk_metrics
+from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, at_threshold, discrimination, risk_metrics
 
 DRAWS = Draws(seed=3, replicates=200)
 
@@ -130,7 +130,7 @@ def test_nearer_the_target_is_better_from_either_side() -> None:
 
 
 def test_the_direction_of_every_risk_metric_is_the_one_it_declares() -> None:
-    metrics = risk_metrics(thresholds=[0.2], smoother=Smoother.of(draw_cohort(1)), ece=True)
+    metrics = risk_metrics(thresholds=[0.2], smoother=Smoother.of(draw_cohort(1)), also=ON_REQUEST)
     assert {metric.name for metric in metrics} == set(METRIC_NAMES) == set(goals_of("risk"))
     for metric in metrics:
         assert goals_of("risk")[metric.name] == (metric.better, metric.target), metric.name

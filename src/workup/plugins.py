@@ -7,9 +7,12 @@ import inspect
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Annotated, Any, get_origin, get_type_hints
 
-from workup.errors import PluginError, StudyError, near
+from pydantic import ConfigDict, Field, create_model
+
+from workup.errors import PluginError, StudyError, near, visible
+from workup.study import Part
 
 NOUNS = ("tasks", "lenses", "systems", "engines", "formats", "generators", "metrics")
 
@@ -65,17 +68,50 @@ def _load(noun: str, path: str) -> Any:
         ) from None
 
 
-def make(noun: str, use: str, settings: Mapping[str, Any], *, where: str, context: Mapping[str, Any]) -> Any:
-    """Build a registered object from the settings of a study, refusing settings it does not take.
+class Settings(Part):
+    """Settings of a plug-in: `"5"`, `true` and `5.0` are no whole numbers, and NaN is no number."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+@cache
+def settings_of(factory: Any) -> type[Settings]:
+    """The typed settings of a plug-in, read off its signature, which declares each of them once.
+
+    A parameter that is annotated with a pydantic field, as in `retries: Annotated[int, Field(ge=0, le=100)] = 4`, is
+    checked like a field of the study. One with a plain annotation, or none, is handed over as the study has it.
+    """
+    try:
+        hints = get_type_hints(factory.__init__ if inspect.isclass(factory) else factory, include_extras=True)
+    except (NameError, TypeError, AttributeError):  # names that only a type checker sees
+        hints = {}
+    fields: dict[str, Any] = {
+        name: (hints[name], ... if parameter.default is parameter.empty else parameter.default)
+        for name, parameter in inspect.signature(factory).parameters.items()
+        if get_origin(hints.get(name)) is Annotated
+    }
+    return create_model(f"{factory.__name__}Settings", __base__=Settings, **fields) if fields else Settings
+
+
+def check(
+    noun: str, use: str, settings: Mapping[str, Any], *, where: str, context: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All that a plug-in is built from, each setting of its type, or one error that names the faults. Builds nothing.
 
     `context` (such as the folder that relative paths start from) is passed on where the object asks for it.
     """
     factory = find(noun, use)
-    parameters = inspect.signature(factory).parameters
-    unknown = [key for key in settings if key not in parameters or key in context]
-    if unknown:
-        own = [key for key in parameters if key not in context]
-        raise StudyError(f"{where}: '{use}' takes no setting '{unknown[0]}'; {near(unknown[0], own)}.")
+    try:
+        parameters = inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        raise PluginError(
+            f"{where}: '{use}' must be a class or function that takes its settings as keyword arguments; got "
+            f"{type(factory).__name__}."
+        ) from None
+    own = [key for key in parameters if key not in context]
+    for key in settings:
+        if key not in own:
+            raise StudyError(f"{where}: '{use}' takes no setting '{visible(str(key))[:60]}'; {near(str(key), own)}.")
     given = {**settings, **{key: value for key, value in context.items() if key in parameters}}
     missing = [
         key
@@ -84,4 +120,29 @@ def make(noun: str, use: str, settings: Mapping[str, Any], *, where: str, contex
     ]
     if missing:
         raise StudyError(f"{where}: '{use}' needs the setting '{missing[0]}'. To fix: add it under 'with:'.")
-    return factory(**given)
+    part = settings_of(factory)
+    typed = part.checked({key: given[key] for key in part.model_fields if key in given}, where=where)
+    return {**given, **{key: getattr(typed, key) for key in typed.model_fields_set}}
+
+
+class Generated(Part):
+    """What `generate` says of any generator; the rest is the generator's own."""
+
+    model_config = ConfigDict(strict=True)
+
+    kind: str = Field(min_length=1, max_length=500, description="Registered generator, or package.module:Object")
+    seed: int = Field(ge=0, le=2**63 - 1, description="Seed of every draw; the study's own when absent")
+
+
+def generated(settings: Mapping[str, Any], *, kind: str, seed: int, where: str) -> tuple[Any, str, int]:
+    """What a generator makes, with its kind and seed; those given are used where the settings name none."""
+    own = {key: value for key, value in settings.items() if key not in Generated.model_fields}
+    said = {key: value for key, value in settings.items() if key in Generated.model_fields}
+    chosen = Generated.checked({"kind": kind, "seed": seed, **said}, where=where)
+    made = make("generators", chosen.kind, own, where=where, context={"seed": chosen.seed})
+    return made, chosen.kind, chosen.seed
+
+
+def make(noun: str, use: str, settings: Mapping[str, Any], *, where: str, context: Mapping[str, Any]) -> Any:
+    """Build a registered object from the settings of a study, which `check` looks at first."""
+    return find(noun, use)(**check(noun, use, settings, where=where, context=context))

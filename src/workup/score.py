@@ -25,6 +25,7 @@ def score_risk(
     time: str | None = None,
     weight: str | None = None,
     thresholds: Sequence[float] = (),
+    also: Sequence[str] = (),
     gates: Sequence[str] = (),
     seed: int = 0,
     replicates: int = 2000,
@@ -49,6 +50,7 @@ def score_risk(
         "time_format": time_format,
         "lenses": {"internal": {}, **({"subgroups": {}} if by else {})},
         "thresholds": list(thresholds),
+        "also": list(also),
         "gates": list(gates),
         "bootstrap": {"replicates": replicates},
     }

@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from workup.errors import StudyError, near
+from workup.errors import StudyError
+from workup.teaching import shape, taught
 
 _LARGEST_FILE = 1_000_000
 
@@ -22,15 +32,25 @@ class Part(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        # Python counts true as 1: `seed: yes` would be read as a seed of 1.
+        if isinstance(value, bool):
+            kinds = _kinds(cls.model_fields[str(info.field_name)].annotation)
+            if kinds & {int, float} and not kinds & {bool, Any}:
+                raise ValueError(f"expected a number; got {shape(value)}")
+        return value
+
     @classmethod
     def checked(cls, content: Any, *, where: str, lines: Mapping[tuple[str, ...], int] | None = None) -> Self:
         """Read plain data, or raise one StudyError that names every fault."""
         if not isinstance(content, Mapping):
-            raise StudyError(f"{where}: expected a mapping of fields; got {type(content).__name__}.")
+            raise StudyError(f"{where}: expected a mapping of fields; got {shape(content)}.")
         try:
             return cls.model_validate(dict(content))
         except ValidationError as error:
-            raise StudyError(_teach(error, cls, where, lines or {})) from None
+            raise StudyError(taught(error, cls, where=where, lines=lines)) from None
 
 
 class CorpusPart(Part):
@@ -63,8 +83,12 @@ class ColumnsPart(Part):
     site: str | None = Field(None, description="Hospital or clinic")
     time: str | None = Field(None, description="When the prediction was made")
     weight: str | None = Field(None, description="Design weight (sampling or censoring)")
-    groups: tuple[str, ...] = Field((), description="Columns whose levels are compared")
-    inputs: tuple[str, ...] = Field((), description="Inputs whose completeness and drift are shown")
+    groups: tuple[str, ...] = Field(
+        (), description="Columns whose levels are compared", examples=[["sex", "ethnicity"]]
+    )
+    inputs: tuple[str, ...] = Field(
+        (), description="Inputs whose completeness and drift are shown", examples=[["age", "creatinine"]]
+    )
     outcome_time: str | None = Field(None, description="When the outcome was known; shows the delay of labels")
     acted: str | None = Field(None, description="1 where someone acted on the risk, else 0")
 
@@ -75,7 +99,9 @@ class SystemPart(Part):
     name: str = Field("", description="Name in reports; the plug-in's name when empty")
     use: str = Field(description="Registered system, or package.module:Object")
     settings: dict[str, Any] = Field(default_factory=dict, alias="with", description="Settings of the system")
-    tags: dict[str, str] = Field(default_factory=dict, description="Free labels, such as kind: baseline")
+    tags: dict[str, str] = Field(
+        default_factory=dict, description="Free labels, such as kind: baseline", examples=[{"kind": "baseline"}]
+    )
 
 
 class ConversationPart(Part):
@@ -139,7 +165,9 @@ class BootstrapPart(Part):
 class ReportPart(Part):
     """What is drawn from the record."""
 
-    formats: tuple[str, ...] = Field(("md", "text"), description="Forms written beside report.json")
+    formats: tuple[str, ...] = Field(
+        ("md", "text"), description="Forms written beside report.json", examples=[["md", "html"]]
+    )
     as_of: str | None = Field(None, description="Date the report speaks of; given, never read from a clock")
 
     @field_validator("as_of", mode="before")
@@ -173,7 +201,9 @@ class Study(Part):
     time_format: str | None = Field(None, description="Form of the time column, such as %d/%m/%Y, when it is not ISO")
     systems: tuple[SystemPart, ...] = Field((), description="Systems under test")
     lenses: dict[str, dict[str, Any]] = Field(
-        default_factory=_internal_only, description="Questions asked, each with its settings"
+        default_factory=_internal_only,
+        description="Questions asked, each with its settings",
+        examples=[{"internal": {}, "subgroups": {"margin": 0.05}}],
     )
     bootstrap: BootstrapPart = Field(default_factory=BootstrapPart, description="How resampling intervals are made")
     thresholds: tuple[float, ...] = Field((), description="Decision thresholds in (0, 1); none is assumed")
@@ -184,11 +214,20 @@ class Study(Part):
         default_factory=CalibrationPart, description="How the calibration of risks is shown"
     )
     ece: bool = Field(False, description="Also show the expected calibration error, a biased measure")
+    also: tuple[Literal["accuracy", "f1", "ece"], ...] = Field(
+        (), description="Metrics of a risk study that are left out unless asked for: accuracy, f1, ece"
+    )
     policies: tuple[str, ...] = Field(
         (), description="What must be masked: policies by name or file; as_annotated if none"
     )
-    modes: tuple[str, ...] = Field((), description="Matching modes such as strict, iou:0.5, full_mask; five if none")
-    levels: tuple[str, ...] = Field((), description="Levels of labels compared: leaf, branch, phi; all if none")
+    modes: tuple[str, ...] = Field(
+        (),
+        description="Matching modes such as strict, iou:0.5, full_mask; five if none",
+        examples=[["strict", "full_mask"]],
+    )
+    levels: tuple[str, ...] = Field(
+        (), description="Levels of labels compared: leaf, branch, phi; all if none", examples=[["leaf", "phi"]]
+    )
     labels: str = Field(
         "", description="Mapping of the labels to canonical ones: a name, a file, or several joined by +"
     )
@@ -203,9 +242,15 @@ class Study(Part):
     sites: str | None = Field(None, description="CSV of site characteristics: site, name, type, region, volume, …")
     intended_settings: tuple[str, ...] = Field((), description="Kinds of place where the system will be used")
     split: str | None = Field(None, description="split.json that made this corpus, shown in the report")
-    primary: dict[str, Any] = Field(default_factory=dict, description="Slice keys that gates take when they name none")
+    primary: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Slice keys that gates take when they name none",
+        examples=[{"threshold": 0.2}],
+    )
     baseline: str | None = Field(None, description="report.json that relative gates compare with")
-    gates: tuple[str, ...] = Field((), description='Rules such as "auroc.low >= 0.75"')
+    gates: tuple[str, ...] = Field(
+        (), description='Rules such as "auroc.low >= 0.75"', examples=[["auroc.low >= 0.75"]]
+    )
     report: ReportPart = Field(default_factory=ReportPart, description="What is drawn from the record")
     engine: str = Field("serial", description="Where the system runs: serial or processes")
     workers: int = Field(0, ge=0, description="Worker processes; 0 is one per core")
@@ -320,41 +365,6 @@ def _lines(node: yaml.Node, path: tuple[str, ...], file: Path) -> Any:
             yield from _lines(value, (*path, str(i)), file)
 
 
-def _teach(error: ValidationError, model: type[BaseModel], where: str, lines: Mapping[tuple[str, ...], int]) -> str:
-    """One message with every fault: place, what was expected, what was got, and the near names."""
-    faults = []
-    for fault in error.errors():
-        path = tuple(str(part) for part in fault["loc"])
-        line = next((lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in lines), None)
-        place = f"line {line}, " if line else ""
-        field = ".".join(path) or "study"
-        known = _fields(model, path[:-1])
-        if fault["type"] == "extra_forbidden":
-            message = f"'{field}' is not a known field; {near(path[-1], known)}"
-        elif fault["type"] == "missing":
-            message = f"'{field}' is missing ({known.get(path[-1], 'it is required')})"
-        else:
-            message = f"'{field}': {fault['msg'].removeprefix('Value error, ')}"
-            if fault["type"] != "value_error" and not isinstance(fault["input"], (dict, list)):
-                message += f"; got {str(fault['input'])[:60]!r}"
-        faults.append(f"{place}{message}.")
-    head = f"{where}: " if len(faults) == 1 else f"{where}: {len(faults)} things to mend:\n  "
-    return head + "\n  ".join(faults)
-
-
-def _fields(model: type[BaseModel], path: tuple[str, ...]) -> dict[str, str]:
-    """Names and descriptions of the fields that may stand at a path."""
-    for step in path:
-        field = model.model_fields.get(step)
-        inner = (
-            [a for a in _annotations(field.annotation) if isinstance(a, type) and issubclass(a, BaseModel)]
-            if field
-            else []
-        )
-        model = inner[0] if inner else model
-    return {field.alias or name: field.description or "" for name, field in model.model_fields.items()}
-
-
-def _annotations(annotation: Any) -> list[Any]:
+def _kinds(annotation: Any) -> set[Any]:
     """An annotation with all that it is made of: `X | None` holds X, `tuple[X, ...]` too."""
-    return [annotation, *(inner for part in get_args(annotation) for inner in _annotations(part))]
+    return {annotation, *(inner for part in get_args(annotation) for inner in _kinds(part))}

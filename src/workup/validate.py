@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from platform import python_version
 from typing import Any, Literal
 
@@ -136,15 +137,13 @@ class Opener:
         self._part = None if system is not None and not isinstance(system, str) else _chosen(study, system)
         if self._part is None:
             self._open = _wrapped(system) if hasattr(system, "predict_proba") else system
+        else:
+            check_settings(study, self._part)  # before a corpus is read or a model loaded
 
     def __call__(self) -> Any:
         if self._open is None:
             assert self._part is not None
-            name = self._part.name or self._part.use
-            context = {"name": name, "base": self._base}
-            self._open = plugins.make(
-                "systems", self._part.use, self._part.settings, where=f"systems.{name}", context=context
-            )
+            self._open = plugins.make("systems", self._part.use, self._part.settings, **_place(self._base, self._part))
         return self._open
 
     def __getstate__(self) -> dict[str, Any]:
@@ -169,6 +168,17 @@ class Opener:
         told = self._part is None or getattr(self(), "versioned", False)
         settings = {} if told or self._part is None else self._part.settings
         return {**self.identity(), "settings": settings}
+
+
+def check_settings(study: Study, part: SystemPart) -> None:
+    """Refuse a system of the study whose settings it cannot take, without building it."""
+    plugins.check("systems", part.use, part.settings, **_place(study.base, part))
+
+
+def _place(base: Path, part: SystemPart) -> dict[str, Any]:
+    """Where a system's settings stand, for messages, and what it is told beside them."""
+    name = part.name or part.use
+    return {"where": f"systems.{name}", "context": {"name": name, "base": base}}
 
 
 def _wrapped(model: Any) -> Any:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -401,3 +404,21 @@ patient,site,time,sex,ethnicity,age,creatinine,sodium,diabetes,risk,outcome
 P000001,S01,2024-04-14T23:51:00,M,White,61.2,1.46,138.2002,0,0.11704408,0
 P000002,S01,2024-10-26T15:59:00,M,White,55.7,0.79,127.0994,0,0.48434735,0
 """
+
+
+@pytest.mark.parametrize("value", ["x", "0.5", None, True, [1], {"a": 1}, {"a": {"b": 1}}, math.nan, 1e400, -1, [], {}])
+@pytest.mark.parametrize("field", [one.name for one in fields(CohortPlan)])
+def test_a_plan_with_a_wrong_value_is_refused_in_one_message(field: str, value: Any) -> None:
+    right = {
+        "drift": {"{}"},
+        "gaps": {"{}"},
+        "groups": {"{}", str({"a": {"b": 1}})},
+        "in_the_large": {"-1"},
+        "drift_steps": {"None"},
+    }
+    if str(value) in right.get(field, ()):
+        CohortPlan.of({field: value})
+    else:
+        with pytest.raises(InputError) as refused:
+            generate(30, seed=1, plan={field: value})
+        assert "\n" not in str(refused.value)

@@ -7,7 +7,7 @@ import numpy as np
 from workup.estimate import Draws, Estimate
 from workup.metric import Metric
 from workup.scores import Scores
-from workup.tasks.risk.metrics import Smoother, risk_metrics
+from workup.tasks.risk.metrics import ON_REQUEST, Smoother, risk_metrics
 
 DRAWS = Draws(seed=17, replicates=120)
 THRESHOLDS = [0.2, 0.5]
@@ -16,7 +16,7 @@ CURVE = {"ici", "e50", "e90", "emax"}  # distances of the fitted curve
 
 def every_metric(scores: Scores) -> list[Metric]:
     """Every metric, with the knots of these scores."""
-    return risk_metrics(thresholds=THRESHOLDS, smoother=Smoother.of(scores), ece=True)
+    return risk_metrics(thresholds=THRESHOLDS, smoother=Smoother.of(scores), also=ON_REQUEST)
 
 
 def label(metric: Metric) -> str:

@@ -57,6 +57,14 @@ def _reference(name: str, threshold: float | None, y: list[float], p: list[float
             bins[min(int(r * 10), 9)] = bins.get(min(int(r * 10), 9), 0.0) + o - r
         return sum(map(abs, bins.values())) / n
 
+    def nagelkerke() -> float | None:
+        chances = [r if o else 1 - r for o, r in zip(y, p, strict=True)]
+        if not 0 < share < 1 or min(chances) <= 0:
+            return None
+        null = share * np.log(share) + (1 - share) * np.log(1 - share)
+        model = sum(map(np.log, chances)) / n
+        return float((1 - np.exp(2 * (null - model))) / (1 - np.exp(2 * null)))
+
     odds = threshold / (1 - threshold) if threshold is not None else 0.0
     table: dict[str, Callable[[], float | None]] = {
         "auroc": auroc,
@@ -64,6 +72,7 @@ def _reference(name: str, threshold: float | None, y: list[float], p: list[float
         "oe_ratio": lambda: over(events, sum(p)),
         "brier": lambda: brier,
         "scaled_brier": lambda: 1 - brier / (share * (1 - share)) if 0 < share < 1 else None,
+        "nagelkerke_r2": nagelkerke,
         "ece": ece,
         "sensitivity": lambda: over(tp, events),
         "specificity": lambda: over(tn, n - events),

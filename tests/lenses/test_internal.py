@@ -26,7 +26,7 @@ BRIER = mean("brier", lambda s: (s["risk"] - s["outcome"]) ** 2, describe="mean 
 
 
 def auroc(scores: Scores) -> Metric:
-    return next(m for m in risk_metrics(thresholds=(), smoother=Smoother.of(scores), ece=False) if m.name == "auroc")
+    return next(m for m in risk_metrics(thresholds=(), smoother=Smoother.of(scores)) if m.name == "auroc")
 
 
 def pairs_right(y: Floats, p: Floats) -> float:

@@ -155,7 +155,7 @@ def test_doubling_a_drawn_cohort_about_halves_every_variance() -> None:
     small, large = draw_cohort(11, 1500), draw_cohort(11, 3000)
 
     def every(scores: Scores) -> dict[str, float]:
-        metrics = risk_metrics(thresholds=(0.3,), smoother=Smoother.of(scores), ece=False)
+        metrics = risk_metrics(thresholds=(0.3,), smoother=Smoother.of(scores))
         found = look(scores, metrics, metrics=("auroc", "brier", "sensitivity", "calibration_slope"))
         return {row["metric"]: row["se"] ** 2 for row in found.tables["spread"] if "ward" not in row["slice"]}
 
@@ -313,7 +313,7 @@ def test_the_curve_rises_and_passes_the_power_wanted_at_the_cohort_needed() -> N
 
 def test_the_same_data_give_the_same_rows() -> None:
     scores = draw_cohort(3, 300)
-    metrics = risk_metrics(thresholds=(0.3,), smoother=Smoother.of(scores), ece=False)[:6]
+    metrics = risk_metrics(thresholds=(0.3,), smoother=Smoother.of(scores))[:6]
     first, second = (look(scores, metrics, testing="gatekeeper") for _ in range(2))
     assert first.as_dict() == second.as_dict()
 
@@ -363,7 +363,7 @@ def test_holm_over_rows_is_holm() -> None:
         ({"difference": 0}, r"positive number"),
         ({"half_width": {"recall": -0.1}}, r"positive number"),
         ({"power": 0.04}, r"power must exceed alpha"),
-        ({"power": 1.0}, r"less than 1"),
+        ({"power": 1.0}, r"below 1"),
         ({"testing": "pairs"}, r"all-pairs"),
         ({"testing": "versus-reference", "reference": "Z"}, r"'Z' is neither largest nor a level of 'ward'"),
         ({"margin": 0.1}, r"'margin' is not a known field"),

@@ -22,7 +22,7 @@ CHOSEN = ("auroc", "brier", "calibration_slope", "sensitivity")
 
 
 def metrics(scores: Scores) -> list[Metric]:
-    every = risk_metrics(thresholds=(0.3,), smoother=Smoother.of(scores), ece=False)
+    every = risk_metrics(thresholds=(0.3,), smoother=Smoother.of(scores))
     return [metric for metric in every if metric.name in CHOSEN]
 
 

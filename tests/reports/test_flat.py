@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,7 +23,8 @@ HAND = {"died": [1, 1, 1, 0, 1, 0, 0, 0], "p": [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.
 
 
 def test_a_table_worked_by_hand() -> None:
-    report = workup.score_risk(HAND, outcome="died", risk="p", thresholds=[0.5], replicates=200)
+    asked = {"thresholds": [0.5], "also": ["accuracy", "f1"]}
+    report = workup.score_risk(HAND, outcome="died", risk="p", **asked, replicates=200)  # type: ignore[arg-type]
     found = json.loads(flat.render(report))
     shares = {name: found[name] for name in ("sensitivity", "specificity", "precision", "npv", "f1", "accuracy")}
     assert shares == pytest.approx(dict.fromkeys(shares, 0.75))
@@ -33,6 +35,26 @@ def test_a_table_worked_by_hand() -> None:
     assert [found["sensitivity_lower"], found["sensitivity_upper"]] == pytest.approx([0.3006, 0.9544], abs=1e-4)
     # Eight patients are too few to resample: a value, but no ends.
     assert (found["brier_score_lower"], found["brier_score_upper"]) == (None, None)
+
+
+def test_what_was_not_asked_for_is_null_with_a_note() -> None:
+    found = json.loads(
+        flat.render(workup.score_risk(HAND, outcome="died", risk="p", thresholds=[0.5], also=["f1"], replicates=200))
+    )
+    assert found["f1"] == 0.75
+    assert (found["accuracy"], "also: [accuracy]" in found["accuracy_note"]) == (None, True)
+    assert "f1_note" not in found
+
+
+def test_spiegelhalters_test_and_nagelkerkes_r2_are_held() -> None:
+    found = json.loads(flat.render(workup.score_risk(HAND, outcome="died", risk="p", replicates=200)))
+    chances = [p if y else 1 - p for y, p in zip(HAND["died"], HAND["p"], strict=True)]
+    explained = 1 - math.exp(2 * (math.log(0.5) - sum(map(math.log, chances)) / 8))
+    assert found["nagelkerke_r2"] == pytest.approx(explained / (1 - 0.25))
+    top = sum((y - p) * (1 - 2 * p) for y, p in zip(HAND["died"], HAND["p"], strict=True))
+    assert found["spiegelhalter_z"] == pytest.approx(
+        top / math.sqrt(sum((1 - 2 * p) ** 2 * p * (1 - p) for p in HAND["p"]))
+    )
 
 
 def test_every_number_is_the_one_of_the_record() -> None:

@@ -41,6 +41,43 @@ def test_observed_over_expected_meets_r(case: Case) -> None:
 
 
 @cases("calibration")
+def test_spiegelhalters_z_meets_r(case: Case) -> None:
+    y, p = case.array("y"), case.array("p")
+    found = calibration.spiegelhalter(y, p)
+    assert (found.statistic, found.p) == (case.near("spiegelhalter_z"), case.near("spiegelhalter_p"))
+    assert found.statistic == pytest.approx(case.expected["val_prob"]["S:z"], rel=case.rel_tol)
+
+
+def test_spiegelhalters_z_of_clusters_holds_its_level_where_the_plain_one_does_not() -> None:
+    """Every row three times over: the plain test counts each error three times, the clustered one once."""
+    rng = np.random.default_rng(5)
+    plain, clustered = [], []
+    for _ in range(800):
+        p = special.expit(rng.normal(-1, 1, 150))
+        y = (rng.random(150) < p).astype(float)
+        many = np.repeat(np.arange(150), 3)
+        plain.append(calibration.spiegelhalter(y[many], p[many]).p < 0.05)
+        clustered.append(calibration.spiegelhalter(y[many], p[many], cluster=many).p < 0.05)
+    assert np.mean(plain) > 0.15
+    assert abs(np.mean(clustered) - 0.05) < 3 * np.sqrt(0.05 * 0.95 / 800)
+
+
+def test_spiegelhalters_z_of_clusters_counts_weights_as_repeated_rows() -> None:
+    rng = np.random.default_rng(6)
+    p = rng.random(60)
+    y, times, patient = (rng.random(60) < p).astype(float), rng.integers(1, 4, 60), rng.integers(0, 25, 60)
+    many = np.repeat(np.arange(60), times)
+    weighted = calibration.spiegelhalter(y, p, times.astype(float), patient)
+    repeated = calibration.spiegelhalter(y[many], p[many], cluster=patient[many])
+    assert weighted.statistic == pytest.approx(repeated.statistic, rel=1e-12)
+
+
+@pytest.mark.parametrize("risk", [[0.0, 0.3], [0.5, 0.5], [0.0, 1.0]])
+def test_spiegelhalters_z_is_not_a_number_where_nothing_can_be_tested(risk: list[float]) -> None:
+    assert np.isnan(calibration.spiegelhalter(np.array([1.0, 0.0]), np.array(risk)).statistic)
+
+
+@cases("calibration")
 def test_likelihood_ratio_tests_meet_r(case: Case) -> None:
     """The deviance behind the profile intervals is R's: both recalibration tests follow from it."""
     y, p = case.array("y"), case.array("p")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from scipy import special
 
 from cohorts import draw_cohort
@@ -20,7 +21,7 @@ DRAWS = Draws(seed=3, replicates=200)
 
 
 def _named(scores: Scores, *thresholds: float) -> dict[str, Metric]:
-    found = risk.risk_metrics(thresholds=thresholds, smoother=risk.Smoother.of(scores), ece=True)
+    found = risk.risk_metrics(thresholds=thresholds, smoother=risk.Smoother.of(scores), also=risk.ON_REQUEST)
     return {metric.name: metric for metric in found}
 
 
@@ -159,15 +160,49 @@ def test_thresholds_are_part_of_the_slice() -> None:
 
 def test_a_study_is_named_in_full() -> None:
     """Every metric that can be asked for by name is made, and none without a name."""
-    made = [metric.name for metric in risk.risk_metrics(thresholds=[0.3], smoother=risk.Smoother.of(HAND), ece=True)]
+    made = [
+        metric.name
+        for metric in risk.risk_metrics(thresholds=[0.3], smoother=risk.Smoother.of(HAND), also=risk.ON_REQUEST)
+    ]
     assert sorted(made) == sorted(risk.METRIC_NAMES)
     assert len(set(made)) == len(made)
 
 
-def test_ece_only_on_request() -> None:
-    names = [m.name for m in risk.risk_metrics(thresholds=[], smoother=risk.Smoother.of(HAND))]
-    assert "ece" not in names
-    assert "sensitivity" not in names  # no default threshold
+def test_accuracy_f1_and_ece_only_on_request() -> None:
+    names = [m.name for m in risk.risk_metrics(thresholds=[0.3], smoother=risk.Smoother.of(HAND))]
+    assert not {"accuracy", "f1", "ece"} & set(names)
+    some = [m.name for m in risk.risk_metrics(thresholds=[0.3], smoother=risk.Smoother.of(HAND), also=["f1"])]
+    assert sorted({*some} - {*names}) == ["f1"]
+    assert "sensitivity" not in [m.name for m in risk.risk_metrics(thresholds=[], smoother=risk.Smoother.of(HAND))]
+
+
+@cases("calibration")
+def test_nagelkerkes_r2_meets_rms(case: Case) -> None:
+    scores = Scores.of({"outcome": case.array("y"), "risk": case.array("p")})
+    assert _named(scores)["nagelkerke_r2"].value(scores) == case.near("nagelkerke_r2")
+
+
+def test_nagelkerkes_r2_of_a_fitted_model_meets_statsmodels() -> None:
+    """At the fitted risks the likelihood is the model's own, so R² follows from statsmodels' two likelihoods."""
+    scores = draw_cohort(8, 300)
+    fit = sm.Logit(scores["outcome"], sm.add_constant(calibration.logit(scores["risk"]))).fit(disp=0)
+    fitted = Scores.of({"outcome": scores["outcome"], "risk": fit.predict()})
+    top, bottom = 1 - np.exp(2 * (fit.llnull - fit.llf) / 300), 1 - np.exp(2 * fit.llnull / 300)
+    assert _named(fitted)["nagelkerke_r2"].value(fitted) == pytest.approx(top / bottom, rel=1e-9)
+
+
+@pytest.mark.parametrize(("event", "at"), [(1, 0.0), (0, 1.0)])
+def test_an_outcome_that_its_risk_called_impossible_leaves_no_r2(event: int, at: float) -> None:
+    """No clip: a constant would decide the figure."""
+    scores = draw_cohort(9, 200)
+    y, p = scores["outcome"].copy(), scores["risk"].copy()
+    y[0], p[0] = event, at
+    [found] = estimate(Scores.of({"outcome": y, "risk": p}), [_named(scores)["nagelkerke_r2"]], draws=DRAWS)
+    assert (found.value, found.status) == (None, "undefined")
+    assert "exactly 0" in str(found.reason)
+    y[0] = 1 - event  # a certain risk that was right costs nothing
+    [found] = estimate(Scores.of({"outcome": y, "risk": p}), [_named(scores)["nagelkerke_r2"]], draws=DRAWS)
+    assert found.status == "ok"
 
 
 # ---- which interval --------------------------------------------------------------------------------------------------

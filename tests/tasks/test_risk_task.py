@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from workup import Study, validate
+from workup.errors import StudyError
 from workup.scores import Levels, Scores
 from workup.task import Table
 from workup.tasks.risk import RiskTask
@@ -106,3 +107,30 @@ def test_with_ids_a_patient_who_waits_is_the_patient_who_is_known() -> None:
     later = {rows["patient"][int(r) - 1]: c for r, c in zip(found.waiting["row"], found.waiting.patient, strict=True)}
     both = known.keys() & later.keys()
     assert both and all(known[patient] == later[patient] for patient in both)
+
+
+# ---- metrics on request ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "made"),
+    [
+        ({}, set()),
+        ({"also": ["accuracy"]}, {"accuracy"}),
+        ({"ece": True}, {"ece"}),
+        ({"gates": ["accuracy.low >= 0.1"]}, {"accuracy"}),
+        ({"gates": ["f1{threshold=0.3}.value >= 0.1"]}, {"f1"}),
+        ({"lenses": {"internal": {}, "subgroups": {"margin": {"accuracy": 0.05}}}}, {"accuracy"}),
+        ({"lenses": {"internal": {}, "drift": {"window": "month", "baseline": 1, "metrics": ["f1"]}}}, {"f1"}),
+    ],
+)
+def test_accuracy_f1_and_ece_are_made_when_listed_or_named(asked: dict[str, Any], made: set[str]) -> None:
+    plain = study().model_dump(by_alias=True, exclude_defaults=True)
+    report = validate(Study.of({**plain, "thresholds": [0.3], **asked}), table=table())
+    assert {e.metric for e in report.estimates(lens="internal")} & {"accuracy", "f1", "ece"} == made
+    assert all(verdict.outcome in ("pass", "fail", "unsure") for verdict in report.verdicts)
+
+
+def test_a_metric_that_nobody_left_out_cannot_be_asked_for() -> None:
+    with pytest.raises(StudyError, match="also"):
+        Study.of({"name": "x", "task": "risk", "columns": {"outcome": "died"}, "also": ["auroc"]})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from importlib import metadata, util
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from workup.cli.common import command, emit
+
+_ENDS = {"gt": "above", "ge": "at least", "le": "at most", "lt": "below"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -19,11 +21,20 @@ def add_to(app: typer.Typer) -> None:
 
 
 def plugins(
+    system: Annotated[str | None, typer.Argument(help="A system, to see what it can be set to")] = None,
     as_json: Annotated[str | None, typer.Option("--json", help="- writes JSON to standard output")] = None,
 ) -> None:
-    """List what is installed, by noun."""
+    """List what is installed, by noun, or the settings of one system."""
     from workup import plugins as registry
 
+    if system is not None:
+        if as_json is not None:
+            typed = registry.settings_of(registry.find("systems", system))
+            emit(json.dumps(typed.model_json_schema(), indent=1) + "\n", as_json)
+            return
+        for name, default, meaning in settings_rows(system):
+            typer.echo(f"{name:<18} {default:<12} {meaning}")
+        return
     found = {
         noun: {name: point.value for name, point in sorted(registry.registered(noun).items())}
         for noun in registry.NOUNS
@@ -43,9 +54,37 @@ def schema(
 ) -> None:
     """Print the JSON Schema of study files, for editors, or of report.json."""
     from workup.report_schema import report_schema
+
+    typer.echo(json.dumps(_study_schema() if of == "study" else report_schema(), indent=1))
+
+
+def _study_schema() -> dict[str, Any]:
+    """The schema of a study, with what stands under `with:` by the system that is used."""
+    from workup import plugins as registry
     from workup.study import Study
 
-    typer.echo(json.dumps(Study.model_json_schema() if of == "study" else report_schema(), indent=1))
+    whole = Study.model_json_schema()
+    whole["$defs"]["SystemPart"]["allOf"] = [
+        {
+            "if": {"properties": {"use": {"const": name}}},
+            "then": {"properties": {"with": registry.settings_of(registry.find("systems", name)).model_json_schema()}},
+        }
+        for name in sorted(registry.registered("systems"))
+    ]
+    return whole
+
+
+def settings_rows(system: str) -> list[tuple[str, str, str]]:
+    """Name, default and meaning of every setting of a system, with the bounds of numbers."""
+    from workup import plugins as registry
+
+    rows = []
+    for name, field in registry.settings_of(registry.find("systems", system)).model_fields.items():
+        ends = {kind: getattr(one, kind) for one in field.metadata for kind in _ENDS if hasattr(one, kind)}
+        bounds = ", ".join(f"{_ENDS[kind]} {end:,.0f}" for kind, end in ends.items())
+        default = "required" if field.is_required() else json.dumps(field.default) if field.default != "" else "none"
+        rows.append((name, default, f"{field.description}{f' ({bounds})' if bounds else ''}"))
+    return rows
 
 
 def doctor() -> None:

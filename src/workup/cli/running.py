@@ -197,7 +197,7 @@ def _describe(study: Study, directory: Path) -> None:
     from workup import plugins
     from workup.gates import Gate
     from workup.report import Report
-    from workup.validate import Opener
+    from workup.validate import Opener, check_settings
 
     task = plugins.find("tasks", study.task)()
     for rule in study.gates:
@@ -205,7 +205,7 @@ def _describe(study: Study, directory: Path) -> None:
     for lens in study.lenses:
         plugins.find("lenses", lens)
     for part in study.systems:
-        plugins.find("systems", part.use)
+        check_settings(study, part)
     plugins.make("engines", study.engine, {}, where="engine", context={"workers": study.workers})
     if study.baseline:
         Report.read(study.base / study.baseline)

@@ -45,6 +45,9 @@ def risk(
     time_format: Annotated[str | None, typer.Option(help="Form of the time, such as %d/%m/%Y")] = None,
     weight: Annotated[str | None, typer.Option(help="Column of a design weight")] = None,
     threshold: Annotated[list[float] | None, typer.Option(help="Decision threshold; repeat for several")] = None,
+    also: Annotated[
+        list[str] | None, typer.Option(help="Metric left out by default: accuracy, f1 or ece; repeat for several")
+    ] = None,
     gate: Annotated[list[str] | None, typer.Option(help='Rule such as "auroc.low >= 0.75"')] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
     replicates: Annotated[int, typer.Option(help="Resamples of whole patients")] = 2000,
@@ -66,6 +69,7 @@ def risk(
             time_format=time_format,
             weight=weight,
             thresholds=threshold or (),
+            also=also or (),
             gates=gate or (),
             seed=seed,
             replicates=replicates,

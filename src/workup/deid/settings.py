@@ -16,6 +16,7 @@ from workup.deid import linear
 from workup.deid.checks import CHECKS
 from workup.errors import InputError, near
 from workup.tasks.spans.labels import SCHEME, branch_of
+from workup.teaching import taught
 
 VALUES = ("code", "digits", "phone", "word", "plate", "user")
 DateOrder = Literal["mdy", "dmy", "ymd"]
@@ -149,12 +150,10 @@ def _checked(content: Any, *, where: str) -> RulesFile:
     try:
         return RulesFile.model_validate(content)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
         raise InputError(
             "the rules must have the shape of the shipped ones",
-            where=f"{where}, {place}",
-            got=first["msg"][:120],
+            where=where,
+            got=taught(error, RulesFile, where="this fault").rstrip("."),
             remedy="quote words that YAML reads as something else (on, off, yes, no, dates)",
         ) from None
 

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
 
 from workup.errors import InputError, PluginError, SystemFailure
 
@@ -32,7 +34,11 @@ class Processes:
     Workers are spawned, so they inherit no lock, no open file and no thread, and behave alike on every platform.
     """
 
-    def __init__(self, *, workers: int = 0) -> None:
+    def __init__(
+        self,
+        *,
+        workers: Annotated[int, Field(ge=0, le=1_000, description="Worker processes; 0 is one per core")] = 0,
+    ) -> None:
         if isinstance(workers, bool) or not isinstance(workers, int) or workers < 0:
             raise InputError(
                 "workers must be a whole number, 0 for one per core",

@@ -66,7 +66,9 @@ class Settings(Part):
     by: tuple[str, ...] | None = Field(
         None, description="Columns to follow by group; all of columns.groups when absent"
     )
-    charts: tuple[str, ...] = Field(("ewma",), min_length=1, description="ewma, cusum, xmr, p, p_prime, ra_cusum")
+    charts: tuple[str, ...] = Field(
+        ("ewma",), min_length=1, description="ewma, cusum, xmr, p, p_prime, ra_cusum", examples=[["ewma", "cusum"]]
+    )
     chance: float = Field(0.05, gt=0, lt=1, description="Share of stable years in which any alert may be raised")
     windows_a_year: int | None = Field(
         None, ge=1, description="Windows of a year, where the window is a number of rows; as in the baseline if absent"

@@ -28,13 +28,17 @@ class Settings(Part):
 
     by: tuple[str, ...] = Field((), description="Columns to group by; all of columns.groups when empty")
     intersections: tuple[tuple[str, str], ...] = Field(
-        (), description="Pairs of columns whose combinations are groups too"
+        (), description="Pairs of columns whose combinations are groups too", examples=[[["sex", "ethnicity"]]]
     )
     comparator: str | dict[str, str] = Field(
-        "rest", description="rest, largest, best, overall, or a reference level for each column"
+        "rest",
+        description="rest, largest, best, overall, or a reference level for each column",
+        examples=[{"sex": "F"}],
     )
     margin: float | dict[str, float] | None = Field(
-        None, description="Largest gap that does not matter: one number, or a number for each metric by name"
+        None,
+        description="Largest gap that does not matter: one number, or a number for each metric by name",
+        examples=[{"auroc": 0.05}],
     )
     adjust: Literal["holm", "bh"] = Field("holm", description="holm to confirm, bh to explore")
     alpha: float = Field(0.05, gt=0, lt=1, description="Chance of a false disparity over the whole family")

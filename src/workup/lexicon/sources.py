@@ -118,6 +118,29 @@ def read_source(source: Source) -> Iterator[Row]:
         yield Row(kind, category, concept, surfaces.split("|"))
 
 
+@cache
+def words_of_terms() -> frozenset[str]:
+    """Every single word that a shipped vocabulary holds, in lower case.
+
+    >>> "lisinopril" in words_of_terms(), "dolor" in words_of_terms()
+    (True, False)
+    """
+    rows = (row for source in provenance() for row in read_source(source))
+    return frozenset(word for row in rows for surface in row.surfaces for word in surface.casefold().split())
+
+
+@cache
+def everyday_words() -> frozenset[str]:
+    """Words of everyday English, in lower case with their endings.
+
+    >>> "painting" in everyday_words()
+    True
+    """
+    # The list ships once, with the detector of names; its data is read here and none of its code.
+    packed = (files("workup") / "deid" / "data" / "everyday.txt.gz").read_bytes()
+    return frozenset(gzip.decompress(packed).decode("utf-8").split())
+
+
 def _damaged(name: str) -> InputError:
     return InputError(
         "the vocabulary must be the one recorded in provenance.json",

@@ -16,6 +16,7 @@ _OVERALL = {
     "auc_roc": "auroc",
     "auc_pr": "auprc",
     "brier_score": "brier",
+    "nagelkerke_r2": "nagelkerke_r2",
     "calibration_slope": "calibration_slope",
     "calibration_intercept": "calibration_in_the_large",
     "calibration_intercept_joint": "calibration_intercept_joint",
@@ -33,6 +34,9 @@ _JOINT = (
     "calibration_intercept is calibration-in-the-large (log odds as offset); the record holds no intercept that was "
     "fitted jointly with the slope"
 )
+
+
+_ON_REQUEST = "the study did not ask for {name}; add 'also: [{name}]' to it"
 
 
 def render(report: Report) -> str:
@@ -57,7 +61,9 @@ def render(report: Report) -> str:
         found |= _ends(name, _one(overall, metric, {}))
     for name, metric in _AT_THRESHOLD.items():
         found |= _ends(name, None if threshold is None else _one(overall, metric, {"threshold": threshold}))
-    found |= _pooled(report)
+    found |= _test(report) | _pooled(report)
+    left_out = [name for name in ("accuracy", "f1") if threshold is not None and not _held(overall, name)]
+    found |= {f"{name}_note": _ON_REQUEST.format(name=name) for name in left_out}
     if found["calibration_intercept_joint"] is None:
         found["calibration_intercept_joint_note"] = _JOINT
     return _text(found)
@@ -114,6 +120,17 @@ def _threshold(report: Report, rows: list[Estimate]) -> float | None:
 
 def _one(rows: list[Estimate], metric: str, keys: dict[str, float]) -> Estimate | None:
     return next((e for e in rows if e.metric == metric and dict(e.slice) == keys), None)
+
+
+def _held(rows: list[Estimate], metric: str) -> bool:
+    return any(e.metric == metric for e in rows)
+
+
+def _test(report: Report) -> dict[str, float | None]:
+    """Spiegelhalter's test, where the record holds it."""
+    internal = report.results.get("internal")
+    rows = internal.tables.get("calibration_tests", ()) if internal else ()
+    return {f"spiegelhalter_{key}": row[key] for row in rows for key in ("z", "p")}
 
 
 def _sizes(rows: list[Estimate]) -> dict[str, int | None]:

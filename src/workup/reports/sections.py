@@ -13,7 +13,17 @@ from workup.reports.conversation_words import in_units, said_in
 from workup.reports.groups import BY_GROUP, by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section, Table
 from workup.reports.spans_setting import is_spans, narrowed
-from workup.reports.wording import METRIC_TITLES, at_threshold, count, headline, interval, number, slice_name
+from workup.reports.wording import (
+    METRIC_TITLES,
+    at_threshold,
+    count,
+    headline,
+    interval,
+    number,
+    p_value,
+    signed,
+    slice_name,
+)
 
 __all__ = ["Section", "Table", "sections"]
 
@@ -30,13 +40,14 @@ OVERALL = (
     "oe_ratio",
     "brier",
     "scaled_brier",
+    "nagelkerke_r2",
     "ici",
     "e50",
     "e90",
     "emax",
     "ece",
 )
-DECISIONS = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "f1", "alert_rate", "net_benefit")
+DECISIONS = ("sensitivity", "specificity", "ppv", "npv", "alert_rate", "net_benefit", "accuracy", "f1")
 
 
 def sections(report: Report) -> list[Section]:
@@ -196,7 +207,26 @@ def _overall(result: LensResult) -> Section:
             heads = (_HEADS[0], _HEADS[1], f"{level:.0%} interval", *_HEADS[3:])
             shown = _with_company(result, zip(rows, _rows(rows), strict=True), level)
             sub.append(Table(heads, tuple(shown), f"All patients together, {level:.0%} intervals"))
-    return Section("Overall", tables=tuple(sub), key="overall")
+    return Section("Overall", tables=(*sub, *_calibration_tests(result)), key="overall")
+
+
+def _calibration_tests(result: LensResult) -> Iterator[Table]:
+    """Tests, whose statistic has a p value and no interval."""
+    rows = tuple(
+        (
+            str(row["test"]),
+            "–" if row["z"] is None else signed(row["z"]),
+            p_value(row["p"]),
+            number(row["n_patients"]),
+            number(row["n_events"]),
+            str(row["reason"] or row["method"]),
+        )
+        for row in result.tables.get("calibration_tests", ())
+    )
+    if rows:
+        heads = ("test", "z", "p", "patients", "events", "how")
+        caption = "Test that every risk is right: a small p refutes it, a large one proves nothing"
+        yield Table(heads, rows, caption, titled=True)
 
 
 def _with_company(

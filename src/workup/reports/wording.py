@@ -16,6 +16,7 @@ METRIC_TITLES = {
     "auprc": "AUPRC",
     "brier": "Brier score",
     "scaled_brier": "scaled Brier score",
+    "nagelkerke_r2": "Nagelkerke's R²",
     "calibration_slope": "calibration slope",
     "calibration_in_the_large": "calibration in the large",
     "oe_ratio": "observed / expected",

@@ -20,7 +20,7 @@ _TILE = 4096  # units turned over at a time, so that both sides of the copy stay
 
 
 def unit_counts(
-    n_units: int, replicates: int, *, seed: int, strata: npt.NDArray[np.int64] | None = None, cells: int = 3_200_000
+    n_units: int, replicates: int, *, seed: int, strata: npt.NDArray[np.int64] | None = None, cells: int = 1_000_000
 ) -> Iterator[Floats]:
     """How often each unit stands in each replicate, as blocks [b, n_units] that keep memory flat.
 

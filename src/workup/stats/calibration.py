@@ -280,3 +280,29 @@ def oe_interval_expected_fixed_clustered(
 
 def _log_ends(ratio: float, half: float) -> Ends:
     return Ends(float(ratio * np.exp(-half)), float(ratio * np.exp(half)))
+
+
+# ---- Spiegelhalter's test --------------------------------------------------------------------------------------------
+
+
+def spiegelhalter(outcome: Floats, risk: Floats, weight: Floats | None = None, cluster: Ints | None = None) -> Test:
+    """Spiegelhalter's z: is the Brier score what it would be if every risk were right (1986)?
+
+    z = Σ(y − p)(1 − 2p) / √Σ(1 − 2p)² p(1 − p), as rms::val.prob computes it. That variance holds for independent rows
+    only; with `cluster` it is the sum of squared cluster totals, which allows for any dependence within a cluster and
+    for weights. NaN where all risks are 0, ½ or 1, which leaves no variance, and where an outcome contradicts a risk of
+    exactly 0 or 1, which is impossible if the risks are right: there is nothing left to test.
+    """
+    if np.any((risk == 0) & (outcome > 0)) or np.any((risk == 1) & (outcome < 1)):
+        return Test(np.nan, np.nan)
+    pull = (outcome - risk) * (1 - 2 * risk)
+    if cluster is None:
+        total, variance = float(pull.sum()), float(np.sum((1 - 2 * risk) ** 2 * risk * (1 - risk)))
+    else:
+        _, codes = np.unique(cluster, return_inverse=True)
+        totals = np.bincount(codes, weights=pull if weight is None else weight * pull)
+        total, variance = float(totals.sum()), float(np.sum(totals**2))
+    if not variance > 0:
+        return Test(np.nan, np.nan)
+    z = total / np.sqrt(variance)
+    return Test(float(z), float(2 * special.ndtr(-abs(z))))

@@ -20,12 +20,14 @@ class _Pace(NamedTuple):
 
 _CAREFUL = _Pace(checked_above=0.5, most=100, settled=1e-21)
 _BOLD = _Pace(checked_above=50.0, most=15, settled=1e-13)
+_TILE = 131_072  # cells of a weight matrix worked on together: a megabyte, which stays in a core's own cache
 
 
-def expit(eta: Floats) -> Floats:
-    """1 / (1 + exp(-eta)); several times faster than scipy's on large arrays."""
+def expit(eta: Floats, *, out: Floats | None = None) -> Floats:
+    """1 / (1 + exp(-eta)); several times faster than scipy's on large arrays. `out` may be `eta` itself."""
+    found: Floats = np.negative(eta, out=out)
     with np.errstate(over="ignore"):
-        found = np.exp(-eta)
+        np.exp(found, out=found)
     found += 1
     return np.reciprocal(found, out=found)
 
@@ -65,6 +67,104 @@ def fit(
     return found
 
 
+def refit(design: Floats, outcome: Floats, weights: Floats, *, start: Floats, offset: Floats | None = None) -> Floats:
+    """Coefficients [B, k] of the fits that `fit` would give, for many weight vectors that all lie near one fit.
+
+    `start` is the fit to all rows. The first Newton step from there needs no pass over the cells of `weights`: score
+    and information at the start are column sums, the same columns for every weight vector. The few fits that this does
+    not bring home are left to `fit`.
+    """
+    ready = _Start.of(design, outcome, np.zeros(len(design)) if offset is None else offset, start)
+    found = np.empty((len(weights), design.shape[1]))
+    size = min(len(weights), max(4, _TILE // len(design)))
+    room = np.empty((4, size, len(design)))  # asking the system for memory in every step would cost more than the step
+    for first in range(0, len(weights), size):
+        tile = slice(first, first + size)
+        found[tile] = ready.fits(weights[tile], outcome if outcome.ndim == 1 else outcome[tile], room)
+    lost = ~np.isfinite(found).all(axis=1)
+    if lost.any():
+        rows = outcome if outcome.ndim == 1 else outcome[lost]
+        found[lost] = fit(design, rows, weights[lost], offset=offset, start=start).coefficients
+    return found
+
+
+class _Start(NamedTuple):
+    """One fit, made ready to set out from for any number of weight vectors."""
+
+    design: Floats  # [n, k]
+    turned: Floats  # [k, n]
+    products: Floats  # [n, pairs of columns and one more]
+    columns: Floats  # [n, …]: what the score and the information at the start sum
+    offset: Floats
+    beta: Floats
+
+    @classmethod
+    def of(cls, design: Floats, outcome: Floats, offset: Floats, beta: Floats) -> _Start:
+        first, second = np.triu_indices(design.shape[1])
+        # A last product of ones: its sum is the variance of all rows together.
+        products = np.hstack([design[:, first] * design[:, second], np.ones((len(design), 1))])
+        mu = expit(design @ beta + offset)[:, None]
+        sums = [design * mu, products * (mu * (1 - mu))]
+        if outcome.ndim == 1:
+            sums.append(design * outcome[:, None])
+        return cls(design, np.ascontiguousarray(design.T), products, np.hstack(sums), offset, beta)
+
+    def fits(self, weights: Floats, outcome: Floats, room: Floats) -> Floats:
+        """Newton's method for a tile of weight vectors; NaN where it strays or the information is singular."""
+        size, k = len(weights), self.beta.size
+        w = room[0, :size]
+        w[:] = weights
+        at_start = w @ self.columns
+        events = at_start[:, -k:] if outcome.ndim == 1 else np.multiply(w, outcome, out=room[1, :size]) @ self.design
+        gradient, packed = events - at_start[:, :k], at_start[:, k : k + self.products.shape[1]]
+        total, reach = w.sum(axis=1), np.abs(self.turned).max(axis=1)
+        beta = np.tile(self.beta, (size, 1))
+        fitted, active = np.zeros(size, dtype=bool), np.arange(size)
+        for _ in range(_BOLD.most):
+            hessian = _unpacked(packed[:, :-1], k)
+            step = _longest(_solve(hessian, gradient), reach)
+            decrement = np.abs(np.einsum("bi,bi->b", gradient, step))
+            beta[active] += step
+            arrived = decrement < _BOLD.settled * (1 + total[active])
+            # A fit that gave every row its own outcome to within 1e-6 would leave less variance than this.
+            uncertain = packed[:, -1] > 2e-6 * total[active]
+            fitted[active[arrived]] = (uncertain & _regular(hessian))[arrived]
+            active = active[~arrived & (decrement < _BOLD.checked_above)]
+            if active.size == 0:
+                break
+            here = w if active.size == size else np.take(w, active, axis=0, out=room[3, : active.size])
+            gradient, packed = self._derivatives(beta[active], here, room)
+            gradient = events[active] - gradient
+        beta[~fitted] = np.nan
+        return beta
+
+    def _derivatives(self, beta: Floats, weights: Floats, room: Floats) -> tuple[Floats, Floats]:
+        """Weighted sums over the rows of fitted share times column, and of variance times each product."""
+        mu, mass = room[1, : len(beta)], room[2, : len(beta)]
+        np.matmul(beta, self.turned, out=mu)
+        mu += self.offset
+        expit(mu, out=mu)
+        np.multiply(weights, mu, out=mass)
+        expected = mass @ self.design
+        mass -= np.multiply(mass, mu, out=mu)
+        return expected, mass @ self.products
+
+
+def _regular(information: Floats) -> npt.NDArray[np.bool_]:
+    """Which of a stack of finite information matrices have full rank."""
+    values = np.linalg.eigvalsh(information)
+    return np.asarray(values[:, 0] > 1e-14 * np.abs(values[:, -1]))
+
+
+def _unpacked(packed: Floats, k: int) -> Floats:
+    """Symmetric matrices [B, k, k] from their upper triangles."""
+    upper = np.triu_indices(k)
+    full = np.empty((len(packed), k, k))
+    full[:, upper[0], upper[1]] = packed
+    full[:, upper[1], upper[0]] = packed
+    return full
+
+
 def _newton(design: Floats, outcome: Floats, weights: Floats, offset: Floats, beta: Floats, pace: _Pace) -> Fits:
     """Newton steps from `beta` at a careful or a bold pace."""
     size, k = beta.shape
@@ -79,9 +179,7 @@ def _newton(design: Floats, outcome: Floats, weights: Floats, offset: Floats, be
         mu = expit(beta[active] @ design.T + offset)
         gradient = (w * (y - mu)) @ design
         packed = (w * mu * (1 - mu)) @ products
-        hessian = np.empty((active.size, k, k))
-        hessian[:, upper[0], upper[1]] = packed
-        hessian[:, upper[1], upper[0]] = packed
+        hessian = _unpacked(packed, k)
         information[active] = hessian
         step = _longest(_solve(hessian, gradient), reach)
         # The decrement is in units of the log likelihood, so neither rule depends on the scale of the columns.
@@ -156,8 +254,7 @@ def _inverse(matrix: Floats) -> Floats:
     """Inverses of a stack of information matrices, NaN where one is singular."""
     known = np.asarray(np.isfinite(matrix).all(axis=(1, 2)))
     safe: Floats = np.where(known[:, None, None], matrix, np.eye(matrix.shape[1]))
-    values = np.linalg.eigvalsh(safe)
-    singular = ~known | (values[:, 0] <= 1e-14 * np.abs(values[:, -1]))
+    singular = ~known | ~_regular(safe)
     safe[singular] = np.eye(matrix.shape[1])
     inverse = np.asarray(np.linalg.inv(safe), dtype=np.float64)
     inverse[singular] = np.nan

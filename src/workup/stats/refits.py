@@ -73,9 +73,11 @@ class Refits(NamedTuple):
         return value
 
     def _row_by_row(self, weights: Floats) -> Floats:
-        start = self.centre if np.isfinite(self.centre).all() else None
-        fits = logistic.fit(self.design, self.outcome, weights, offset=self.offset, start=start)
-        return np.asarray(fits.coefficients[:, -1])
+        if not np.isfinite(self.centre).all():
+            fits = logistic.fit(self.design, self.outcome, weights, offset=self.offset).coefficients
+        else:
+            fits = logistic.refit(self.design, self.outcome, weights, offset=self.offset, start=self.centre)
+        return np.asarray(fits[:, -1])
 
 
 class _Expansion(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from workup.stats.intervals import z_critical
 Floats = npt.NDArray[np.float64]
 
 CELLS, CELLS_ABOVE = 2_000, 20_000
+_TILE = 131_072  # cells of a weight matrix worked on together, so that they stay in a core's own cache
 KNOT_SHARES = (0.05, 0.275, 0.5, 0.725, 0.95)  # Harrell's places for five knots
 
 
@@ -169,21 +171,25 @@ def distances(curve: Floats, risk: Floats, weights: Floats | None = None) -> Dis
     With `weights[B, n]` quantiles are read off the weighted distribution function (type 2): type 7 depends on the sum
     of the weights, so that mere scaling would change it.
     """
+    if weights is None:
+        gap = np.abs(curve - risk)
+        e50, e90 = np.quantile(gap, [0.5, 0.9], axis=1)
+        return Distances(gap.mean(axis=1), e50, e90, gap.max(axis=1))
+    size = max(4, _TILE // max(1, risk.size))
+    tiles = [slice(first, first + size) for first in range(0, len(curve), size)]
+    parts = [_weighted_distances(curve[tile], risk, np.ascontiguousarray(weights[tile])) for tile in tiles]
+    return Distances(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+
+
+def _weighted_distances(curve: Floats, risk: Floats, weights: Floats) -> Distances:
     gap = np.abs(curve - risk)
     bad = ~np.isfinite(gap).all(axis=1)
     gap[bad] = 0.0
-    if weights is None:
-        ici, emax = gap.mean(axis=1), gap.max(axis=1)
-        e50, e90 = np.quantile(gap, [0.5, 0.9], axis=1)
-    else:
-        total = weights.sum(axis=1)
-        bad |= total <= 0
-        ici = np.einsum("bn,bn->b", weights, gap) / np.where(bad, 1.0, total)
-        emax = np.where(weights > 0, gap, 0.0).max(axis=1)
-        order = np.argsort(gap, axis=1)
-        ordered = np.take_along_axis(gap, order, axis=1)
-        running = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
-        e50, e90 = _row_quantile(ordered, running, 0.5), _row_quantile(ordered, running, 0.9)
+    total = weights.sum(axis=1)
+    bad |= total <= 0
+    ici = np.einsum("bn,bn->b", weights, gap) / np.where(bad, 1.0, total)
+    emax = np.where(weights > 0, gap, 0.0).max(axis=1)
+    e50, e90 = _row_quantiles(gap, weights, (0.5, 0.9))
     for values in (ici, e50, e90, emax):
         values[bad] = np.nan
     return Distances(ici, e50, e90, emax)
@@ -223,12 +229,17 @@ def spline_distance_replicates(
 def _spline_curves(lp: Floats, outcome: Floats, weights: Floats, at: Floats) -> Floats:
     """The fitted share of every row under every weight vector."""
     design = spline_basis(lp, at)
-    start = None
     if outcome.ndim == 1:
-        centre = logistic.fit(design, outcome, np.ones((1, lp.size))).coefficients[0]
-        start = centre if np.isfinite(centre).all() else None
-    beta = logistic.fit(design, outcome, weights, start=start).coefficients
-    return logistic.expit(beta @ design.T)
+        share, mass = outcome, np.ones(lp.size)
+    else:
+        mass = weights.sum(axis=0)
+        events = np.einsum("bn,bn->n", weights, outcome)
+        share = np.divide(events, mass, out=np.zeros_like(mass), where=mass > 0)
+    centre = logistic.fit(design, share, mass[None, :]).coefficients[0]
+    # All rows together have a finite fit wherever some of them do, so without one there is nothing to look for.
+    if not np.isfinite(centre).all():
+        return np.full((len(weights), lp.size), np.nan)
+    return logistic.expit(logistic.refit(design, outcome, weights, start=centre) @ design.T)
 
 
 def _own_share(
@@ -256,17 +267,23 @@ def _cells(lp: Floats, outcome: Floats, risk: Floats, weights: Floats) -> tuple[
 
 def weighted_quantile(values: Floats, weight: Floats, share: float) -> float:
     """Where the weighted distribution function passes a share; the middle of the step when it stops exactly there."""
-    order = np.argsort(values, kind="stable")
-    running = np.cumsum(weight[order])
-    return float(_row_quantile(values[order][None, :], running[None, :], share)[0])
+    return float(_row_quantiles(values[None, :], weight[None, :], [share])[0][0])
 
 
-def _row_quantile(ordered: Floats, running: Floats, share: float) -> Floats:
-    """Quantiles along rows from sorted values and the running sums of their weights."""
-    last = ordered.shape[1] - 1
-    result = np.empty(len(ordered))
-    for b, (values, mass) in enumerate(zip(ordered, running, strict=True)):
-        place, slack = share * mass[-1], 1e-12 * mass[-1]
-        below, above = np.searchsorted(mass, [place - slack, place + slack], side="left")
-        result[b] = (values[min(below, last)] + values[min(above, last)]) / 2
-    return result
+def _row_quantiles(values: Floats, weights: Floats, shares: Sequence[float]) -> list[Floats]:
+    """Weighted quantiles along the rows of `values[B, n]`."""
+    size, n = values.shape
+    # Distances along sorted risks rise and fall only a few times: a sort that merges runs is many times faster on them.
+    order = np.argsort(values, axis=1, kind="stable")
+    order += n * np.arange(size)[:, None]
+    running = weights.take(order)
+    np.cumsum(running, axis=1, out=running)
+    found = []
+    for share in shares:
+        place, slack = share * running[:, -1], 1e-12 * running[:, -1]
+        sides = []
+        for target in (place - slack, place + slack):
+            at = np.minimum(np.count_nonzero(running < target[:, None], axis=1), n - 1)
+            sides.append(values.take(order[np.arange(size), at]))
+        found.append((sides[0] + sides[1]) / 2)
+    return found

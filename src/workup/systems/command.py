@@ -6,13 +6,16 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from pydantic import Field
 
 from workup.errors import InputError
 from workup.systems.chat_reply import Messages, TimedReply, asked, check_number, reply_in
 from workup.systems.json_rows import risk_in, rows_out
 from workup.systems.json_spans import LINE, Spans, SpanSettings, longest_answer, spans_in, texts_out
 from workup.systems.programs import Exchange, Program, Unanswered
+from workup.systems.settings import Batch, Concurrency, Emits, LabelMap, Offsets, Retries, Send, Timeout, Words
 from workup.task import Reply, Table
 
 _LONGEST_LINE = 1_000_000  # bytes; an answer is an id and a number, so a longer line is a program gone wrong
@@ -43,15 +46,15 @@ class Command:
         *,
         name: str,
         base: Path,
-        run: list[str],
-        timeout: float = 600.0,
-        batch: int = 1000,
-        send: list[str] | None = None,
-        offsets: str = "codepoint",
-        mapping: str = "",
-        emits: list[str] | None = None,
-        retries: int = 1,
-        concurrency: int = 1,
+        run: Annotated[Words, Field(description="Program and its arguments, as a list; no shell reads it")],
+        timeout: Timeout = 600.0,
+        batch: Batch = 1000,
+        send: Send = None,
+        offsets: Offsets = "codepoint",
+        mapping: LabelMap = "",
+        emits: Emits = None,
+        retries: Retries = 1,
+        concurrency: Concurrency = 1,
     ) -> None:
         where = f"system '{name}'"
         self._program = Program(name=name, base=base, run=run, timeout=timeout)

@@ -10,13 +10,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 from workup.errors import InputError, SystemFailure, WorkupError, visible
 from workup.systems.predictors import place, quiet
+from workup.systems.settings import OnError
 from workup.tasks.spans.documents import Span
 
-OnError = Literal["fail", "refuse"]
 Answers = list[list[Span] | None]
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -9,7 +9,9 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from workup.corpora.formats.span_records import check_whole
 from workup.errors import InputError, SystemFailure, near
@@ -18,14 +20,28 @@ from workup.systems.google_findings import SCORES, Finding, cause_of, findings_i
 from workup.systems.http_transport import Channel, Session
 from workup.systems.json_spans import Spans, checked_mapping
 from workup.systems.pieces import Piece, halves, pieces
+from workup.systems.settings import (
+    Batch,
+    CaFile,
+    Concurrency,
+    LabelMap,
+    Rate,
+    Retries,
+    Secret,
+    Timeout,
+    Url,
+    Word,
+    Words,
+)
 from workup.tasks.spans.documents import Span
 
 _UNIT = 1_000_000_000  # bytes; the service is priced by the gigabyte of content
 _LEAST_BILLED = 1_000  # bytes of one call, so that an estimate errs on the dear side
 _LARGEST_REQUEST = 500_000  # bytes; the service takes half a megabyte
 _ANSWER, _ANSWER_PER_CHARACTER = 65_536, 1_024  # bytes; a finding is written out with several places and times
-_RESOURCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:_-]*")
-_TEMPLATE = re.compile(r"(projects|organizations)/[\w.:-]+/(locations/[\w-]+/)?inspectTemplates/[\w-]+")
+_TOKEN = "env:GOOGLE_DLP_TOKEN"
+_RESOURCE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9.:_-]*$")
+_TEMPLATE = re.compile(r"^(projects|organizations)/[\w.:-]+/(locations/[\w-]+/)?inspectTemplates/[\w-]+$")
 _REMEDIES = {
     400: "check that the location knows all of 'info_types', and the names of project, location and template",
     401: "get a new token (they last for an hour), or use 'service_account'",
@@ -55,24 +71,37 @@ class GoogleDlp:
         self,
         *,
         name: str,
-        project: str,
+        project: Annotated[Word, Field(pattern=_RESOURCE.pattern, description="Project that pays")],
         base: Path = Path(),
-        location: str = "global",
-        endpoint: str = "https://dlp.googleapis.com",
-        token: str = "env:GOOGLE_DLP_TOKEN",
-        service_account: str = "",
-        info_types: list[str] | None = None,
-        min_likelihood: str = "POSSIBLE",
-        inspect_template: str = "",
-        mapping: str = "google_dlp",
-        timeout: float = 60.0,
-        retries: int = 6,
-        rate: float | None = 10.0,
-        concurrency: int = 4,
-        batch: int = 20,
-        ca_file: str = "",
-        max_bytes: int = _LARGEST_REQUEST,
-        cost_per_unit: float | None = None,
+        location: Annotated[Word, Field(pattern=_RESOURCE.pattern, description="Where the service runs")] = "global",
+        endpoint: Annotated[Url, Field(description="Address of the service")] = "https://dlp.googleapis.com",
+        token: Annotated[Secret, Field(description="env:VARIABLE that holds an access token")] = _TOKEN,
+        service_account: Annotated[
+            Secret, Field(description="env:VARIABLE that holds the path of a key file, in the place of a token")
+        ] = "",
+        info_types: Annotated[
+            Words | None, Field(description="Types to look for; those of the mapping, clinical ones apart, when absent")
+        ] = None,
+        min_likelihood: Annotated[
+            Literal["VERY_UNLIKELY", "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY"],
+            Field(description="Least likelihood of a finding"),
+        ] = "POSSIBLE",
+        inspect_template: Annotated[
+            Word, Field(pattern=_TEMPLATE.pattern, description="Full name of a template, in the place of types")
+        ] = "",
+        mapping: LabelMap = "google_dlp",
+        timeout: Timeout = 60.0,
+        retries: Retries = 6,
+        rate: Rate = 10.0,
+        concurrency: Concurrency = 4,
+        batch: Batch = 20,
+        ca_file: CaFile = "",
+        max_bytes: Annotated[
+            int, Field(ge=1_000, le=_LARGEST_REQUEST, description="Most bytes of a request; longer texts go in pieces")
+        ] = _LARGEST_REQUEST,
+        cost_per_unit: Annotated[
+            float | None, Field(ge=0, le=1e6, description="Price of a gigabyte, for estimates and limits of cost")
+        ] = None,
     ) -> None:
         where = f"system '{name}'"
         _check(project=project, location=location, batch=batch, cost_per_unit=cost_per_unit, where=where)

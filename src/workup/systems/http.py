@@ -9,7 +9,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
 from workup.systems.chat_connection import Unread
@@ -18,6 +20,20 @@ from workup.systems.chat_reply import Messages, TimedReply, asked, reply_in
 from workup.systems.http_transport import Channel
 from workup.systems.json_rows import kind, parse, risk_in, rows_out
 from workup.systems.json_spans import Spans, SpanSettings, longest_answer, spans_in, texts_out
+from workup.systems.settings import (
+    Batch,
+    CaFile,
+    Concurrency,
+    Emits,
+    Headers,
+    LabelMap,
+    Offsets,
+    Rate,
+    Retries,
+    Send,
+    Timeout,
+    Url,
+)
 from workup.task import Reply, Table
 
 _BODY, _BODY_PER_ROW = 65_536, 1_024  # bytes; an answer is an id and a number for each row
@@ -65,19 +81,19 @@ class Http:
         self,
         *,
         name: str,
-        url: str,
+        url: Annotated[Url, Field(description="Address that rows, texts or messages are sent to")],
         base: Path = Path(),
-        headers: dict[str, str] | None = None,
-        timeout: float = 30.0,
-        retries: int = 4,
-        rate: float | None = None,
-        concurrency: int = 1,
-        batch: int = 100,
-        ca_file: str = "",
-        send: list[str] | None = None,
-        offsets: str = "codepoint",
-        mapping: str = "",
-        emits: list[str] | None = None,
+        headers: Headers = None,
+        timeout: Timeout = 30.0,
+        retries: Retries = 4,
+        rate: Rate = None,
+        concurrency: Concurrency = 1,
+        batch: Batch = 100,
+        ca_file: CaFile = "",
+        send: Send = None,
+        offsets: Offsets = "codepoint",
+        mapping: LabelMap = "",
+        emits: Emits = None,
     ) -> None:
         where = f"system '{name}'"
         if batch < 1:

@@ -11,7 +11,9 @@ import math
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
 from workup.scores import Floats
@@ -20,7 +22,6 @@ from workup.systems.chat_huggingface import HuggingFaceChat, writes_text
 from workup.systems.chat_reply import Messages
 from workup.systems.detectors import (
     Answers,
-    OnError,
     check_detector_settings,
     detect_each,
     folder_sha256,
@@ -30,6 +31,19 @@ from workup.systems.detectors import (
 from workup.systems.json_spans import checked_mapping
 from workup.systems.predictors import library
 from workup.systems.predictors import place as kind_and_line
+from workup.systems.settings import (
+    Batch,
+    FilePath,
+    LabelMap,
+    MaxTokens,
+    OnError,
+    Share,
+    SystemPrompt,
+    Temperature,
+    Threads,
+    Trust,
+    Word,
+)
 from workup.systems.token_labels import AGGREGATIONS, Aggregation, TagScheme, Tokens, spans_of
 from workup.task import Reply
 from workup.tasks.spans.documents import Span
@@ -61,22 +75,28 @@ class HuggingFaceTagger:
         *,
         name: str,
         base: Path,
-        model: str,
-        allow_download: bool = False,
-        revision: str = "",
-        trust: bool = False,
-        aggregation: Aggregation = "first",
-        window: int | None = None,
-        overlap: int | None = None,
-        threshold: float = 0.0,
-        device: str = "cpu",
-        threads: int = 1,
-        mapping: str = "",
+        model: Annotated[FilePath, Field(description="Folder of the model, or its name on the hub")],
+        allow_download: Annotated[
+            bool, Field(description="true: fetch a model that is not a folder from the hub")
+        ] = False,
+        revision: Annotated[Word, Field(description="Commit on the hub, to pin what is fetched")] = "",
+        trust: Trust = False,
+        aggregation: Annotated[Aggregation, Field(description="How the pieces of a word agree on its label")] = "first",
+        window: Annotated[
+            int | None, Field(ge=3, le=1_000_000, description="Tokens read at once; the model's own limit when absent")
+        ] = None,
+        overlap: Annotated[
+            int | None, Field(ge=0, le=1_000_000, description="Tokens that two windows share; a quarter when absent")
+        ] = None,
+        threshold: Annotated[Share, Field(description="Least score of a finding")] = 0.0,
+        device: Annotated[Word, Field(description="Device of torch, such as cpu or cuda:0")] = "cpu",
+        threads: Threads = 1,
+        mapping: LabelMap = "",
         on_error: OnError = "fail",
-        batch: int = 16,
-        max_tokens: int = 512,
-        temperature: float = 0.0,
-        system: str = "",
+        batch: Batch = 16,
+        max_tokens: MaxTokens = 512,
+        temperature: Temperature = 0.0,
+        system: SystemPrompt = "",
     ) -> None:
         where = f"system '{name}'"
         check_detector_settings(on_error=on_error, batch=batch, where=where)

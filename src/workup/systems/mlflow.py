@@ -11,15 +11,15 @@ import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
 from workup.scores import Floats
 from workup.systems.predictors import (
     Column,
-    Positive,
     answer_rows,
     check_features,
     check_risks,
@@ -34,6 +34,7 @@ from workup.systems.predictors import (
     refuse_labels,
     several_classes,
 )
+from workup.systems.settings import Batch, Features, FilePath, Missing, Positive, Sha256, Trust
 from workup.systems.sklearn import said_while_reading
 from workup.task import Table
 
@@ -64,13 +65,13 @@ class MlflowModel:
         *,
         name: str,
         base: Path,
-        path: str,
-        trust: bool = False,
-        sha256: str = "",
-        features: list[str] | None = None,
+        path: Annotated[FilePath, Field(description="Folder that MLflow saved")],
+        trust: Trust = False,
+        sha256: Sha256 = "",
+        features: Features = None,
         positive: Positive = 1,
-        missing: Literal["refuse", "pass"] = "refuse",
-        batch: int = 1000,
+        missing: Missing = "refuse",
+        batch: Batch = 1000,
     ) -> None:
         where = f"system '{name}', folder '{path}'"
         if trust is not True:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from workup import __version__
 from workup.deid.engine import LEAVES, Deidentifier
 from workup.errors import InputError
-from workup.systems.detectors import Answers, OnError, check_detector_settings, check_words, detect_each, settings_text
+from workup.systems.detectors import Answers, check_detector_settings, check_words, detect_each, settings_text
+from workup.systems.settings import Batch, FilePath, OnError, Share, Word, Words
 from workup.tasks.spans.documents import Span
 from workup.tasks.spans.policies import Policy
 
@@ -30,13 +33,13 @@ class Native:
         *,
         name: str,
         base: Path,
-        layers: list[str] | None = None,
-        config: str = "",
-        policy: str = "",
-        threshold: float | None = None,
-        language: str = "en",
+        layers: Annotated[Words | None, Field(description="Layers of the de-identifier; rules when absent")] = None,
+        config: Annotated[FilePath, Field(description="YAML file of rules of your own")] = "",
+        policy: Annotated[FilePath, Field(description="Policy, by name or file, whose leaves alone are answered")] = "",
+        threshold: Annotated[Share | None, Field(description="Least score of a finding")] = None,
+        language: Annotated[Word, Field(description="Language of the texts, as a code")] = "en",
         on_error: OnError = "fail",
-        batch: int = 64,
+        batch: Batch = 64,
     ) -> None:
         where = f"system '{name}'"
         check_detector_settings(on_error=on_error, batch=batch, where=where)

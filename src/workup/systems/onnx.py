@@ -6,9 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
 from workup.scores import Floats
@@ -16,7 +17,6 @@ from workup.systems.onnx_classes import class_labels
 from workup.systems.predictors import (
     SECOND_OF_TWO,
     Column,
-    Positive,
     answer_rows,
     check_features,
     check_risks,
@@ -31,6 +31,7 @@ from workup.systems.predictors import (
     refuse_labels,
     several_classes,
 )
+from workup.systems.settings import Batch, Features, FilePath, Missing, Positive, Sha256
 from workup.task import Table
 
 _ROUNDING = 1e-6  # float32 holds seven digits
@@ -67,12 +68,12 @@ class OnnxModel:
         *,
         name: str,
         base: Path,
-        path: str,
-        sha256: str = "",
-        features: list[str] | None = None,
+        path: Annotated[FilePath, Field(description="ONNX file")],
+        sha256: Sha256 = "",
+        features: Features = None,
         positive: Positive = 1,
-        missing: Literal["refuse", "pass"] = "refuse",
-        batch: int = 1000,
+        missing: Missing = "refuse",
+        batch: Batch = 1000,
     ) -> None:
         where = f"system '{name}', file '{path}'"
         check_settings(missing=missing, batch=batch, where=where)

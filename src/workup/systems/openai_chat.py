@@ -10,8 +10,11 @@ import json
 import re
 import threading
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from workup.errors import InputError
 from workup.systems.chat_connection import Unread
@@ -20,6 +23,20 @@ from workup.systems.chat_reply import Messages, Price, TimedReply, check_number,
 from workup.systems.http_address import SECRET_NAME
 from workup.systems.http_transport import Channel
 from workup.systems.json_rows import parse
+from workup.systems.settings import (
+    CaFile,
+    Concurrency,
+    Headers,
+    MaxTokens,
+    Rate,
+    Retries,
+    Secret,
+    SystemPrompt,
+    Timeout,
+    Url,
+    Word,
+    in_words_of,
+)
 from workup.task import Reply
 
 _OWN = ("messages", "model", "stream", "n")
@@ -27,6 +44,26 @@ _USAGE = ("prompt_tokens", "completion_tokens", "total_tokens")
 # What providers call a prompt that does not fit, and one that a filter kept back.
 _TOO_LONG = re.compile(rb"context_length_exceeded|exceed_context_size|maximum context length|context window", re.I)
 _FILTERED = re.compile(rb"content_filter|content_policy|responsible_?ai", re.I)
+
+
+def _check_seed(seed: Any, *, where: str) -> None:
+    if seed is not None and seed != "study":
+        check_number(seed, field="seed", least=0, most=2**31 - 1, where=where, whole=True)
+
+
+def _check_extra(extra: Any, *, where: str) -> None:
+    if extra is not None and not isinstance(extra, Mapping):
+        raise InputError("'extra' must be an object that is added to the body of each call", where=where)
+    for entry in extra or {}:
+        if entry in _OWN:
+            raise InputError(f"'extra' must not hold '{entry}'", where=where, remedy="it is not for the study to set")
+        if SECRET_NAME.search(str(entry)) and "tokens" not in str(entry):
+            raise InputError(
+                "'extra' must not hold a secret, since it stands in the study and in reports",
+                where=where,
+                got="an entry whose name is that of a secret",
+                remedy="send it as a header whose value is env:VARIABLE",
+            )
 
 
 class OpenAiChat:
@@ -50,24 +87,42 @@ class OpenAiChat:
         self,
         *,
         name: str,
-        base_url: str,
-        model: str,
+        base_url: Annotated[Url, Field(description="Address of the endpoint; it ends in /v1 as a rule")],
+        model: Annotated[Word, Field(description="Name of the model")],
         base: Path = Path(),
-        key: str = "",
-        headers: dict[str, str] | None = None,
-        max_tokens: int = 1024,
-        max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens",
-        reasoning_tokens: int = 0,
-        temperature: float | None = 0.0,
-        seed: int | Literal["study"] | None = "study",
-        system: str = "",
-        extra: dict[str, Any] | None = None,
-        price: dict[str, float] | None = None,
-        timeout: float = 120.0,
-        retries: int = 6,
-        rate: float | None = None,
-        concurrency: int = 4,
-        ca_file: str = "",
+        key: Annotated[Secret, Field(description="env:VARIABLE that holds the secret, sent as a bearer token")] = "",
+        headers: Headers = None,
+        max_tokens: MaxTokens = 1024,
+        max_tokens_field: Annotated[
+            Literal["max_tokens", "max_completion_tokens"], Field(description="What the endpoint calls that bound")
+        ] = "max_tokens",
+        reasoning_tokens: Annotated[
+            int, Field(ge=0, le=1_000_000, description="Tokens on top of every bound, for models that think first")
+        ] = 0,
+        temperature: Annotated[
+            float | None, Field(ge=0, le=10, description="Temperature of sampling; null sends none")
+        ] = 0.0,
+        seed: Annotated[
+            int | Literal["study"] | None,
+            in_words_of(partial(_check_seed, where="")),
+            Field(description="study sends the seed of the replicate, a number is added to it, null sends none"),
+        ] = "study",
+        system: SystemPrompt = "",
+        extra: Annotated[
+            dict[str, Any] | None,
+            in_words_of(partial(_check_extra, where="")),
+            Field(description="Added to the body of every call"),
+        ] = None,
+        price: Annotated[
+            dict[str, float] | None,
+            in_words_of(partial(Price.of, where="")),
+            Field(description="Price of a million tokens, {input, output}"),
+        ] = None,
+        timeout: Timeout = 120.0,
+        retries: Retries = 6,
+        rate: Rate = None,
+        concurrency: Concurrency = 4,
+        ca_file: CaFile = "",
     ) -> None:
         where = f"system '{name}'"
         _check(model, max_tokens, max_tokens_field, reasoning_tokens, temperature, seed, extra, where=where)
@@ -218,20 +273,8 @@ def _check(
         check_number(temperature, field="temperature", least=0, most=10, where=where)
     if max_tokens_field not in ("max_tokens", "max_completion_tokens"):
         raise InputError("'max_tokens_field' must be max_tokens or max_completion_tokens", where=where)
-    if seed not in (None, "study"):
-        check_number(seed, field="seed", least=0, most=2**31 - 1, where=where, whole=True)
-    if extra is not None and not isinstance(extra, Mapping):
-        raise InputError("'extra' must be an object that is added to the body of each call", where=where)
-    for entry in extra or {}:
-        if entry in _OWN:
-            raise InputError(f"'extra' must not hold '{entry}'", where=where, remedy="it is not for the study to set")
-        if SECRET_NAME.search(str(entry)) and "tokens" not in str(entry):
-            raise InputError(
-                "'extra' must not hold a secret, since it stands in the study and in reports",
-                where=where,
-                got="an entry whose name is that of a secret",
-                remedy="send it as a header whose value is env:VARIABLE",
-            )
+    _check_seed(seed, where=where)
+    _check_extra(extra, where=where)
 
 
 def _with_key(headers: dict[str, str] | None, key: str, *, where: str) -> dict[str, str]:

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from workup.errors import InputError, MissingExtra, SystemFailure, near
 from workup.scores import Bools, Floats
+from workup.systems.settings import Positive
 from workup.task import Table
 
 Column = npt.NDArray[Any]
-Positive = int | str | float | bool
 
 _ENOUGH_TO_TELL = 20  # rows; fewer answers of exactly 0 or 1 may be the risks of a sure model
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import version as version_of
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import yaml
+from pydantic import Field
 
 from workup.errors import InputError, near
 from workup.systems.detectors import (
     Answers,
-    OnError,
     check_detector_settings,
     check_words,
     detect_each,
@@ -25,6 +25,7 @@ from workup.systems.detectors import (
     silent,
 )
 from workup.systems.predictors import library
+from workup.systems.settings import Batch, FilePath, OnError, Share, Word, Words
 from workup.systems.spacy_ner import forgetful, load_pipeline
 from workup.tasks.spans.documents import Span
 
@@ -52,13 +53,15 @@ class Presidio:
         *,
         name: str,
         base: Path,
-        model: str = _MODEL,
-        language: str = "en",
-        organizations: bool = False,
-        threshold: float | None = None,
-        entities: list[str] | None = None,
+        model: Annotated[FilePath, Field(description="spaCy pipeline: an installed package or a folder")] = _MODEL,
+        language: Annotated[Word, Field(description="Language of the texts, as a code")] = "en",
+        organizations: Annotated[bool, Field(description="Also look for organisations, off in Presidio")] = False,
+        threshold: Annotated[
+            Share | None, Field(description="Least score of a finding; Presidio's own if absent")
+        ] = None,
+        entities: Annotated[Words | None, Field(description="Entities to look for; all when absent")] = None,
         on_error: OnError = "fail",
-        batch: int = 16,
+        batch: Batch = 16,
     ) -> None:
         where = f"system '{name}'"
         check_detector_settings(on_error=on_error, batch=batch, where=where)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from workup.errors import InputError, StudyError, SystemFailure, near
 from workup.systems.json_spans import Spans, SpanSettings
+from workup.systems.settings import Emits, FilePath, LabelMap, Offsets, Word
 from workup.task import Reply, Table
 
 
@@ -32,11 +34,11 @@ class Recorded:
         *,
         name: str,
         base: Path | None = None,
-        column: str = "",
-        path: str | Path = "",
-        offsets: str = "codepoint",
-        mapping: str = "",
-        emits: list[str] | None = None,
+        column: Annotated[Word, Field(description="Column of the table that holds the risks")] = "",
+        path: Annotated[FilePath, Field(description="File of spans or transcripts, in the place of a column")] = "",
+        offsets: Offsets = "codepoint",
+        mapping: LabelMap = "",
+        emits: Emits = None,
     ) -> None:
         where = f"system '{name}'"
         if bool(column) == bool(path):

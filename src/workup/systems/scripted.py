@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from workup import plugins
 from workup.errors import StudyError
+from workup.systems.settings import FilePath, Share, Word
 from workup.task import Reply
 from workup.tasks.conversation.cases import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.scripted import Scripted, behaviour
+
+_Count = Annotated[int | None, Field(ge=0, le=1_000)]
 
 
 class ScriptedModel:
@@ -28,23 +33,27 @@ class ScriptedModel:
         *,
         name: str,
         base: Path | None = None,
-        behaviour: str = "perfect",
-        cases: str = "",
-        generate: Mapping[str, Any] | None = None,
-        seed: int = 0,
-        recall: float | None = None,
-        slope: float | None = None,
-        oracle: float | None = None,
-        reversal: float | None = None,
-        wrong_value: float | None = None,
-        stale: float | None = None,
-        conflicts: int | None = None,
-        agreements: int | None = None,
-        never_events: int | None = None,
-        failures: float | None = None,
-        padding: int | None = None,
-        noise: bool | None = None,
-        spread: float | None = None,
+        behaviour: Annotated[Word, Field(description="What it does, by name, such as forgetful")] = "perfect",
+        cases: Annotated[FilePath, Field(description="File of the cases it will meet")] = "",
+        generate: Annotated[
+            dict[str, Any] | None, Field(description="How those cases are generated, as under corpus.generate")
+        ] = None,
+        seed: Annotated[int, Field(ge=0, le=2**63 - 1, description="Seed of its draws")] = 0,
+        recall: Annotated[Share | None, Field(description="Share of the facts it keeps at turn 1")] = None,
+        slope: Annotated[float | None, Field(ge=-1, le=1, description="Change of that share with every turn")] = None,
+        oracle: Annotated[Share | None, Field(description="Share kept with the facts alone before it")] = None,
+        reversal: Annotated[Share | None, Field(description="Share of the facts said the other way round")] = None,
+        wrong_value: Annotated[Share | None, Field(description="Share of facts with a value that get another")] = None,
+        stale: Annotated[Share | None, Field(description="Share of outdated facts still said")] = None,
+        conflicts: Annotated[_Count, Field(description="Pieces of advice that contradict earlier ones")] = None,
+        agreements: Annotated[_Count, Field(description="Pairs of advice that agree")] = None,
+        never_events: Annotated[_Count, Field(description="Pieces of advice that must never be given")] = None,
+        failures: Annotated[Share | None, Field(description="Share of calls that fail")] = None,
+        padding: Annotated[_Count, Field(description="Sentences around the facts that say nothing")] = None,
+        noise: Annotated[bool | None, Field(description="true: every fact is a draw")] = None,
+        spread: Annotated[
+            float | None, Field(ge=0, le=10, description="Standard deviation between cases, with noise")
+        ] = None,
     ) -> None:
         given = {
             "recall": recall,
@@ -85,9 +94,7 @@ def _cases(path: str, generate: Mapping[str, Any] | None, base: Path, *, where: 
         )
     if path:
         return read_cases(base / path)
-    settings = dict(generate or {})
-    kind, seed = str(settings.pop("kind", "conversation")), int(settings.pop("seed", 0))
-    made = plugins.make("generators", kind, settings, where=f"{where}, generate", context={"seed": seed})
+    made, _, _ = plugins.generated(generate or {}, kind="conversation", seed=0, where=f"{where}, generate")
     return [
         one if isinstance(one, ConversationCase) else case_of(one, where=f"case number {number}")
         for number, one in enumerate(made.cases(), start=1)

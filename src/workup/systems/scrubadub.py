@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from workup.errors import InputError, SystemFailure, near
 from workup.systems.detectors import (
     Answers,
-    OnError,
     check_detector_settings,
     check_words,
     detect_each,
@@ -18,6 +19,7 @@ from workup.systems.detectors import (
     silent,
 )
 from workup.systems.predictors import library, place
+from workup.systems.settings import Batch, OnError, Word, Words
 from workup.tasks.spans.documents import Span
 
 _LOGGERS = ("scrubadub", "dateparser", "textblob", "nltk", "phonenumbers")
@@ -41,10 +43,10 @@ class Scrubadub:
         *,
         name: str,
         base: Path,
-        locale: str = "en_US",
-        detectors: list[str] | None = None,
+        locale: Annotated[Word, Field(description="Locale of the texts, as in en_US")] = "en_US",
+        detectors: Annotated[Words | None, Field(description="Detectors by name; scrubadub's own when absent")] = None,
         on_error: OnError = "fail",
-        batch: int = 64,
+        batch: Batch = 64,
     ) -> None:
         where = f"system '{name}'"
         check_detector_settings(on_error=on_error, batch=batch, where=where)

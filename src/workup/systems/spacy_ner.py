@@ -10,12 +10,13 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from workup.errors import InputError, SystemFailure, near
 from workup.systems.detectors import (
     Answers,
-    OnError,
     check_detector_settings,
     check_words,
     detect_each,
@@ -25,6 +26,7 @@ from workup.systems.detectors import (
 )
 from workup.systems.json_spans import checked_mapping
 from workup.systems.predictors import library, place
+from workup.systems.settings import Batch, FilePath, LabelMap, OnError, Word, Words
 from workup.tasks.spans.documents import Span
 from workup.tasks.spans.mappings import LabelMapping
 
@@ -48,13 +50,13 @@ class SpacyPipeline:
         *,
         name: str,
         base: Path,
-        model: str,
-        labels: list[str] | None = None,
-        exclude: list[str] | None = None,
-        spans_key: str = "",
-        mapping: str = "",
+        model: Annotated[FilePath, Field(description="spaCy pipeline: an installed package or a folder")],
+        labels: Annotated[Words | None, Field(description="Labels that count; all of the pipeline when absent")] = None,
+        exclude: Annotated[Words | None, Field(description="Components that are not loaded")] = None,
+        spans_key: Annotated[Word, Field(description="Group of doc.spans to read in the place of doc.ents")] = "",
+        mapping: LabelMap = "",
         on_error: OnError = "fail",
-        batch: int = 16,
+        batch: Batch = 16,
     ) -> None:
         where = f"system '{name}'"
         check_detector_settings(on_error=on_error, batch=batch, where=where)

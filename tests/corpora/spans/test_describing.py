@@ -42,7 +42,8 @@ def test_counts_by_hand() -> None:
         {"label": "SHOE_SIZE", "spans": 1, "documents": 1, "means": None},
     ]
     assert record["unmapped"] == ["SHOE_SIZE"]
-    assert record["language_uncertain"] == 2
+    assert record["language_uncertain"] == 0  # single words are no evidence of another language
+    assert describe([*CORPUS, Document("d", "Ingresa por dolor de pecho.")])["language_uncertain"] == 1
     text = text_of(record, name="c.jsonl", format="spans-jsonl")
     assert "SHOE_SIZE" in text and "NOT MAPPED" in text
     assert SECRET not in text + repr(record)

@@ -11,10 +11,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from workup.corpora.generate import planted
 from workup.corpora.generate.cohort_mix import Mix, Split
@@ -75,7 +76,12 @@ def _texts(name: str, column: npt.NDArray[Any]) -> Iterator[str]:
         yield from ("" if value is None else str(value) for value in column.tolist())
 
 
-def generate(count: int, *, seed: int, plan: CohortPlan | Mapping[str, Any] = DEFAULT) -> PlantedCohort:
+def generate(
+    count: Annotated[int, Field(ge=1, le=100_000_000, description="Rows")],
+    *,
+    seed: int,
+    plan: CohortPlan | Mapping[str, Any] = DEFAULT,
+) -> PlantedCohort:
     """Draw `count` rows under a plan, given as CohortPlan or as plain data; equal arguments give equal bytes.
 
     >>> cohort = generate(1000, seed=1, plan={"prevalence": 0.3, "auroc": 0.75, "slope": 0.6})

@@ -16,6 +16,8 @@ PREDICTORS = ("age", "creatinine", "sodium", "diabetes")
 OWN_COLUMNS = ("patient", "site", "time", *PREDICTORS, "risk", "outcome")
 _MOST_CELLS = 20_000
 _WHERE = "cohort plan"
+_START = 'write it as "2024-01"'
+_GROUPS = "write them as groups: {sex: {F: 0.5, M: 0.5}}"
 _SPREADS = ("site_in_the_large_sd", "site_slope_sd")
 _FIGURES = ("prevalence", "auroc", "slope", "in_the_large", "missing_groups", "icc", *_SPREADS)
 
@@ -97,12 +99,18 @@ class CohortPlan:
     def of(cls, plan: CohortPlan | Mapping[str, Any]) -> CohortPlan:
         """A plan from plain data, with gaps nested as {column: {level: {figure: change}}}; checked either way."""
         if not isinstance(plan, CohortPlan):
+            if not isinstance(plan, Mapping):
+                raise InputError(
+                    "a plan must be figures by name", where=_WHERE, remedy="write it as plan: {auroc: 0.7}"
+                )
             known = [one.name for one in fields(cls)]
             for name in plan:
                 if name not in known:
-                    raise InputError(f"'{name}' is no field of a cohort plan", where=_WHERE, remedy=near(name, known))
+                    raise InputError(
+                        f"'{name}' is no field of a cohort plan", where=_WHERE, remedy=near(str(name), known)
+                    )
             given = dict(plan)
-            given |= {"thresholds": tuple(given["thresholds"])} if "thresholds" in given else {}
+            given |= {"thresholds": tuple(given["thresholds"])} if isinstance(given.get("thresholds"), list) else {}
             given |= {"drift": _change(given["drift"], "drift")} if "drift" in given else {}
             given |= {"gaps": _gaps(given["gaps"])} if "gaps" in given else {}
             plan = cls(**given)
@@ -132,6 +140,7 @@ class CohortPlan:
 def _change(given: Any, where: str) -> Change:
     if isinstance(given, Change):
         return given
+    _require_names(given, where)
     known = [one.name for one in fields(Change)]
     for name in given:
         if name not in known:
@@ -141,13 +150,34 @@ def _change(given: Any, where: str) -> Change:
     return Change(**given)
 
 
+def _require_names(given: Any, where: str) -> None:
+    if not isinstance(given, Mapping) or not all(isinstance(name, (str, tuple)) for name in given):
+        raise InputError(
+            "changes must stand by name", where=f"{_WHERE}, {where}", remedy="write them as {auroc: -0.05}"
+        )
+
+
+def _check_forms(plan: CohortPlan) -> None:
+    """Refuse what is not made as the checks of its content take it to be."""
+    listed = isinstance(plan.thresholds, tuple) and all(map(_is_number, plan.thresholds))
+    _require(listed, "thresholds must be a list of numbers", repr(plan.thresholds)[:60], "write them as [0.1, 0.2]")
+    shares = isinstance(plan.groups, Mapping) and all(
+        isinstance(column, str) and isinstance(levels, Mapping) and all(map(_is_number, levels.values()))
+        for column, levels in plan.groups.items()
+    )
+    _require(shares, "groups must be columns, each with the shares of its levels", "another form", _GROUPS)
+    _require(isinstance(plan.start, str), "start must be a month as year-month", repr(plan.start)[:60], _START)
+
+
 def _gaps(given: Mapping[Any, Any]) -> dict[tuple[str, str], Change]:
     """Gaps keyed by (column, level), from that form or from the nested one."""
     found: dict[tuple[str, str], Change] = {}
+    _require_names(given, "gaps")
     for key, value in given.items():
         if isinstance(key, tuple):
             found[key] = _change(value, "gaps")
         else:
+            _require_names(value, f"gaps, {key}")
             found |= {(key, level): _change(change, f"gaps, {key} {level}") for level, change in value.items()}
     return found
 
@@ -166,11 +196,12 @@ def _check(plan: CohortPlan) -> None:
         figures |= {f"gap {' '.join(key)} {name}": value for name, value in asdict(change).items()}
     for name, value in figures.items():
         _require(_is_number(value), f"{name} must be a finite number", repr(value), "write it as a number")
+    _check_forms(plan)
     _check_ranges(plan)
     good = bool(plan.thresholds) and all(0 < threshold < 1 for threshold in plan.thresholds)
     good = good and len({f"{threshold:g}" for threshold in plan.thresholds}) == len(plan.thresholds)
     _require(good, "thresholds must be distinct risks between 0 and 1", plan.thresholds, "name at least one")
-    _require(_is_month(plan.start), "start must be a month as year-month", f"'{plan.start}'", 'write it as "2024-01"')
+    _require(_is_month(plan.start), "start must be a month as year-month", f"'{plan.start}'", _START)
     _require(
         plan.drift.sensitivity == 0,
         "a drift cannot be given in sensitivity",
@@ -202,7 +233,8 @@ def _check_ranges(plan: CohortPlan) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and bool(np.isfinite(value))
+    plain = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return plain and bool(np.isfinite(value))
 
 
 def _is_count(value: Any) -> bool:

@@ -55,9 +55,9 @@ class ConversationTask:
         if table is not None:
             cases, name = _given(table), "cases"
         elif part.generate is not None:
-            settings = dict(part.generate)
-            kind, seed = str(settings.pop("kind", "conversation")), int(settings.pop("seed", study.seed))
-            made = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            made, kind, seed = plugins.generated(
+                part.generate, kind="conversation", seed=study.seed, where="corpus.generate"
+            )
             cases, name = _given(made.cases()), f"generated {kind}"
         elif part.path is None:
             raise StudyError("corpus: give 'path' (a file of cases) or 'generate'.")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import as_file, files
+from typing import Annotated
+
+from pydantic import Field
 
 from workup.errors import InputError, near
 from workup.tasks.conversation.cases import ConversationCase, read_cases
@@ -56,7 +59,11 @@ class WrittenCases:
         return load_cases(only=self._only)
 
 
-def written(*, only: Iterable[str] = (), seed: int = 0) -> WrittenCases:
+def written(
+    *,
+    only: Annotated[Sequence[str], Field(description="Families of cases; all when empty")] = (),
+    seed: int = 0,
+) -> WrittenCases:
     """The cases that ship, of all families or of some; nothing is drawn, so the seed changes nothing.
 
     >>> len(written(only=["mental_health"]).cases())

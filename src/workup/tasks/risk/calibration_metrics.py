@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from scipy import special
 
 from workup.metric import FEWEST_PATIENTS, Concern, Family, Interval, Metric, linear, mean, ratio
 from workup.scores import Floats, Ints, Scores
@@ -218,8 +219,27 @@ def _scaled_brier(sums: Floats) -> Floats:
         return np.asarray(np.where(null > 0, 1 - error / n / null, np.nan))
 
 
+def _log_likelihoods(scores: Scores) -> Floats:
+    """A row's log likelihood under its risk; whether its risk called it impossible; its outcome; 1."""
+    y, p = scores["outcome"], scores["risk"]
+    chance = np.where(y > 0, p, 1 - p)
+    impossible = chance <= 0
+    # Minus infinity times a weight of 0 is no number, so rows that were called impossible are counted apart.
+    logs = np.log(np.where(impossible, 1.0, chance))
+    return np.column_stack([logs, impossible, y, _ones(scores)])
+
+
+def _nagelkerke(sums: Floats) -> Floats:
+    model, impossible, events, n = (sums[..., i] for i in range(4))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = events / n
+        null = special.xlogy(share, share) + special.xlogy(1 - share, 1 - share)  # log likelihood per row
+        explained, most = 1 - np.exp(2 * (null - model / n)), 1 - np.exp(2 * null)
+        return np.asarray(np.where((null < 0) & (impossible <= 0), explained / most, np.nan))
+
+
 def calibration_metrics(*, expected: Expected = "sampled") -> list[Metric]:
-    """Slope, calibration-in-the-large, O/E, Brier and scaled Brier.
+    """Slope, calibration-in-the-large, O/E, Brier, scaled Brier and Nagelkerke's R².
 
     The interval of O/E takes the expected events as sampled with the patients, or as fixed, which is customary.
     """
@@ -273,6 +293,16 @@ def calibration_metrics(*, expected: Expected = "sampled") -> list[Metric]:
             _scaled_brier,
             describe="share of the Brier score of the prevalence alone that the model removes; below 0 it is worse",
             undefined=BOTH_CLASSES,
+            events="outcome",
+        ),
+        linear(
+            "nagelkerke_r2",
+            _log_likelihoods,
+            _nagelkerke,
+            describe="how far the risks as given raise the likelihood above that of the prevalence alone, of what they "
+            "could raise it; below 0 they are worse than the prevalence",
+            undefined=f"{BOTH_CLASSES}, and none that its risk called impossible (an event at a risk of exactly 0, or "
+            "a row without it at 1, makes the likelihood 0)",
             events="outcome",
         ),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from workup.metric import Metric
 from workup.tasks.risk.calibration_metrics import (
@@ -19,6 +19,7 @@ from workup.tasks.risk.discrimination import discrimination
 __all__ = [
     "FEWEST_FOR_CURVE",
     "METRIC_NAMES",
+    "ON_REQUEST",
     "Smoother",
     "at_threshold",
     "calibration_distances",
@@ -33,6 +34,7 @@ METRIC_NAMES = (
     "auprc",
     "brier",
     "scaled_brier",
+    "nagelkerke_r2",
     "calibration_slope",
     "calibration_in_the_large",
     "oe_ratio",
@@ -52,13 +54,18 @@ METRIC_NAMES = (
 )
 
 
+# Left out unless a study asks: accuracy rewards calling everyone well where events are rare, F1 ignores the true
+# negatives and weighs errors by no stated cost, and ECE depends on its bins and grows as samples shrink.
+ON_REQUEST = ("accuracy", "f1", "ece")
+
+
 def risk_metrics(
-    *, thresholds: Sequence[float], smoother: Smoother, ece: bool = False, expected: Expected = "sampled"
+    *, thresholds: Sequence[float], smoother: Smoother, also: Collection[str] = (), expected: Expected = "sampled"
 ) -> list[Metric]:
-    """Every metric of the risk task, in the order of the report."""
+    """Every metric of the risk task, in the order of the report; those of `ON_REQUEST` only where `also` names them."""
     metrics = discrimination() + calibration_metrics(expected=expected) + calibration_distances(smoother)
-    if ece:
+    if "ece" in also:
         metrics.append(expected_calibration_error())
     for threshold in thresholds:
         metrics += at_threshold(threshold)
-    return metrics
+    return [metric for metric in metrics if metric.name not in ON_REQUEST or metric.name in also]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workup.estimate import Draws, estimate
-from workup.metric import share_interval
+from workup.metric import FEWEST_PATIENTS, share_interval
 from workup.scores import Floats, Scores
 from workup.stats import calibration, rank, smooth
 from workup.stats.perfect_calibration import DRAWS, distances_by_chance
@@ -22,7 +22,11 @@ _GRID = 60
 def panels(scores: Scores, smoother: Smoother, *, seed: int = 0, loess: bool = False) -> dict[str, Any]:
     """Tables behind the four panels; a panel that the data cannot draw is absent, and the metrics say why."""
     y, p, w = scores["outcome"], scores["risk"], scores.base_weight
-    found: dict[str, Any] = {"summary": _summary(scores), "risk_distribution": _distribution(y, p, w)}
+    found: dict[str, Any] = {
+        "summary": _summary(scores),
+        "risk_distribution": _distribution(y, p, w),
+        "calibration_tests": [_spiegelhalter(scores)],
+    }
     if 0 < y.sum() < y.size:
         found["roc"] = [{"fpr": x, "sensitivity": t} for x, t in rank.roc_points(y, p, w)]
         found["calibration_curve"] = _calibration(scores, smoother, seed=seed, loess=loess)
@@ -45,6 +49,37 @@ def _summary(scores: Scores) -> dict[str, Any]:
         "sites": None if scores.site is None else int(np.unique(scores.site.codes).size),
         "weighted": scores.weight is not None,
     }
+
+
+def _spiegelhalter(scores: Scores) -> dict[str, Any]:
+    """Spiegelhalter's test with all that it rests on; null where it tests nothing, with the reason."""
+    y, p = scores["outcome"], scores["risk"]
+    against = int(np.count_nonzero(((p == 0) & (y > 0)) | ((p == 1) & (y < 1))))
+    method = "variance of independent rows" if scores.independent else "totals of patients (cluster-robust)"
+    row = {
+        "test": "Spiegelhalter's z",
+        "z": None,
+        "p": None,
+        "method": method,
+        "n_patients": scores.n_patients,
+        "n_rows": len(scores),
+        "n_events": int(y.sum()),
+        "reason": None,
+    }
+    if not scores.independent and scores.n_patients < FEWEST_PATIENTS:
+        few = f"{scores.n_patients} patients; totals of patients need at least {FEWEST_PATIENTS}"
+        return {**row, "reason": f"insufficient: {few}"}
+    if against:
+        certain = f"{against} rows contradict a risk of exactly 0 or 1, which right risks never are: nothing to test"
+        return {**row, "reason": f"undefined: {certain}"}
+    found = (
+        calibration.spiegelhalter(y, p)
+        if scores.independent
+        else calibration.spiegelhalter(y, p, scores.weight, scores.patient)
+    )
+    if not np.isfinite(found.statistic):
+        return {**row, "reason": "undefined: all risks are 0, 0.5 or 1, which leaves the statistic no variance"}
+    return {**row, "z": found.statistic, "p": found.p}
 
 
 def _distribution(y: Floats, p: Floats, w: Floats) -> list[dict[str, Any]]:

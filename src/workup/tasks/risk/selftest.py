@@ -82,7 +82,7 @@ def _ask(
     leave_out: Sequence[str] = _DISTANCES,
 ) -> _Answers:
     scores = Scores.of({"outcome": outcome, "risk": chance}, patient=patient, weight=weight)
-    metrics = risk.risk_metrics(thresholds=thresholds, smoother=risk.Smoother.of(scores))
+    metrics = risk.risk_metrics(thresholds=thresholds, smoother=risk.Smoother.of(scores), also=risk.ON_REQUEST)
     asked = [metric for metric in metrics if metric.name not in leave_out]
     found = estimate(scores, asked, draws=Draws(seed=0, replicates=replicates), levels=(level,))
     return _Answers({(one.metric, one.slice.get("threshold")): one for one in found})
@@ -270,7 +270,7 @@ def _weights(seed: int) -> Iterator[Check]:
     weighted = Scores.of({"outcome": outcome, "risk": chance}, weight=times)
     repeated = Scores.of({"outcome": outcome[rows], "risk": chance[rows]}, patient=rows)
     smoother = risk.Smoother(smooth.knots(calibration.logit(chance), np.ones(400)))
-    for metric in risk.risk_metrics(thresholds=[0.3], smoother=smoother, ece=True):
+    for metric in risk.risk_metrics(thresholds=[0.3], smoother=smoother, also=risk.ON_REQUEST):
         yield _equal(metric.name, metric.value(repeated), metric.value(weighted))
 
 

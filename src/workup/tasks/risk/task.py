@@ -22,13 +22,12 @@ from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
-from workup.tasks.risk.metrics import METRIC_NAMES, Smoother, risk_metrics
+from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
 
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
-_ANY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)))
-_SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
-_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)), ece=True)
+_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)), also=ON_REQUEST)
+_SCALES = {metric.name: metric.scale for metric in _EVERY if not metric.whole_study and metric.name != "ece"}
 _GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
 _TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
@@ -78,9 +77,9 @@ class RiskTask:
         if table is not None:
             return read(table), "table", None
         if part.generate is not None:
-            settings = dict(part.generate)
-            kind, seed = str(settings.pop("kind", "cohort")), int(settings.pop("seed", study.seed))
-            planted = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            planted, kind, seed = plugins.generated(
+                part.generate, kind="cohort", seed=study.seed, where="corpus.generate"
+            )
             return planted.table, f"generated {kind}", seed
         if part.path is None:
             raise StudyError("corpus: give 'path' (a table of predictions) or 'generate'.")
@@ -151,7 +150,7 @@ class RiskTask:
         return risk_metrics(
             thresholds=study.all_thresholds(),
             smoother=Smoother.of(scores),
-            ece=study.ece,
+            also=asked_for(study),
             expected=study.calibration.expected_events,
         )
 
@@ -233,6 +232,27 @@ def _about_ends(scores: Scores) -> Iterator[str]:
         f"{ends:,} of {len(scores):,} risks are 0 or 1 (or within {calibration.CLIP:g}) and have no log odds: {slope}; "
         "the calibration curve leaves them out and shows each end's own observed share, which ICI and its kin take."
     )
+
+
+def asked_for(study: Study) -> set[str]:
+    """Which of the metrics that are left out by default this study wants: those it lists, and those that a gate or a
+    setting of a lens names, since a limit on a figure that is not computed would judge nothing."""
+    listed = {*study.also, *(("ece",) if study.ece else ())}
+    ruled = {rule.partition(".")[0].partition("{")[0].strip() for rule in study.gates}
+    return {name for name in ON_REQUEST if name in listed | ruled | set(_words(study.lenses))}
+
+
+def _words(settings: Any) -> Iterator[str]:
+    """Every key and every text in the settings of lenses."""
+    if isinstance(settings, str):
+        yield settings
+    elif isinstance(settings, Mapping):
+        for key, value in settings.items():
+            yield str(key)
+            yield from _words(value)
+    elif isinstance(settings, (list, tuple)):
+        for value in settings:
+            yield from _words(value)
 
 
 def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table]], Floats]:

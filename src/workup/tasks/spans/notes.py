@@ -77,8 +77,8 @@ def notes_of(scores: SpanScores, study: Any) -> list[str]:
         said.append(f"{coarse:,} of {facts['golds']:,} golds have a coarse label and are missed at leaf by definition.")
     if facts["language_uncertain"]:
         said.append(
-            f"{facts['language_uncertain']:,} of {facts['documents']:,} documents do not look English "
-            "(language: uncertain); they are scored like all others."
+            f"{facts['language_uncertain']:,} of {facts['documents']:,} documents do not look English, or hold a "
+            "passage that does not (language: uncertain); they are scored like all others."
         )
     said += _of_design(scores, study)
     return said

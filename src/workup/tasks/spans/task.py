@@ -117,9 +117,7 @@ class SpansTask:
                 raise InputError("each document must have an id of its own", where="table", got="one that occurs twice")
             return partial(batches_of, documents, **options), "documents", None
         if part.generate is not None:
-            settings = dict(part.generate)
-            kind, seed = str(settings.pop("kind", "notes")), int(settings.pop("seed", study.seed))
-            made = plugins.make("generators", kind, settings, where="corpus.generate", context={"seed": seed})
+            made, kind, seed = plugins.generated(part.generate, kind="notes", seed=study.seed, where="corpus.generate")
             return lambda: batches_of(made.documents(), **options), f"generated {kind}", seed
         if part.path is None:
             raise StudyError("corpus: give 'path' (a file or folder of documents) or 'generate'.")

@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from workup.corpora.generate.chance import Chance
 from workup.corpora.generate.conversation import ledger, people, settings
 from workup.corpora.generate.conversation.choosing import plot_of
 from workup.corpora.generate.conversation.people import AGES, Persona
 from workup.corpora.generate.conversation.schedule import turns_of
-from workup.corpora.generate.conversation.settings import ConversationSettings
+from workup.corpora.generate.conversation.settings import FEWEST_TURNS, MOST_TURNS, ConversationSettings
 from workup.corpora.generate.conversation.sources import families, table
 from workup.errors import InputError
 from workup.runs.disk import replace_whole
@@ -33,13 +35,15 @@ _LENGTHS: Mapping[str, tuple[int, int]] = {
 
 
 def generate(
-    count: int,
+    count: Annotated[int, Field(ge=1, le=1_000_000, description="Conversations")],
     *,
     seed: int = 0,
-    turns: int | None = None,
-    specialties: Sequence[str] = (),
-    start: str = "2024-01-01",
-    months: int = 12,
+    turns: Annotated[
+        int | None, Field(ge=FEWEST_TURNS, le=MOST_TURNS, description="Turns of each; 10 to 18 when absent")
+    ] = None,
+    specialties: Annotated[Sequence[str], Field(description="Specialties by name; all when empty")] = (),
+    start: Annotated[str | datetime.date, Field(description="First day, as in 2024-01-01")] = "2024-01-01",
+    months: Annotated[int, Field(ge=1, le=240, description="Months over which they are spread")] = 12,
 ) -> Conversations:
     """Conversations with their ledgers, as records of the case file. Without `turns` they have 10 to 18.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from workup import __version__
 from workup.corpora.generate import writing
@@ -35,18 +38,20 @@ _FREE_TYPES = frozenset((
 
 
 def generate(
-    count: int,
+    count: Annotated[int, Field(ge=1, le=9_000_000, description="Notes")],
     *,
     seed: int = 0,
-    length: str = "medium",
-    density: str = "medium",
-    ambiguity: str = "standard",
-    as_of: str | None = None,
-    types: Sequence[str] = (),
-    specialties: Sequence[str] = (),
-    leaves: Sequence[str] | None = None,
-    swap: str = "none",
-    phi_free: float = 0.08,
+    length: Annotated[str, Field(description="Length of a note: short, medium or long")] = "medium",
+    density: Annotated[str, Field(description="How densely identifiers stand: low, medium or high")] = "medium",
+    ambiguity: Annotated[str, Field(description="How hard they are to tell: none, standard or high")] = "standard",
+    as_of: Annotated[str | datetime.date | None, Field(description="Last day that notes speak of")] = None,
+    types: Annotated[Sequence[str], Field(description="Types of note by name; all when empty")] = (),
+    specialties: Annotated[Sequence[str], Field(description="Specialties by name; all when empty")] = (),
+    leaves: Annotated[Sequence[str] | None, Field(description="Kinds of identifier; all when absent")] = None,
+    swap: Annotated[
+        str, Field(description="Every note again under other names, by origin, sex or both; none for once")
+    ] = "none",
+    phi_free: Annotated[float, Field(ge=0, le=1, description="Share of notes without any identifier")] = 0.08,
 ) -> Notes:
     """Clinical notes with every identifier and many clinical terms as gold.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from workup.lexicon.sources import everyday_words
 from workup.tasks.conversation.matching.doses import unit_of
-from workup.tasks.conversation.matching.vocabulary import everyday_words, known_words, table
+from workup.tasks.conversation.matching.vocabulary import known_words, table
 
 SHORTEST, LONG = 8, 12
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -89,15 +88,3 @@ def known_words() -> Mapping[str, frozenset[str]]:
                 for word in words:
                     found.setdefault(word, set()).update([row.concept] if len(words) == 1 else [])
     return {word: frozenset(concepts) for word, concepts in found.items()}
-
-
-@cache
-def everyday_words() -> frozenset[str]:
-    """Words of everyday English: one that is right as it stands is no misspelling of a name ("painting", "fainting").
-
-    >>> "painting" in everyday_words()
-    True
-    """
-    # The list ships once, with the detector of names; its data is read here and none of its code.
-    packed = (files("workup") / "deid" / "data" / "everyday.txt.gz").read_bytes()
-    return frozenset(gzip.decompress(packed).decode("utf-8").split())
