@@ -152,7 +152,7 @@ def _share(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
     hit = (special.ndtr(alike(rng, patients, rows, icc)) < cell.truth["share"]).ravel().astype(np.float64)
     ones = np.ones(hit.size)
     share = intervals.clustered_share(hit, ones, np.repeat(np.arange(patients), rows), ones)
-    return {"share": where(*intervals.wilson_clustered(share), cell.truth["share"])}
+    return {"share": where(*intervals.effective_ends(share), cell.truth["share"])}
 
 
 def _auroc_unrefused(cell: Cell, scores: Scores) -> Outcome:

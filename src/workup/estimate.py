@@ -37,6 +37,8 @@ class Estimate:
     denominator: float | None = None
     status: Status = "ok"
     reason: str | None = None
+    clusters: int | None = None  # of a share whose rows cluster: how many clusters have any
+    ceiling: float | None = None  # and the most that its low end can be with them, however good the result
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as the report holds it."""
@@ -252,6 +254,8 @@ def _estimates(
             denominator=denominator,
             status=found.status,
             reason=found.reason or None,
+            clusters=found.clusters,
+            ceiling=found.ceiling,
         )
 
 

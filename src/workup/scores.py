@@ -78,7 +78,8 @@ def level_name(value: Any) -> str:
 class Scores:
     """Rows of numbers with their design: which patient, site, time and groups each row belongs to.
 
-    `patient` holds counters 0, 1, … and not the ids themselves. `weight` is a design weight (sampling or censoring),
+    `patient` holds counters 0, 1, … and not the ids themselves. `icc` is how alike rows of one patient are taken to
+    be where the data cannot show it; None is the customary third. `weight` is a design weight (sampling or censoring),
     1 where absent; every metric sees it multiplied into the weights a lens chose. `inputs` are what the system was
     shown (numbers with NaN, or levels), for completeness and drift; `waiting` are rows whose answer is not known yet.
     Two columns of `values` mean the same in every task: `label_delay` (days until the answer was known, NaN where
@@ -93,6 +94,7 @@ class Scores:
     weight: Floats | None = None
     inputs: Mapping[str, Floats | Levels] = field(default_factory=dict)
     waiting: Scores | None = None
+    icc: float | None = None
 
     @classmethod
     def of(

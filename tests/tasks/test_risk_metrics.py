@@ -249,20 +249,25 @@ def test_repeated_patients_get_the_clustered_intervals(weighted: bool) -> None:
         "calibration_slope": calibration.slope_robust(y, lp, w, patient)[0],
         "calibration_in_the_large": calibration.in_the_large_robust(y, lp, w, patient)[0],
         "oe_ratio": calibration.oe_interval(y, p, w, patient)[0],
-        "sensitivity": intervals.wilson_clustered(intervals.clustered_share(y * (p >= 0.3), y, patient, w)),
+        "sensitivity": intervals.effective_ends(intervals.clustered_share(y * (p >= 0.3), y, patient, w)),
     }
     for name, ends in expected.items():
         assert [found[name].low, found[name].high] == pytest.approx(list(ends), rel=1e-9)
-    assert found["sensitivity"].method == "Wilson on effective n"
+    assert found["sensitivity"].method == "exact on effective rows, monotone"
     share = intervals.clustered_share(y * (p >= 0.3), y, patient, w)
-    assert found["sensitivity"].reason == f"design effect {share.design_effect:.2f}"
+    seen = f"(seen {share.design_effect:.2f} over {share.clusters} clusters, assumed ICC 0.33)"
+    assert found["sensitivity"].reason == f"design effect {share.weighed_effect:.2f} {seen}"
     assert found["calibration_slope"].method == "cluster-robust (CR2, Satterthwaite)"
 
 
-def test_a_handful_of_repeated_patients_gets_values_without_intervals() -> None:
+def test_a_handful_of_repeated_patients_gets_shares_with_a_warning_and_no_other_interval() -> None:
     scores = draw_cohort(4, 200, patients=6)
     for one in _estimates(scores, 0.3).values():
         assert one.value is not None
+        if one.method == "exact on effective rows, monotone":
+            assert one.low is not None and one.high is not None and one.high - one.low > 0.1
+            assert "only 6 clusters: read with care" in str(one.reason)
+            continue
         assert (one.low, one.high, one.status) == (None, None, "insufficient")
         assert "patients" in str(one.reason)
 
