@@ -75,7 +75,7 @@ class RiskTask:
         """What the columns of the study say, and the levels of the table where it could be read."""
         assert study.columns is not None
         thresholds = study.all_thresholds()
-        smoother = Smoother("spline", np.zeros(0))
+        smoother = Smoother(np.zeros(0))
         metrics = risk_metrics(thresholds=thresholds, smoother=smoother, also=asked_for(study))
         held = {metric.name for metric in metrics}
         needs = "it needs a decision threshold, such as thresholds: [0.2]"
