@@ -7,16 +7,19 @@ from typing import Any
 import numpy as np
 
 from workup.estimate import Draws, estimate
-from workup.metric import FEWEST_PATIENTS, share_interval
+from workup.metric import FEWEST_CLUSTERS, FEWEST_PATIENTS, share_interval
 from workup.scores import Floats, Scores
 from workup.stats import calibration, rank, smooth
+from workup.stats.net_benefit import net_benefit_curve
 from workup.stats.perfect_calibration import DRAWS, distances_by_chance
 from workup.stats.random import generator
-from workup.tasks.risk.calibration_metrics import at_an_end, enough_for_curve, slope_without_ends
+from workup.tasks.risk.calibration_metrics import NO_CURVE, at_an_end, enough_for_curve, slope_without_ends
 from workup.tasks.risk.metrics import Smoother, calibration_metrics
+from workup.tasks.risk.sweep import shown_groups
 
 _BINS = 20
 _GRID = 60
+_GROUP_GRID = 20
 
 
 def panels(scores: Scores, smoother: Smoother, *, seed: int = 0, loess: bool = False) -> dict[str, Any]:
@@ -30,7 +33,7 @@ def panels(scores: Scores, smoother: Smoother, *, seed: int = 0, loess: bool = F
     if 0 < y.sum() < y.size:
         found["roc"] = [{"fpr": x, "sensitivity": t} for x, t in rank.roc_points(y, p, w)]
         found["calibration_curve"] = _calibration(scores, smoother, seed=seed, loess=loess)
-        found["decision_curve"] = decision_curve(y, p, w)
+        found["decision_curve"] = decision_curve(scores)
         slope = _slope_without_ends(scores)
         if slope:
             found["slope_without_ends"] = slope
@@ -97,24 +100,40 @@ def _distribution(y: Floats, p: Floats, w: Floats) -> list[dict[str, Any]]:
 
 
 def _calibration(scores: Scores, smoother: Smoother, *, seed: int, loess: bool) -> dict[str, Any]:
-    """The spline and its band over the middle 98 % of the risks that have log odds, and what stands beside it."""
-    found: dict[str, Any] = {"smoother": "spline", "spline": [], "rug": _deciles(scores), "ends": _ends(scores)}
-    inside = scores.take(np.flatnonzero(at_an_end(scores) == 0))
-    if len(inside):
-        y, p, w = inside["outcome"], inside["risk"], inside.base_weight
-        lp = calibration.logit(p)
-        ends = [smooth.weighted_quantile(lp, w, share) for share in (0.01, 0.99)]
-        grid = np.linspace(ends[0], ends[1], _GRID)
-        curve = smooth.spline_curve(lp, y, w, inside.patient, at=smoother.knots, grid=grid)
-        found["spline"] = [
-            {"risk": risk, "observed": seen, "low": low, "high": high}
-            for risk, seen, low, high in zip(curve.risk, curve.observed, curve.low, curve.high, strict=True)
-        ]
-        if loess:
-            thin = smooth.loess(p, y, curve.risk, weight=inside.weight)
-            found["loess"] = [{"risk": risk, "observed": seen} for risk, seen in zip(curve.risk, thin, strict=True)]
+    """The spline with its band, and what stands beside it."""
+    found: dict[str, Any] = {
+        "smoother": "spline",
+        "spline": _spline(scores, smoother, points=_GRID),
+        "rug": _deciles(scores),
+        "ends": _ends(scores),
+    }
+    if loess and found["spline"]:
+        inside = _inside(scores)
+        at = np.array([row["risk"] for row in found["spline"]])
+        thin = smooth.loess(inside["risk"], inside["outcome"], at, weight=inside.weight)
+        found["loess"] = [{"risk": risk, "observed": seen} for risk, seen in zip(at, thin, strict=True)]
     chance = _by_chance(scores, smoother, seed)
     return found | ({"by_chance": chance} if chance else {})
+
+
+def _inside(scores: Scores) -> Scores:
+    """The rows whose risks have log odds."""
+    return scores.take(np.flatnonzero(at_an_end(scores) == 0))
+
+
+def _spline(scores: Scores, smoother: Smoother, *, points: int) -> list[dict[str, Any]]:
+    """The spline and its band over the middle 98 % of the risks that have log odds; nothing where none has."""
+    inside = _inside(scores)
+    if not len(inside):
+        return []
+    lp, w = calibration.logit(inside["risk"]), inside.base_weight
+    ends = [smooth.weighted_quantile(lp, w, share) for share in (0.01, 0.99)]
+    grid = np.linspace(ends[0], ends[1], points)
+    curve = smooth.spline_curve(lp, inside["outcome"], w, inside.patient, at=smoother.knots, grid=grid)
+    return [
+        {"risk": risk, "observed": seen, "low": low, "high": high}
+        for risk, seen, low, high in zip(curve.risk, curve.observed, curve.low, curve.high, strict=True)
+    ]
 
 
 def _ends(scores: Scores) -> list[dict[str, Any]]:
@@ -140,6 +159,26 @@ def _ends(scores: Scores) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def calibration_by_group(scores: Scores, smoother: Smoother) -> dict[str, Any]:
+    """The calibration curve of every group, made as that of everyone; a group that cannot have one says why."""
+    groups, left_out = shown_groups(scores)
+    curves = []
+    for key, rows in groups:
+        part = scores.take(rows)
+        events = int(part["outcome"].sum())
+        reason = None
+        points: list[dict[str, Any]] = []
+        if not enough_for_curve(part["outcome"][at_an_end(part) == 0]):
+            reason = NO_CURVE
+        else:
+            points = _spline(part, smoother, points=_GROUP_GRID)
+            if not all(np.isfinite(value) for point in points for value in point.values()):
+                points, reason = [], "the curve has no finite fit: these risks separate the outcomes or hardly differ"
+        size = {"n_patients": part.n_patients, "n_rows": len(part), "n_events": events}
+        curves.append({"slice": key, **size, "spline": points, "reason": reason})
+    return {"curves": curves, "left_out": left_out}
 
 
 def _by_chance(scores: Scores, smoother: Smoother, seed: int) -> dict[str, Any]:
@@ -178,8 +217,7 @@ def _slope_without_ends(scores: Scores) -> dict[str, Any]:
     if without is None:
         return {}
     [slope] = [metric for metric in calibration_metrics() if metric.name == "calibration_slope"]
-    inside = scores.take(np.flatnonzero(at_an_end(scores) == 0))
-    both = [estimate(part, [slope], draws=Draws(), levels=(0.95,))[0].as_dict() for part in (scores, inside)]
+    both = [estimate(part, [slope], draws=Draws(), levels=(0.95,))[0].as_dict() for part in (scores, _inside(scores))]
     return {"rows_at_an_end": without.rows, "moved_in_se": without.moved, "all_rows": both[0], "without": both[1]}
 
 
@@ -205,23 +243,33 @@ def _deciles(scores: Scores) -> list[dict[str, float]]:
     ]
 
 
-def decision_curve(y: Floats, p: Floats, w: Floats) -> list[dict[str, float | None]]:
-    """Net benefit of the model, of treating all and of treating none, standardised, and interventions avoided."""
-    total, prevalence = w.sum(), float(w @ y / w.sum())
-    rows: list[dict[str, float | None]] = []
-    for threshold in np.arange(1, 100) / 100:
-        odds = threshold / (1 - threshold)
-        flagged = p >= threshold
-        benefit = float((w[flagged] @ y[flagged] - odds * (w[flagged] @ (1 - y[flagged]))) / total)
-        treat_all = prevalence - (1 - prevalence) * odds
+def decision_curve(scores: Scores) -> list[dict[str, Any]]:
+    """Net benefit of the model with its pointwise interval, of treating all and of treating none, what the model gains
+    over treating all, standardised net benefit, and interventions avoided."""
+    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
+    prevalence = float(w @ y / w.sum())
+    patient = None if scores.independent else scores.patient
+    few = patient is not None and scores.n_patients < FEWEST_CLUSTERS
+    reason = f"insufficient: rows repeat within {scores.n_patients} patients; at least {FEWEST_CLUSTERS} are needed"
+    rows: list[dict[str, Any]] = []
+    for one in net_benefit_curve(y, p, np.arange(1, 100) / 100, weight=scores.weight, cluster=patient):
+        odds = one.threshold / (1 - one.threshold)
+        ends = (*one.ends, *one.over_all_ends) if not few else (None,) * 4
         rows.append(
             {
-                "threshold": float(threshold),
-                "model": benefit,
-                "treat_all": treat_all,
+                "threshold": one.threshold,
+                "model": one.value,
+                "low": ends[0],
+                "high": ends[1],
+                "treat_all": prevalence - (1 - prevalence) * odds,
                 "treat_none": 0.0,
-                "standardised": benefit / prevalence if prevalence > 0 else None,
-                "avoided_per_100": (benefit - treat_all) / odds * 100,
+                "over_all": one.over_all,
+                "over_all_low": ends[2],
+                "over_all_high": ends[3],
+                "standardised": one.value / prevalence if prevalence > 0 else None,
+                "avoided_per_100": one.over_all / odds * 100,
+                "n_patients": scores.n_patients,
+                **({"reason": reason} if few else {}),
             }
         )
     return rows

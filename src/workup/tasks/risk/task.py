@@ -23,7 +23,8 @@ from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
-from workup.tasks.risk.panels import panels
+from workup.tasks.risk.panels import calibration_by_group, panels
+from workup.tasks.risk.sweep import sweep
 
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
 _EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)), also=ON_REQUEST)
@@ -187,11 +188,17 @@ class RiskTask:
         return iter(())
 
     def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
-        """The four panels (ROC, calibration, decision curve, risk distributions), the summary, and what comes first."""
-        found = panels(scores, Smoother.of(scores), seed=study.seed, loess=study.calibration.loess_curve)
+        """The four panels (ROC, calibration, decision curve, risk distributions), the summary, what every threshold would
+        mean, and what must be read first."""
+        smoother = Smoother.of(scores)
         column = study.columns.risk if study.columns is not None and not study.systems else None
         alarm = runs_backwards(scores, column)
-        return {"alarms": [{"code": "runs_backwards", "sentence": alarm}], **found} if alarm else found
+        return {
+            **({"alarms": [{"code": "runs_backwards", "sentence": alarm}]} if alarm else {}),
+            **panels(scores, smoother, seed=study.seed, loess=study.calibration.loess_curve),
+            "threshold_sweep": sweep(scores, study.all_thresholds()),
+            "calibration_by_group": calibration_by_group(scores, smoother),
+        }
 
     def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
         """What a reader must know before the first number."""
