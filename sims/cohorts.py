@@ -94,7 +94,7 @@ def _truth(prevalence: float, threshold: float) -> tuple[tuple[str, float], ...]
         ("auroc", _auroc(mean, prevalence)),
         ("brier", population_mean(mean, squared_error)),
         ("calibration_slope", 1 / STRETCH),
-        ("ici", _expected(mean, distance)),
+        ("ici", population_mean(mean, distance)),
         ("oe_ratio", prevalence / expected),
         ("oe_ratio, expected events fixed", prevalence / expected),
         ("ppv", hit / flagged),

@@ -17,8 +17,8 @@ from workup.tasks.risk.discrimination import BOTH_CLASSES
 
 FEWEST_FOR_CURVE = 10  # events, and non-events: below that a curve with four bends separates them more often than not
 NO_CURVE = (
-    f"a curve needs at least {FEWEST_FOR_CURVE} rows with and {FEWEST_FOR_CURVE} without the event whose risks are neither "
-    "0 nor 1"
+    f"a curve needs at least {FEWEST_FOR_CURVE} rows with and {FEWEST_FOR_CURVE} without the event whose risks are "
+    "neither 0 nor 1"
 )
 MOVED = 0.5  # standard errors by which rows without log odds may move the slope before it is shown without them too
 SEPARATED = "has no finite value: no events, only events, risks that separate them perfectly, or all risks equal"

@@ -188,8 +188,8 @@ class RiskTask:
         return iter(())
 
     def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
-        """The four panels (ROC, calibration, decision curve, risk distributions), the summary, what every threshold would
-        mean, and what must be read first."""
+        """The four panels (ROC, calibration, decision curve, risk distributions), the summary, what every threshold
+        would mean, and what must be read first."""
         smoother = Smoother.of(scores)
         column = study.columns.risk if study.columns is not None and not study.systems else None
         alarm = runs_backwards(scores, column)
