@@ -74,7 +74,7 @@ def test_rows_of_risk_groups_agree(
     scores = grouped(scores, groups, seed)
     worse = scores.groups["g"].codes == groups - 1
     scores = replace(scores, values={**scores.values, "risk": np.where(worse, 0.5 * scores["risk"], scores["risk"])})
-    metrics = [one for one in every_metric(scores, "spline") if one.name != "ece"]
+    metrics = [one for one in every_metric(scores) if one.name != "ece"]
     chosen = {"margin": margin, "comparator": comparator, "adjust": adjust}
     refuse_contradictions(subgroups(scores, metrics, settings=chosen, draws=DRAWS))
 
@@ -104,9 +104,7 @@ def test_a_group_that_the_test_of_all_groups_cannot_see_is_not_held_back_by_it()
     scores = grouped(draw_cohort(3, 900, patients=450), 4)
     missed = (scores.groups["g"].codes == 3) & (scores["outcome"] > 0)
     scores = replace(scores, values={**scores.values, "risk": np.where(missed, 0.01, scores["risk"])})
-    metrics = [
-        one for one in every_metric(scores, "spline") if one.name == "sensitivity" and one.at["threshold"] == 0.2
-    ]
+    metrics = [one for one in every_metric(scores) if one.name == "sensitivity" and one.at["threshold"] == 0.2]
     found = subgroups(scores, metrics, settings={"margin": 0.05}, draws=DRAWS)
     [test] = found.tables["omnibus"]
     assert test["without"] == ["D"]
@@ -126,7 +124,7 @@ def test_a_gap_held_back_by_the_test_of_all_groups_shows_an_interval_that_allows
         group = rng.choice(4, 400, p=(0.6, 0.2, 0.14, 0.06))
         scores = Scores.of({"outcome": outcome, "risk": risk})
         scores = replace(scores, groups={"g": Levels(group, ("A", "B", "C", "D"))})
-        metrics = [one for one in every_metric(scores, "spline") if one.name == "sensitivity"][:1]
+        metrics = [one for one in every_metric(scores) if one.name == "sensitivity"][:1]
         found = subgroups(scores, metrics, settings={"margin": 0.0}, draws=DRAWS)
         refuse_contradictions(found)
         held = [row for row in found.comparisons if "extended to the margin" in (row.get("rule") or "")]
@@ -179,7 +177,7 @@ def reconciled(row: Mapping[str, Any]) -> bool:
 @given(seed=st.integers(0, 5000), rows=st.sampled_from([120, 400]), noise=st.sampled_from([0.02, 0.06, 0.15]))
 def test_rows_of_two_systems_agree(seed: int, rows: int, noise: float) -> None:
     first, second = pair(seed, rows, noise)
-    metrics = [one for one in every_metric(first, "spline") if one.name != "ece"]
+    metrics = [one for one in every_metric(first) if one.name != "ece"]
     paired = compare_scores(first, second, metrics, DRAWS, groups=["ward"])
     for row in compare(record(), record(), paired=paired).rows:
         assert reconciled(row), row
@@ -188,7 +186,7 @@ def test_rows_of_two_systems_agree(seed: int, rows: int, noise: float) -> None:
 def test_a_difference_that_only_holms_adjustment_silences_says_so_in_every_form() -> None:
     for seed in range(60):
         first, second = pair(seed, 300, 0.04)
-        metrics = [one for one in every_metric(first, "spline") if one.name != "ece"]
+        metrics = [one for one in every_metric(first) if one.name != "ece"]
         found = compare(record(), record(), paired=compare_scores(first, second, metrics, DRAWS))
         silenced = [row for row in found.rows if "not among the" in row["rule"]]
         if silenced:
@@ -285,7 +283,7 @@ def test_a_family_leaves_thresholds_and_metrics_out() -> None:
 
 def test_the_primary_threshold_of_a_family_is_that_of_the_study() -> None:
     scores = grouped(draw_cohort(1, 300), 2)
-    metrics = every_metric(scores, "spline")
+    metrics = every_metric(scores)
     chosen = {"margin": 0.05, "family": {"thresholds": "primary"}}
     found = subgroups(scores, metrics, settings=chosen, draws=DRAWS, primary={"threshold": 0.5})
     judged = {row["slice"].get("threshold") for row in found.comparisons if row["margin"] is not None}
@@ -311,4 +309,4 @@ def test_a_family_that_cannot_be_read_is_refused(chosen: dict[str, Any], says: s
     scores = grouped(draw_cohort(1, 120), 2)
     settings_ = {"margin": 0.05, "family": chosen}
     with pytest.raises(StudyError, match=says):
-        subgroups(scores, every_metric(scores, "spline"), settings=settings_, draws=DRAWS)
+        subgroups(scores, every_metric(scores), settings=settings_, draws=DRAWS)
