@@ -23,7 +23,7 @@ METRIC_NAMES = (
     *("time_to_loss", "availability", "use", "conflict_rate", "never_events", "plan_coverage", "plan_contradicted"),
     *("copy_rate", "pdsqi"),
     # Beside those of the contract.
-    *("recall_at_horizon", "recall_weighted", "decay_slope_logistic", "never_event_rate"),
+    *("recall_at_horizon", "recall_weighted", "decay_slope_logistic", "never_event_rate", "never_events_per_100"),
     *("conflict_rate_published", "plan_alignment_published"),
 )
 LEAST_COVERAGE = 0.95  # share of scorable facts below which the headline is withheld
