@@ -165,7 +165,7 @@ def _matching(rows: Sequence[Estimate], keys: Mapping[str, str], primary: Mappin
             if key in row.slice:
                 wanted.setdefault(key, str(value))
         if set(row.slice) == set(wanted) and all(
-            value == "*" or _same(row.slice[key], value) for key, value in wanted.items()
+            value == "*" or same_value(row.slice[key], value) for key, value in wanted.items()
         ):
             found.append(row)
     return found
@@ -173,10 +173,11 @@ def _matching(rows: Sequence[Estimate], keys: Mapping[str, str], primary: Mappin
 
 def same_slice(held: Mapping[str, Any], named: Mapping[str, Any]) -> bool:
     """Do two slices name the same rows? Numbers are one where a record would write them alike."""
-    return set(held) == set(named) and all(_same(held[key], str(value)) for key, value in named.items())
+    return set(held) == set(named) and all(same_value(held[key], str(value)) for key, value in named.items())
 
 
-def _same(held: Any, named: str) -> bool:
+def same_value(held: Any, named: str) -> bool:
+    """Is a value of a slice the one that a rule names?"""
     if isinstance(held, (int, float)) and not isinstance(held, bool):
         try:
             return f"{float(held):.{_DIGITS}g}" == f"{float(named):.{_DIGITS}g}"

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from platform import python_version
 from typing import Any, Literal
 
@@ -15,9 +14,10 @@ import numpy as np
 
 import workup
 from workup import plugins
+from workup.checking import Ready, check_settings, checked, placed
 from workup.errors import StudyError, near
 from workup.estimate import Draws
-from workup.gates import Gate, judge, levels, primary_values
+from workup.gates import judge, levels, primary_values
 from workup.lenses.evidence import holdings
 from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
@@ -37,6 +37,7 @@ def validate(
     show_text: bool = False,
     details: Literal["primary", "all"] = "primary",
     watch: Watch = lambda what, done, total: None,
+    ready: Ready | None = None,
 ) -> Report:
     """Give one system the work-up a study asks for.
 
@@ -44,14 +45,14 @@ def validate(
     `refit(table)` fits a new model, for optimism correction; `run` keeps outputs so that a killed run resumes.
     `budget` bounds what a system that costs is asked for. `show_text` writes text of the documents into the record,
     which then holds PHI and says so; `details` of single units are kept of the primary setting, or of every one.
+    `ready` is the study as `workup.checking.checked` found it, where the caller has asked before.
     """
-    task: Task = plugins.find("tasks", study.task)()
-    gates = [Gate.parse(rule, known=task.metric_names, task=study.task) for rule in study.gates]
-    baseline = Report.read(study.base / study.baseline) if study.baseline else None
-    engine = plugins.make("engines", study.engine, {}, where="engine", context={"workers": study.workers})
+    given = system is not None and not isinstance(system, str)
+    ready = ready or checked(study, table=table, refit=refit is not None, systems=not given)
+    task, corpus, gates, baseline, engine = ready.task, ready.corpus, ready.gates, ready.baseline, ready.engine
+    beside, split = _beside_sites(study), _split(study)
     opener = Opener(study, system)
 
-    corpus = task.read(study, table)
     outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch, budget=budget)
     scores = task.scores(corpus, outputs)
     metrics = task.metrics(scores, study)
@@ -60,7 +61,7 @@ def validate(
     draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
     own = {
         "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
-        "sites": _beside_sites(study),
+        "sites": beside,
     }
     results: dict[str, LensResult] = {}
     for lens, settings in study.lenses.items():
@@ -76,7 +77,7 @@ def validate(
             **own.get(lens, {}),
         )
     notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
-    tables = {"holdings": holdings(scores), **_split(study), **task.tables(scores, study, show_text=show_text)}
+    tables = {"holdings": holdings(scores), **split, **task.tables(scores, study, show_text=show_text)}
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
 
     verdicts = judge(
@@ -143,7 +144,7 @@ class Opener:
     def __call__(self) -> Any:
         if self._open is None:
             assert self._part is not None
-            self._open = plugins.make("systems", self._part.use, self._part.settings, **_place(self._base, self._part))
+            self._open = plugins.make("systems", self._part.use, self._part.settings, **placed(self._base, self._part))
         return self._open
 
     def __getstate__(self) -> dict[str, Any]:
@@ -168,17 +169,6 @@ class Opener:
         told = self._part is None or getattr(self(), "versioned", False)
         settings = {} if told or self._part is None else self._part.settings
         return {**self.identity(), "settings": settings}
-
-
-def check_settings(study: Study, part: SystemPart) -> None:
-    """Refuse a system of the study whose settings it cannot take, without building it."""
-    plugins.check("systems", part.use, part.settings, **_place(study.base, part))
-
-
-def _place(base: Path, part: SystemPart) -> dict[str, Any]:
-    """Where a system's settings stand, for messages, and what it is told beside them."""
-    name = part.name or part.use
-    return {"where": f"systems.{name}", "context": {"name": name, "base": base}}
 
 
 def _wrapped(model: Any) -> Any:

@@ -20,7 +20,7 @@ from workup.scores import Floats, Levels, Scores
 from workup.stats.bootstrap import unit_counts
 from workup.stats.random import generator
 from workup.study import Part as StudyPart
-from workup.task import Part
+from workup.task import Part, StudyDesign
 
 # Rows to fit on (positions, repeats allowed) → the same Scores with the values a refitted system would give all rows.
 Refit = Callable[[npt.NDArray[np.intp]], Scores]
@@ -33,6 +33,25 @@ class Settings(StudyPart):
     folds: int = Field(0, ge=0, description="Folds of patients for cross-validation; 0 for none")
     refit: str | None = Field(None, description="package.module:function that fits a model to a table")
     leave_one_site_out: bool = Field(False, description="Predict each site by a model fitted on the others")
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    given = sorted(chosen.model_fields_set)
+    if given and not (design.refit or chosen.refit):
+        yield (
+            f": {', '.join(given)} {'need' if len(given) > 1 else 'needs'} a refit function. To fix: add "
+            "'refit: package.module:function', or leave them out."
+        )
+    if chosen.folds == 1:
+        yield ".folds: expected at least 2, or 0 for none; got 1."
+    if chosen.leave_one_site_out and (design.placed is False or (design.sites is not None and len(design.sites) < 2)):
+        yield ".leave_one_site_out: it needs a site column with at least two sites. To fix: name it as columns.site."
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """Keys of the slices that the lens will make."""
+    return ["validation", *(["site", "pooled"] if chosen.leave_one_site_out else [])]
 
 
 def internal(

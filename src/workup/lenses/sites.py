@@ -14,14 +14,17 @@ from pydantic import Field
 
 from workup.errors import StudyError, near
 from workup.estimate import Draws, Progress
+from workup.lenses.checks import unknown_groups
 from workup.lenses.evidence import SiteEvidence, holdings
 from workup.lenses.internal import internal
 from workup.lenses.pooling import Goal, PoolSettings, pool_sites, poolable
+from workup.lenses.site_limits import bounds
 from workup.lenses.site_tables import read_places
 from workup.lenses.subgroups import subgroups
 from workup.metric import Metric
 from workup.report import LensResult, Report
 from workup.scores import MISSING, Bools, Levels, Scores
+from workup.task import StudyDesign
 
 
 class Settings(PoolSettings):
@@ -31,6 +34,24 @@ class Settings(PoolSettings):
     internal: str | None = Field(
         None, description="report.json of the development data, relative to the study file: the internal reference"
     )
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    if design.placed is False:
+        yield " needs to know the sites. To fix: name their column as columns.site."
+    yield from unknown_groups("by", chosen.by, design)
+    if chosen.development is not None and design.sites is not None and chosen.development not in design.sites:
+        yield f".development: '{chosen.development}' is not one of the sites; {near(chosen.development, design.sites)}."
+    if design.metrics is not None:
+        pooled = poolable(design.metrics)
+        goals = {metric.name: Goal(metric.better, metric.target) for metric in pooled}
+        bounds(chosen.limit, goals=goals, scales={metric.name: metric.scale for metric in pooled})
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """Keys of the slices that the lens will make."""
+    return ["site", "pooled", *chosen.by, *(design.groups or ())]
 
 
 def sites(

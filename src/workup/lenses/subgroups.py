@@ -11,6 +11,7 @@ from pydantic import Field
 
 from workup.errors import StudyError, near
 from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate, replicate, slices_by
+from workup.lenses.checks import crowded, refuse_too_many, too_many, unknown_groups, unknown_metrics
 from workup.lenses.contrasts import Contrast, Side, as_row, difference, ratio
 from workup.lenses.omnibus import omnibus
 from workup.metric import Metric
@@ -19,8 +20,12 @@ from workup.scores import Bools, Floats, Levels, Scores
 from workup.stats.intervals import z_critical
 from workup.stats.multiplicity import adjust
 from workup.study import Part
+from workup.task import StudyDesign
 
 Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
+
+
+_COMPARATORS = ("rest", "largest", "best", "overall")
 
 
 class Settings(Part):
@@ -42,6 +47,52 @@ class Settings(Part):
     )
     adjust: Literal["holm", "bh"] = Field("holm", description="holm to confirm, bh to explore")
     alpha: float = Field(0.05, gt=0, lt=1, description="Chance of a false disparity over the whole family")
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    if design.groups is not None and not (chosen.by or design.groups):
+        yield " needs groups. To fix: name columns under columns.groups."
+    for field, names in (
+        ("by", chosen.by),
+        ("intersections", [name for pair in chosen.intersections for name in pair]),
+    ):
+        yield from unknown_groups(field, names, design)
+    for one, other in chosen.intersections:
+        known = design.groups or {}
+        if {one, other} <= set(known) and (said := too_many(f"{one} × {other}", known[one].crossed(known[other]))):
+            yield f".intersections: {said}."
+    yield from crowded("by", chosen.by or design.groups or (), design)
+    yield from _wrong_margins(chosen, design)
+    if isinstance(chosen.comparator, dict):
+        yield from unknown_groups("comparator", chosen.comparator, design)
+    for name in chosen.by or design.groups or ():
+        choice = chosen.comparator.get(name, "rest") if isinstance(chosen.comparator, dict) else chosen.comparator
+        levels = design.levels(name)
+        if levels is not None and choice not in (*levels, *_COMPARATORS):
+            yield (
+                f".comparator: '{choice}' is neither {', '.join(_COMPARATORS)} nor a level of '{name}'; "
+                f"{near(choice, levels)}."
+            )
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """Keys of the slices that the lens will make."""
+    return [*(chosen.by or design.groups or ()), *(f"{one} × {other}" for one, other in chosen.intersections)]
+
+
+def _wrong_margins(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """A gap between two shares or AUCs cannot reach 1, so a margin of 5 would let anything pass."""
+    one = {} if chosen.margin is None else {"": chosen.margin}
+    margins: dict[str, Any] = chosen.margin if isinstance(chosen.margin, dict) else one
+    yield from unknown_metrics("margin", filter(None, margins), design)
+    for name, margin in margins.items():
+        field = f".margin.{name}" if name else ".margin"
+        if not (np.isfinite(margin) and margin > 0):
+            yield f"{field}: expected a number above 0; got {margin:g}."
+        elif margin >= 1 and (not name or design.scale(name) == "logit"):
+            percent = f" To fix: write {margin / 100:g} for {margin:g} points." if margin <= 100 else ""
+            yield f"{field}: expected a gap between two shares or AUCs, above 0 and below 1; got {margin:g}.{percent}"
 
 
 @dataclass(frozen=True)
@@ -95,6 +146,8 @@ def _groups(scores: Scores, chosen: Settings) -> dict[str, Levels]:
     groups = {name: scores.groups[name] for name in by}
     for first, second in chosen.intersections:
         groups[f"{first} × {second}"] = scores.groups[first].crossed(scores.groups[second])
+    for name, levels in groups.items():
+        refuse_too_many(name, levels, where="lenses.subgroups")
     return groups
 
 

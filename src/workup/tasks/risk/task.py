@@ -18,7 +18,7 @@ from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
+from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, StudyDesign, Table, Watch
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
@@ -68,6 +68,30 @@ class RiskTask:
             notes=cohort.notes,
             cohort=cohort,
         )
+
+    def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
+        """What the columns of the study say, and the levels of the table where it could be read."""
+        assert study.columns is not None
+        thresholds = study.all_thresholds()
+        smoother = Smoother("spline", np.zeros(0))
+        metrics = risk_metrics(thresholds=thresholds, smoother=smoother, also=asked_for(study))
+        held = {metric.name for metric in metrics}
+        needs = "it needs a decision threshold, such as thresholds: [0.2]"
+        cohort = None if corpus is None else _cohort(corpus)
+        site = None if cohort is None or cohort.site is None else Levels.of(cohort.site)
+        return StudyDesign(
+            groups=None if cohort is None else {name: Levels.of(column) for name, column in cohort.groups.items()},
+            sites=None if site is None else site.names,
+            placed=study.columns.site is not None,
+            timed=study.columns.time is not None,
+            metrics=metrics,
+            absent={name: needs for name in METRIC_NAMES if name not in held and not thresholds},
+        )
+
+    def check_recorded(self, system: RiskSystem, corpus: Corpus) -> None:
+        """Refuse recorded risks that could not be scored; nothing is run for it."""
+        cohort = _cohort(corpus)
+        _checked(system.predict(cohort.table), len(cohort), 0)
 
     def _table(self, study: Study, table: Any) -> tuple[Table, str, int | None]:
         part = study.corpus
