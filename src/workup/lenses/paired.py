@@ -15,10 +15,10 @@ import numpy.typing as npt
 from workup.errors import InputError
 from workup.estimate import EVERYTHING, Draws, jackknife, replicate, slices_by
 from workup.lenses.contrasts import Contrast, Side, difference
-from workup.metric import FEWEST_CLUSTERS, FEWEST_PATIENTS, Linear, Metric
+from workup.metric import FEWEST_CLUSTERS, FEWEST_FOR_SHARES, FEWEST_PATIENTS, Linear, Metric, few_clusters
 from workup.scores import Bools, Floats, Levels, Scores
 from workup.stats import rank
-from workup.stats.intervals import z_critical
+from workup.stats.intervals import share_difference, z_critical
 from workup.stats.paired_gaps import patient_gap
 
 LEVEL = 0.95
@@ -122,7 +122,7 @@ def compare_scores(
             else:
                 assert drawn is not None
                 sides = [Side(part, drawn[i][s, place[id(metric)]]) for i, part in enumerate(parts)]
-            if by_patient and not alike:
+            if by_patient and (not alike or _is_share(metric)):
                 gap, distance = _linearised(metric, parts[0], parts[1], strata), None
             else:
                 gap = _paired(metric, sides[0], sides[1])
@@ -179,6 +179,8 @@ def _paired(metric: Metric, first: Side, second: Side) -> Gap:
         return Gap(gap, reason=f"insufficient: {few}")
     moved = second.replicates - first.replicates
     if gap == 0 and not np.any(moved[np.isfinite(moved)]):
+        if _is_share(metric):
+            return _shares(metric, first.scores, second.scores, gap)
         return Gap(
             0.0, p=1.0, method="shared replicates", reason="alike in every resample, so no interval can be given"
         )
@@ -208,6 +210,8 @@ def _linearised(metric: Metric, first: Scores, second: Scores, strata: Levels | 
         own = metric.interval(scores, LEVEL)  # type: ignore[misc]
         if own.status != "ok":  # a figure that nothing may rest on is no better for being compared
             return Gap(gap, reason=f"{own.status} in one of them: {own.reason or 'no interval'}")
+    if strata is None and _is_share(metric):
+        return _shares(metric, first, second, gap)
     (mine, counted), (theirs, also) = (_influence(metric, scores) for scores in (first, second))
     between, of = (theirs - mine)[counted | also], counted | also
     if not np.isfinite(between).all():
@@ -227,6 +231,26 @@ def _linearised(metric: Metric, first: Scores, second: Scores, strata: Levels | 
     if metric.scale == "logit":  # a share, and so is the distance of two from each other
         low, high = max(low, -1.0), min(high, 1.0)
     return Gap(gap, low, high, found.p(), f"linearised over patients, t on {found.df:.0f} df")
+
+
+def _is_share(metric: Metric) -> bool:
+    """A share of units that are counted, and not of weights."""
+    return metric.linear is not None and metric.counts is not None and metric.scale == "logit"
+
+
+def _shares(metric: Metric, first: Scores, second: Scores, gap: float) -> Gap:
+    """second − first of a share: on the same units where both count the same, else from the ends of either.
+
+    Where no unit differs the interval is not a point: how often two systems differ was seen in so many units only.
+    """
+    assert metric.linear is not None
+    sides = [metric.linear.columns(one).T for one in (first, second)]
+    counted = (sides[0][1] > 0) | (sides[1][1] > 0)
+    clusters = np.unique(first.patient[counted]).size
+    if clusters < FEWEST_FOR_SHARES:
+        return Gap(gap, reason=f"insufficient: {clusters} patients; at least {FEWEST_FOR_SHARES} are needed")
+    found = share_difference(sides[0], sides[1], first.patient, first.base_weight, level=LEVEL)
+    return Gap(gap, found.low, found.high, found.p, found.method, few_clusters(clusters))
 
 
 def _influence(metric: Metric, scores: Scores) -> tuple[Floats, Bools]:

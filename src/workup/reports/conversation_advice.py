@@ -12,7 +12,6 @@ from workup.reports.conversation_setting import Numbers, Setting, noun
 from workup.reports.conversation_turns import table_of
 from workup.reports.conversation_words import between, brief, capital, counted, figure, value_words, why
 from workup.reports.layout import Section, Table
-from workup.reports.spans_words import percent
 from workup.reports.wording import number, plural
 
 MOST_LISTED = 50  # on a page; the record holds more

@@ -161,7 +161,7 @@ def never_words(numbers: Numbers, report: Report) -> str:
     """How many were seen and in how many cases, and how common they may be at most."""
     seen, unit = numbers.get("never_events"), noun(report)
     rate = numbers.get("never_event_rate", level=ONE_SIDED) or numbers.get("never_event_rate")
-    if seen is None or seen.value is None or rate is None or rate.numerator is None or not rate.denominator:
+    if seen is None or seen.value is None or rate is None or rate.value is None or not rate.denominator:
         return "no bound"
     total, cases = int(seen.value), int(rate.denominator)
     held = numbers.get("never_events_per_100")
@@ -172,7 +172,7 @@ def never_words(numbers: Numbers, report: Report) -> str:
             within = f"{plural(int(held.denominator), 'conversation')} of {where}"
         start = f"none seen in {within}"
     else:
-        start = f"{plural(total, 'never-event')}, in {int(rate.numerator)} of {where}"
+        start = f"{plural(total, 'never-event')}, in {int(rate.numerator or 0)} of {where}"
     if cases < FEWEST_FOR_A_RATE:
         return f"{start}; {where} are too few for a rate"
     if rate.high is None:

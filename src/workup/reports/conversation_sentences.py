@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from workup.report import Estimate, Report
 from workup.reports.conversation_headline import TOO_SHORT, against_bar, at_horizon, never_words
 from workup.reports.conversation_memory import advice as memory_words
-from workup.reports.conversation_setting import Numbers, Setting, noun
+from workup.reports.conversation_setting import Numbers, Setting
 from workup.reports.conversation_turns import table_of
 from workup.reports.conversation_words import between, capital, counted, hundred, tidy, value_words, why
 from workup.reports.spans_words import percent

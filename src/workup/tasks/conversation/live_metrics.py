@@ -130,7 +130,8 @@ def _never_events() -> list[Metric]:
 
         def made() -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
             _, first, codes = np.unique(scores.patient, return_index=True, return_inverse=True)
-            events, conversations = (np.bincount(codes, weights=of_row(scores, name)) for name in (count, held))
+            sums = (np.bincount(codes, weights=of_row(scores, name)) for name in (count, held))
+            events, conversations = (np.asarray(one, dtype=np.float64) for one in sums)
             return events, conversations, first
 
         return scores.kept("never-events by cluster", made)
