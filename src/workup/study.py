@@ -241,7 +241,9 @@ class Study(Part):
     )
     report: ReportPart = Field(default_factory=ReportPart, description="What is drawn from the record")
     engine: str = Field("serial", description="Where the system runs: serial or processes")
-    workers: int = Field(0, ge=0, description="Worker processes; 0 is one per core")
+    workers: int = Field(
+        0, ge=0, description="Worker processes of the engine, and threads of the lenses; 0 is one per core"
+    )
 
     _base: Path = PrivateAttr(default_factory=Path)
 
