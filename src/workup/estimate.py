@@ -335,8 +335,8 @@ def estimate(
         return found
 
     for s, made in zip(open_slices, _mapped(work, range(len(open_slices)), draws.workers), strict=True):
-        for m, found in made:
-            known.keep_estimate(keys[s][m], found)
+        for m, one_estimate in made:
+            known.keep_estimate(keys[s][m], one_estimate)
     return [
         # Another lens may have asked for the same rows under another name.
         replace(found, slice={**one.key, **metric.at})
