@@ -62,6 +62,7 @@ def validate(
     draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores), workers=_workers(study))
     own = {
         "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
+        "subgroups": {"primary": primary_values(study.record())},
         "sites": beside,
     }
     results: dict[str, LensResult] = {}
