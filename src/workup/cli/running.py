@@ -37,7 +37,9 @@ def run(
         Path | None, typer.Option("-o", "--out", help="Run directory; runs/NAME beside the study if absent")
     ] = None,
     engine: Annotated[str | None, typer.Option(help="serial or processes; the study's own when absent")] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes; 0 is one per core")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that ask the system, and threads of the lenses; 0 is one per core")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and say what would be done")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier outputs and ask the system again")] = False,
     sample: Annotated[int | None, typer.Option(help="So many cases only: seeded, stratified by type")] = None,

@@ -44,7 +44,7 @@ class Gap:
         """From a contrast of two slices, or the sentence that stands in its place."""
         if isinstance(found, str):
             return cls(reason=found)
-        return cls(found.value, *found.ends(LEVEL), p=found.p(0.0), method=found.method)
+        return cls(found.value, *found.ends(LEVEL), p=found.p_alone(), method=found.method)
 
 
 def comparison_row(
@@ -72,6 +72,7 @@ def comparison_row(
         "n_patients": n_patients,
         **dict.fromkeys(("p_adjusted", "margin")),
         "headline": False,
+        "rule": "",
         "direction": "not_assessed",
         "verdict": "not_assessed",
     }

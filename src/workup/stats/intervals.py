@@ -550,6 +550,20 @@ def combine_difference(v1: float, first: Ends, v2: float, second: Ends) -> Ends:
     return Ends(float(low), float(high))
 
 
+def p_of_ends(value: float, ends: Ends, *, level: float = 0.95) -> float | None:
+    """Two-sided p against 0 read off the end on the side of 0, so that it cannot contradict the interval beside it.
+
+    None where that end does not move away from the value.
+
+    >>> p_of_ends(1.0, Ends(0.0, 3.0))
+    0.05
+    """
+    if value == 0:
+        return 1.0
+    near = value - ends.low if value > 0 else ends.high - value
+    return float(normal_p(value / near * z_critical(level))) if near > 0 else None
+
+
 def agresti_caffo(x1: float, n1: float, x2: float, n2: float, *, level: float = 0.95) -> Ends:
     """Agresti and Caffo's interval for a difference: one success and one failure added to each side."""
     p1, p2 = (x1 + 1) / (n1 + 2), (x2 + 1) / (n2 + 2)
