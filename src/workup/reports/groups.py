@@ -7,7 +7,7 @@ from typing import Any
 
 from workup.report import Estimate, LensResult
 from workup.reports.layout import Section, Table
-from workup.reports.wording import at_threshold, group_words, number, p_value, plural, signed
+from workup.reports.wording import at_threshold, group_words, number, p_value, plural, signed, signed_beside
 
 # Enough to see who is served worse without a page per group; the record holds every metric.
 BY_GROUP = (
@@ -57,20 +57,22 @@ def comparisons(result: LensResult) -> Iterator[Section]:
         yield Section("Gaps between groups", (_margin_words(judged),), (_judged(judged),), key="gaps")
     others = [row for row in gaps if row["margin"] is None and row["metric"] in BY_GROUP]
     if others:
-        said = "No margin applies to these gaps, so they are described and not judged. Ratios, and the metrics left "
-        yield Section(
-            "Gaps without a verdict", (f"{said}out here, are in report.json.",), (_described(others),), key="gaps-open"
+        said = (
+            "No margin applies to these gaps, or they are outside the family that the study judges, so they are "
+            "described and not judged: p tests against no gap, and each interval stands alone. Ratios, and the metrics "
+            "left out here, are in report.json."
         )
+        yield Section("Gaps without a verdict", (said,), (_described(others),), key="gaps-open")
     yield from _omnibus(result)
     yield from _largest(result)
 
 
 def _margin_words(rows: list[Row]) -> str:
-    levels = sorted({f"{100 * row['level']:.4g} %" for row in rows})
     return (
         "The metric in a group less the metric in those it is held against. Disparity: the gap exceeds the margin, "
         "allowing for the number of comparisons. Within: the whole interval lies inside the margin. Inconclusive: "
-        f"these data cannot tell. Intervals are simultaneous ({', '.join(levels)} each).{_one_margin(rows)}"
+        "these data cannot tell. Each interval is the one that decided its row, by the rule named there; p tests "
+        f"against the margin.{_one_margin(rows)}"
     )
 
 
@@ -87,8 +89,10 @@ def _who(row: Row) -> tuple[str, str, str]:
 def _gap(row: Row) -> tuple[str, str]:
     if row["value"] is None:
         return "–", "–"
-    ends = "–" if row["low"] is None or row["high"] is None else f"{signed(row['low'])} to {signed(row['high'])}"
-    return signed(row["value"]), ends
+    if row["low"] is None or row["high"] is None:
+        return signed(row["value"]), "–"
+    low, high = (signed_beside(row[end], row["margin"]) for end in ("low", "high"))
+    return signed(row["value"]), f"{low} to {high}"
 
 
 def _judged(rows: list[Row]) -> Table:
@@ -100,12 +104,13 @@ def _judged(rows: list[Row]) -> Table:
             *((number(row["margin"]),) if each else ()),
             p_value(row["p_adjusted"]),
             str(row["verdict"]),
+            str(row.get("rule") or "–"),  # records made before rules were named have none
             str(row["reason"]),
         )
         for row in rows
     )
     margin = ("margin",) if each else ()
-    heads = ("group", "against", "metric", "gap", "interval", *margin, "adjusted p", "verdict", "reason")
+    heads = ("group", "against", "metric", "gap", "interval", *margin, "adjusted p", "verdict", "decided by", "reason")
     return Table(heads, body, "Gaps judged against the declared margin")
 
 
