@@ -394,7 +394,8 @@ def _interval(
     if replicates is None:
         assert metric.interval is not None
         found = metric.interval(scores, level)
-        if found.status == "ok" and (_finite(found.low) is None or _finite(found.high) is None):
+        counted = found.low is None and found.high is None  # what was seen has no interval, and says so
+        if found.status == "ok" and not counted and (_finite(found.low) is None or _finite(found.high) is None):
             return Interval.refused("the interval is not finite: too little information", method=found.method)
         return found
     return _resampled(scores, value, level, replicates, influences.of(metric))

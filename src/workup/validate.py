@@ -56,6 +56,8 @@ def validate(
 
     outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch, budget=budget)
     scores = task.scores(corpus, outputs)
+    if study.icc is not None:
+        scores = replace(scores, icc=study.icc)
     metrics = task.metrics(scores, study)
     followed = task.followed(metrics, study)
 
