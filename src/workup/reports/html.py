@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 from workup.errors import visible
 from workup.report import Estimate, Report
 from workup.reports import conversation_cards, drawing
-from workup.reports.charts import Figure, find, panels, thresholds
+from workup.reports.charts import Figure, find, panels
 from workup.reports.conversation_setting import is_conversation, noun
 from workup.reports.figures import figures
 from workup.reports.layout import Section, Table
@@ -30,7 +30,7 @@ from workup.reports.sections import HOLDS_TEXT, kind, sections
 from workup.reports.spans_cards import Card, cards, facts
 from workup.reports.spans_setting import is_spans
 from workup.reports.spans_viewer import KINDS, Shown, documents
-from workup.reports.wording import at_threshold, backwards, interval, number, rule_words
+from workup.reports.wording import at_threshold, backwards, interval, number, primary_threshold, rule_words
 
 NO_CHARTS = (
     "Charts are left out because the library vl-convert-python is not installed (extra 'report'); "
@@ -307,7 +307,7 @@ def _cards(report: Report) -> list[Card]:
         auroc = find(internal, "auroc", {})
         return [] if auroc is None else [replace(_card(auroc), title="AUROC: the risks run backwards")]
     found = [find(internal, metric, {}) for metric in ("auroc", "oe_ratio", "calibration_slope")]
-    found += [find(internal, "sensitivity", {"threshold": t}) for t in thresholds(internal)[:1]]
+    found.append(find(internal, "sensitivity", {"threshold": primary_threshold(report)}))
     return [_card(e) for e in found if e is not None]
 
 
