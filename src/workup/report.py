@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ class Report:
         """The exact text of report.json."""
         return json.dumps(self.as_dict(), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """Hash of the canonical record."""
         return str(self.as_dict()["sha256"])
@@ -190,7 +191,7 @@ class Report:
     def alarms(self) -> tuple[str, ...]:
         """What must be read before any figure, because the figures do not mean what they seem to."""
         held = (alarm for result in self.results.values() for alarm in result.tables.get("alarms", ()))
-        return tuple(str(alarm["sentence"]) for alarm in held)
+        return tuple(str(alarm[part]) for alarm in held for part in ("sentence", "remedy"))
 
     def _headline(self) -> list[Estimate]:
         """What is said of the whole; the same by label, turn or another arm is for the report to show."""

@@ -206,6 +206,12 @@ class Study(Part):
         examples=[{"internal": {}, "subgroups": {"margin": 0.05}}],
     )
     bootstrap: BootstrapPart = Field(default_factory=BootstrapPart, description="How resampling intervals are made")
+    icc: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="How alike rows of one patient are taken to be where data cannot show it (ICC); 1/3 if absent",
+    )
     thresholds: tuple[float, ...] = Field((), description="Decision thresholds in (0, 1); none is assumed")
     cost_ratio: float | None = Field(
         None, gt=0, description="Harm of a missed event over that of a false alarm; adds the threshold 1 / (1 + ratio)"
@@ -253,7 +259,9 @@ class Study(Part):
     )
     report: ReportPart = Field(default_factory=ReportPart, description="What is drawn from the record")
     engine: str = Field("serial", description="Where the system runs: serial or processes")
-    workers: int = Field(0, ge=0, description="Worker processes; 0 is one per core")
+    workers: int = Field(
+        0, ge=0, description="Worker processes of the engine, and threads of the lenses; 0 is one per core"
+    )
 
     _base: Path = PrivateAttr(default_factory=Path)
 

@@ -221,3 +221,14 @@ def test_three_knots_give_one_restricted_cubic_term() -> None:
     assert basis[:, 2] == pytest.approx(by_hand)
     assert basis[:2, 2] == pytest.approx([0, 0]) and np.diff(basis[3:, 2], 2) == pytest.approx([0], abs=1e-12)
     assert smooth.spline_basis(lp, at[:2]).shape == (6, 2)
+
+
+def test_rows_at_the_ends_alone_are_held_against_their_own_shares() -> None:
+    outcome = np.repeat([1.0, 0.0, 1.0, 0.0], [20, 5, 3, 12])
+    ends = np.repeat([2, 1], [25, 15])
+    risk = np.repeat([1.0, 0.0], [25, 15])
+    found = smooth.spline_distance_replicates(
+        np.zeros(40), outcome, risk, np.ones((2, 40)), at=np.array([-1.0, 0.0, 1.0]), apart=ends
+    )
+    assert found.ici == pytest.approx([0.2, 0.2])
+    assert found.emax == pytest.approx([0.2, 0.2])

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from workup import plugins
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError
+from workup.gates import primary_values
 from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
@@ -48,6 +49,7 @@ class RiskTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    shares = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "alert_rate")
     headline = ("auroc", "auprc", "brier", "sensitivity", "specificity", "ppv", "npv", *_TARGETS)
     batch = _BATCH
     shows_text = False
@@ -194,7 +196,7 @@ class RiskTask:
         column = study.columns.risk if study.columns is not None and not study.systems else None
         alarm = runs_backwards(scores, column)
         return {
-            **({"alarms": [{"code": "runs_backwards", "sentence": alarm}]} if alarm else {}),
+            **({"alarms": [alarm]} if alarm else {}),
             **panels(scores, smoother, seed=study.seed, loess=study.calibration.loess_curve),
             "threshold_sweep": sweep(scores, study.all_thresholds()),
             "calibration_by_group": calibration_by_group(scores, smoother),
@@ -215,10 +217,9 @@ class RiskTask:
 
     def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """Which cell of the two-by-two table each row falls in, at the primary threshold."""
-        thresholds = study.all_thresholds()
-        if not thresholds:
+        threshold = primary_values(study.record()).get("threshold")
+        if threshold is None:
             return
-        threshold = float(study.primary.get("threshold", thresholds[0]))
         flagged, event = scores["risk"] >= threshold, scores["outcome"] > 0
         cells = np.where(flagged, np.where(event, "tp", "fp"), np.where(event, "fn", "tn"))
         for i in np.argsort(scores["row"], kind="stable"):
@@ -249,19 +250,16 @@ def _about_ends(scores: Scores) -> Iterator[str]:
     if not ends:
         return
     without = slope_without_ends(scores)
+    slope = f"The calibration slope takes them as {calibration.CLIP:g} from the end"
     if without is None:
-        small = f"they move the slope by at most {MOVED:g} of its standard errors"
-        slope = f"the calibration slope takes them as {calibration.CLIP:g} from the end ({small})"
+        slope += f", which moves it by at most {MOVED:g} of its standard errors."
     elif without.value is None:
-        slope = f"the calibration slope takes them as {calibration.CLIP:g} from the end and rests on that choice"
+        slope += " and rests on that choice alone."
     else:
-        slope = (
-            f"the calibration slope takes them as {calibration.CLIP:g} from the end and rests on that choice: without "
-            f"these rows it is {without.value:.2f}"
-        )
+        slope += f" and rests on that choice: without these rows it is {without.value:.2f}."
     yield (
-        f"{ends:,} of {len(scores):,} risks are 0 or 1 (or within {calibration.CLIP:g}) and have no log odds: {slope}; "
-        "the calibration curve leaves them out and shows each end's own observed share, which ICI and its kin take."
+        f"{ends:,} of {len(scores):,} risks are 0 or 1 (or within {calibration.CLIP:g}) and have no log odds. {slope} "
+        "The calibration curve leaves them out; ICI and its kin take each end's own observed share."
     )
 
 
