@@ -87,7 +87,7 @@ def test_a_share_worked_by_hand() -> None:
     assert [sensitivity["low"], sensitivity["high"]] == pytest.approx([0.2 - 0.0784, 0.2 + 0.0784], abs=0.012)
     specificity = by_name(rows, "specificity", threshold=0.5)
     assert (specificity["value"], specificity["p"]) == (0, 1)
-    # None of 100 moved: no difference seen is an interval, t on 7 of √(2/100²) rows.
+    # None of 100 moved: no difference seen is an interval.
     assert specificity["low"] == -specificity["high"] == pytest.approx(-0.0346, abs=2e-3)
 
 
