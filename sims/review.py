@@ -23,8 +23,8 @@ NAME = "review"
 QUESTION = (
     "Do nominal 95 % intervals of recall and precision, which are conservative by choice since they rest on shares "
     "over patients, cover at least 93 % after a review of a sample, with golds that are wrong, identifiers without a "
-    "gold, regions that resemble each other within patients, and reviewers who err; and where errors are rare or few regions "
-    "are reviewed?"
+    "gold, regions that resemble each other within patients, and reviewers who err; and where errors are rare or few "
+    "regions are reviewed?"
 )
 SEED = 20261115
 TESTED = [

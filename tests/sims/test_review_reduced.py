@@ -45,5 +45,5 @@ def test_the_summary_is_that_of_the_judged_cells() -> None:
     rows = {row["metric"]: row for row in review.summarise(found)}
     assert set(rows) == {"recall", "precision"}
     mine = [one["rate"] for one in found if one["metric"] == "recall" and one["band"] == [0.93, 1.0]]
-    assert len(mine) == 3 and (rows["recall"]["lowest"], rows["recall"]["highest"]) == (min(mine), max(mine))
+    assert len(mine) == 4 and (rows["recall"]["lowest"], rows["recall"]["highest"]) == (min(mine), max(mine))
     assert review.summarise([])[0]["rate"] is None
