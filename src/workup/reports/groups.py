@@ -65,7 +65,6 @@ def comparisons(result: LensResult) -> Iterator[Section]:
         yield Section("Gaps without a verdict", (said,), (_described(others),), key="gaps-open")
     yield from _omnibus(result)
     yield from _largest(result)
-    yield from _parity(result)
 
 
 def _margin_words(rows: list[Row]) -> str:
@@ -166,8 +165,8 @@ def _largest(result: LensResult) -> Iterator[Section]:
     yield Section("Largest gaps", (said,), (table,), key="largest-gaps")
 
 
-def _parity(result: LensResult) -> Iterator[Section]:
-    """Smallest over largest share among all groups."""
+def parity(result: LensResult) -> Iterator[Section]:
+    """Smallest over largest share among all groups; of risk models, whose readers ask for it."""
     rows = [row for row in result.comparisons if row["kind"] == "ratio" and row["against"] == "all groups"]
     if not rows:
         return
@@ -183,15 +182,19 @@ def _parity(result: LensResult) -> Iterator[Section]:
         )
         for row in rows
     )
-    said = (
+    said = [
         "The smallest share among the groups over the largest; 1 is parity. It is never above 1 and falls with the "
         "number of groups and with their smallness, so it is biased downwards, described and not judged.",
-        "The customary four fifths (0.8) is a rule of employment law, not a clinical limit. Alert rates should differ "
-        "where need differs. Equalised odds is the smaller of the ratios of sensitivity and of false positive rate.",
-    )
+        "The customary four fifths (0.8) is a rule of employment law, not a clinical limit.",
+    ]
+    if any(row["metric"] == "alert_rate" for row in rows):
+        said.append(
+            "Alert rates should differ where need differs. Equalised odds is the smaller of the ratios of sensitivity "
+            "and of false positive rate."
+        )
     heads = ("grouping", "metric", "ratio", "95% interval", "smallest in", "largest in", "reason")
     table = Table(heads, body, "Parity ratios over all groups")
-    yield Section("Parity ratios", said, (table,), key="parity")
+    yield Section("Parity ratios", tuple(said), (table,), key="parity")
 
 
 def smallest_gaps(result: LensResult) -> Section:
