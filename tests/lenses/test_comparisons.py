@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from oracles import Case, cases
 from workup.errors import StudyError
 from workup.estimate import Draws
+from workup.lenses import contrasts
 from workup.lenses.contrasts import Side, difference, ratio
 from workup.lenses.subgroups import subgroups
 from workup.report import LensResult
@@ -202,3 +204,18 @@ def test_the_smallest_difference_shrinks_with_size() -> None:
     )
     assert first == pytest.approx(2 * second, rel=0.02)
     assert first == pytest.approx(2.80159 * np.sqrt(0.8 * 0.2 / 50 + 0.7 * 0.3 / 50), rel=1e-6)
+
+
+@pytest.mark.parametrize(("patients", "enough"), [(19, False), (20, True)])
+def test_twenty_patients_on_either_side_are_the_fewest_for_shared_replicates(patients: int, enough: bool) -> None:
+    drawn = np.random.default_rng(1).normal(0.2, 0.1, (2, 400))
+    sides = [
+        SimpleNamespace(replicates=values, scores=SimpleNamespace(n_patients=n))
+        for values, n in zip(drawn, (patients, 50), strict=True)
+    ]
+    for first, second in (sides, sides[::-1]):
+        found = contrasts._resampled(0.0, first, second, np.subtract)  # type: ignore[arg-type]
+        assert isinstance(found, contrasts.Contrast) == enough
+        assert (
+            enough or found == f"insufficient: {patients} patients in one of them; shared replicates need at least 10"
+        )
