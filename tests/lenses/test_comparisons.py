@@ -216,6 +216,4 @@ def test_twenty_patients_on_either_side_are_the_fewest_for_shared_replicates(pat
     for first, second in (sides, sides[::-1]):
         found = contrasts._resampled(0.0, first, second, np.subtract)  # type: ignore[arg-type]
         assert isinstance(found, contrasts.Contrast) == enough
-        assert (
-            enough or found == f"insufficient: {patients} patients in one of them; shared replicates need at least 10"
-        )
+        assert enough or str(found).startswith(f"insufficient: {patients} patients in one of them")
