@@ -101,6 +101,28 @@ def test_one_class_is_no_error_and_missing_outcomes_are_counted() -> None:
     assert "2 of 4 rows have no outcome yet and are left out of every metric." in cohort.notes
 
 
+@pytest.mark.parametrize(
+    ("levels", "got", "remedy"),
+    [
+        (5, "the values 0, 1, 2, 3, 4.", "one against the rest"),
+        (6, "the values 0, 1, 2, 3, 4 and 1 more.", "one against the rest"),
+        (20, "the values 0, 1, 2, 3, 4 and 15 more.", "one against the rest"),
+        (21, "21 different numbers.", "survival time"),
+    ],
+)
+def test_up_to_twenty_codes_are_classes_and_five_are_shown(levels: int, got: str, remedy: str) -> None:
+    message = refusal(died=[*range(levels), 0], risk=[0.5] * (levels + 1))
+    assert got in message and remedy in message
+
+
+@pytest.mark.parametrize(("length", "shown"), [(20, True), (21, False)])
+def test_words_of_twenty_letters_are_codes_and_longer_ones_stay_unseen(length: int, shown: bool) -> None:
+    word = "d" * length
+    message = refusal(died=["alive", word, "alive", word])
+    assert (word in message) == shown
+    assert shown or "text with 2 different values" in message
+
+
 # Risk and weight -----------------------------------------------------------------------------------------------------
 
 
@@ -112,6 +134,7 @@ def test_one_class_is_no_error_and_missing_outcomes_are_counted() -> None:
         ([0.1, 1.01, 0.3, 0.4], ["values outside in 1 of 4 rows, the first is row 2"]),
         ([0.1, 0.2, 0.3, np.nextafter(1.0, 2.0)], ["values outside in 1 of 4 rows, the first is row 4"]),
         ([-5e-324, 0.2, 0.3, 1.0], ["values outside in 1 of 4 rows, the first is row 1"]),
+        ([-1, 0.2, 0.3, 1.0], ["record the predicted probability; a code such as -1 or 99"]),
         ([12, 80, 3, 100], ["values outside in 4 of 4 rows", "divide by 100"]),
         ([0.1, 0.2, -1, 0.4], ["the first is row 3", "-1 or 99"]),
         ([-2.5, 0.2, 3.0, 0.4], ["log-odds", "exp(-x)"]),
