@@ -108,7 +108,7 @@ def test_a_fault_is_found_before_the_system_is_asked(
 
 
 def test_recorded_answers_are_looked_at_too() -> None:
-    for column, says in (("q", "no such column"), ("sex", "not numbers")):
+    for column, says in (("q", "no such column"), ("sex", "must be a number in every row")):
         wrong = study(systems=[{"name": "old", "use": "recorded", "with": {"column": column}}])
         with pytest.raises(StudyError, match=says):
             checked(wrong, table=table())

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from workup import plugins
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError
 from workup.metric import Metric
-from workup.scores import Floats, Levels, Scores
+from workup.scores import MISSING, Floats, Levels, Scores
 from workup.stats import calibration
+from workup.stats.intervals import chi2_proportions
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, StudyDesign, Table, Watch
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
@@ -28,6 +29,8 @@ _EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0))
 _SCALES = {metric.name: metric.scale for metric in _EVERY if not metric.whole_study and metric.name != "ece"}
 _GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
 _TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
+_CHANCE = 0.05  # p below which missing risks are said not to be missing by chance
+_LEVELS_TOLD = 12  # levels of a group that one note can list
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
 
 
@@ -185,10 +188,7 @@ class RiskTask:
 
     def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
         """What a reader must know before the first number."""
-        said = list(corpus.notes)
-        refused = int(np.count_nonzero(~np.isfinite(outputs)))
-        if refused:
-            said.append(f"The model gave no risk for {refused} of {len(outputs)} rows; they are in no metric.")
+        said = [*missing_risk_notes(_cohort(corpus), outputs), *corpus.notes]
         clipped = calibration.n_clipped(scores["risk"])
         if clipped:
             said.append(f"{clipped} risks of (nearly) 0 or 1 were clipped to 1e-6 inside logarithms only.")
@@ -247,6 +247,43 @@ def _words(settings: Any) -> Iterator[str]:
     elif isinstance(settings, (list, tuple)):
         for value in settings:
             yield from _words(value)
+
+
+def missing_risk_notes(cohort: Cohort, risks: Floats) -> list[str]:
+    """How many rows have no risk, of whom, and whether that is chance: what is left may not be what will be met."""
+    missing = ~np.isfinite(risks)
+    if not missing.any():
+        return []
+    lost, n = int(missing.sum()), len(risks)
+    notes = [
+        f"No risk for {lost:,} of {n:,} rows ({_share(missing)}): they are in no metric, and every figure is of the "
+        f"other {n - lost:,}."
+    ]
+    outcome = Levels.of(np.where(np.isnan(cohort.outcome), None, np.where(cohort.outcome > 0, "events", "non-events")))
+    told = {"": outcome, **{name: Levels.of(column) for name, column in cohort.groups.items()}}
+    for name, levels in told.items():
+        parts = {level: missing[rows] for level, rows in levels.masks() if rows.any()}
+        parts = {("outcome not known yet" if not name and k == MISSING else k): v for k, v in parts.items()}
+        if not parts or len(parts) > _LEVELS_TOLD:
+            continue
+        shown = ", ".join(f"{level} {int(one.sum()):,} of {one.size:,} ({_share(one)})" for level, one in parts.items())
+        notes.append(f"Rows without a risk, by {name or 'outcome'}: {shown}.{_differs(list(parts.values()))}")
+    return notes
+
+
+def _differs(parts: Sequence[npt.NDArray[np.bool_]]) -> str:
+    if len(parts) < 2:
+        return ""
+    p = chi2_proportions([one.sum() for one in parts], [one.size for one in parts]).p
+    if not p < _CHANCE:
+        return ""
+    return (
+        f" Warning: these shares differ by more than chance (p {p:.2g}), so the figures may not hold for all patients."
+    )
+
+
+def _share(part: npt.NDArray[np.bool_]) -> str:
+    return f"{100 * part.mean():.1f} %"
 
 
 def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table]], Floats]:
