@@ -94,6 +94,7 @@ class Metric:
     drawn: Callable[[Scores], float] | None = None
     parity: bool = False  # a margin given for no metric in particular is meant for this one too
     joint_gap: str = ""  # metrics that share this name at the same `at` are also judged by their largest gap
+    complement: str = ""  # name of one minus this share, where a ratio between groups is asked of that too
     omnibus: Callable[[Scores, Levels], intervals.Test] | None = None
     whole_study: bool = False  # rests on knots or bins of the whole study, so sites cannot be pooled on it
     concern: Concern | None = None  # changes over time that matter, by custom

@@ -90,7 +90,7 @@ def test_net_benefit_meets_r(case: Case) -> None:
 @cases("decision_curve")
 def test_decision_curve_meets_r(case: Case) -> None:
     y, p = case.array("y"), case.array("p")
-    rows = {round(row["threshold"], 2): row for row in decision_curve(y, p, np.ones(y.size))}
+    rows = {round(row["threshold"], 2): row for row in decision_curve(Scores.of({"outcome": y, "risk": p}))}
     chosen = [rows[t] for t in case.input["thresholds"]]
     assert [row["model"] for row in chosen] == case.near("net_benefit")
     assert [row["treat_all"] for row in chosen] == case.near("treat_all")

@@ -11,11 +11,13 @@ import numpy as np
 
 from workup.errors import StudyError, near
 from workup.estimate import Draws, Estimate, Progress, Slice, estimate, slices_by
+from workup.lenses.case_mix import between
 from workup.lenses.charting import KNOWN_CHARTS
 from workup.lenses.checks import crowded, unknown_groups, unknown_metrics
 from workup.lenses.drift_notes import FEEDBACK, WITHOUT_LABELS, table_notes
 from workup.lenses.drift_settings import LimitPart, MinimumPart, Settings
 from workup.lenses.input_drift import all_rows
+from workup.lenses.input_rows import one_row_each
 from workup.lenses.kinds import RISK, concept_drift, evidence, named, prior_drift, recalibration, without_labels
 from workup.lenses.outlook import forecasts
 from workup.lenses.streaming import Monitor
@@ -96,6 +98,7 @@ def drift(
             for period, some in (("baseline", before), ("watched", later))
             for window in some
         ],
+        **_case_mix(scores, before, later),
         "forecast": list(forecasts(monitor.watching, later)),
         "without_labels": free,
     }
@@ -107,6 +110,17 @@ def drift(
         tables=tables,
         notes=tuple(said),
     )
+
+
+def _case_mix(scores: Scores, before: Sequence[Window], later: Sequence[Window]) -> dict[str, Any]:
+    """How inputs and risks of each window differ from those of the baseline, rows that wait for an answer included."""
+    base = one_row_each(all_rows(scores, before))
+    rows: list[dict[str, Any]] = []
+    for window in later:
+        now = one_row_each(all_rows(scores, [window]))
+        if len(now) and len(base):
+            rows += between(now, base, keys={"window": window.name}, against="baseline")
+    return {"standardised_differences": rows} if rows else {}
 
 
 def _periods(scores: Scores, chosen: Settings) -> tuple[list[Window], list[Window]]:

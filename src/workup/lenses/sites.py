@@ -14,6 +14,7 @@ from pydantic import Field
 
 from workup.errors import StudyError, near
 from workup.estimate import Draws, Progress
+from workup.lenses.case_mix import differences, one_row_a_patient
 from workup.lenses.checks import unknown_groups
 from workup.lenses.evidence import SiteEvidence, holdings
 from workup.lenses.internal import internal
@@ -92,7 +93,23 @@ def sites(
     left = list(dict.fromkeys(metric.name for metric in metrics if metric not in pooled))
     if left:
         said += (f"Not pooled, because they rest on the whole study or on a site's size: {', '.join(left)}.",)
-    return replace(found, settings={**found.settings, "levels": list(levels)}, notes=(*said, *found.notes))
+    return replace(
+        found,
+        settings={**found.settings, "levels": list(levels)},
+        tables={**found.tables, **_case_mix(scores, scores.site, draws.seed)},
+        notes=(*said, *found.notes),
+    )
+
+
+def _case_mix(scores: Scores, site: Levels, seed: int) -> dict[str, Any]:
+    """How inputs and risks of a site differ from those of the other sites together."""
+    kept = one_row_a_patient(scores, seed=seed)
+    one_each = scores.take(kept)
+    rows: list[dict[str, Any]] = []
+    for name, here in site.masks():
+        if here[kept].any() and not here[kept].all():
+            rows += differences(one_each, here[kept], ~here[kept], keys={"site": name}, against="other sites")
+    return {"standardised_differences": rows} if rows else {}
 
 
 def _told(site: Levels, progress: Progress | None) -> Iterator[tuple[str, Progress | None]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +12,11 @@ from pydantic import Field
 
 from workup.errors import StudyError, near
 from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate, replicate, slices_by
+from workup.lenses.case_mix import differences, one_row_a_patient
 from workup.lenses.checks import crowded, refuse_too_many, too_many, unknown_groups, unknown_metrics
 from workup.lenses.contrasts import Contrast, Side, as_row, difference, ratio
 from workup.lenses.omnibus import omnibus
+from workup.lenses.parity import parity_ratios
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Bools, Floats, Levels, Scores
@@ -132,8 +135,17 @@ def subgroups(
         lens="subgroups",
         settings=chosen.model_dump(mode="json") | {"by": list(groups)},
         estimates=tuple(found),
-        comparisons=(*rows, *_largest_gaps(compared, groups, sides)),
-        tables={"omnibus": tests, "smallest_difference": _smallest(rows), "groups": _sizes(found, groups)},
+        comparisons=(
+            *rows,
+            *_largest_gaps(compared, groups, sides),
+            *parity_ratios(compared, groups, partial(_shared, compared, sides)),
+        ),
+        tables={
+            "omnibus": tests,
+            "smallest_difference": _smallest(rows),
+            "groups": _sizes(found, groups),
+            **_case_mix(scores, pairs, draws.seed),
+        },
         notes=tuple(_notes(chosen, rows)),
     )
 
@@ -322,6 +334,11 @@ def _largest_gaps(metrics: Sequence[Metric], groups: Mapping[str, Levels], sides
                     yield _gap_row(metric.joint_gap, {"column": name, **metric.at}, point, both)
 
 
+def _shared(metrics: Sequence[Metric], sides: _Sides, rows: Bools, m: int) -> tuple[float, Floats | None]:
+    """A metric on one group and its shared replicates, where they were made."""
+    return metrics[m].value(sides.of(rows, m).scores), sides.replicates(rows, m)
+
+
 def _spread(values: Floats) -> Floats:
     """Largest less smallest along the groups; NaN where a group has no value."""
     return np.asarray(values.max(axis=0) - values.min(axis=0))
@@ -372,6 +389,18 @@ def _error(row: Mapping[str, Any]) -> float:
     if row["low"] is None or row["high"] is None:
         return spread
     return max(spread, (row["high"] - row["low"]) / (2 * z_critical(row["level"])))  # type: ignore[no-any-return]
+
+
+def _case_mix(scores: Scores, pairs: Sequence[_Pair], seed: int) -> dict[str, Any]:
+    """How inputs and risks of a group differ from those it is held against; everyone would hold the group itself."""
+    kept = one_row_a_patient(scores, seed=seed)
+    one_each = scores.take(kept)
+    rows: list[dict[str, Any]] = []
+    for pair in pairs:
+        everyone = pair.against == "overall"
+        against, other = ("rest", ~pair.rows) if everyone else (pair.against, pair.other)
+        rows += differences(one_each, pair.rows[kept], other[kept], keys={pair.column: pair.level}, against=against)
+    return {"standardised_differences": rows} if rows else {}
 
 
 def _sizes(found: Sequence[Estimate], groups: Mapping[str, Levels]) -> list[dict[str, Any]]:

@@ -200,21 +200,21 @@ def _benefit(result: LensResult) -> Figure | None:
     ]
     rules = {"type": "rule", "color": MUTED, "strokeWidth": 1, "strokeDash": [1, 3]}
     layer = [_line(rows, x, y, color=colour, strokeDash=dash)]
+    band = [row for row in curve if row.get("low") is not None and row["threshold"] <= end + 0.01]
+    if band:
+        area = {"type": "area", "clip": True, "color": FIRST, "opacity": 0.18}
+        sides = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+        layer.insert(0, {"data": {"values": band}, "mark": area, "encoding": sides})
     if named:
         ruled = {"values": [{"threshold": t} for t in named]}
         layer.append({"data": ruled, "mark": rules, "encoding": {"x": x}})
     shown = [row for row in curve if round(row["threshold"] * 100) % 5 == 0 and row["threshold"] <= max(end, 0.5)]
-    table = Table(
-        ("threshold", "model", "treat all", "treat none", "interventions avoided per 100"),
-        tuple(
-            (f"{r['threshold']:g}", number(r["model"]), number(r["treat_all"]), "0", number(r["avoided_per_100"]))
-            for r in shown
-        ),
-        "Net benefit by threshold",
-    )
+    table = benefit_table(shown)
     says = (
         "Is acting on the model better than acting on everyone or on no one? The highest line is the best choice at "
-        "that threshold." + (" Dotted uprights: the thresholds of the study." if named else ""),
+        "that threshold."
+        + (" Band: 95 % intervals of the model, each threshold by itself." if band else "")
+        + (" Dotted uprights: the thresholds of the study." if named else ""),
         *(
             line
             for t in named[:2]
@@ -222,6 +222,29 @@ def _benefit(result: LensResult) -> Figure | None:
         ),
     )
     return Figure("decision-curve", "Usefulness: decision curve", {**base(), "layer": layer}, says, table)
+
+
+def benefit_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Net benefit at some thresholds, with what the model gains over treating all."""
+    body = tuple(
+        (
+            f"{r['threshold']:g}",
+            number(r["model"]),
+            _ends(r.get("low"), r.get("high")),
+            number(r["treat_all"]),
+            number(r["model"] - r["treat_all"]),
+            _ends(r.get("over_all_low"), r.get("over_all_high")),
+            number(r["avoided_per_100"]),
+        )
+        for r in rows
+    )
+    gain = ("model less treat all", "95% interval of the gain")
+    heads = ("threshold", "model", "95% interval", "treat all", *gain, "interventions avoided per 100")
+    return Table(heads, body, "Net benefit by threshold")
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{number(low)} to {number(high)}"
 
 
 def _distribution(result: LensResult) -> Figure | None:

@@ -63,6 +63,7 @@ def comparisons(result: LensResult) -> Iterator[Section]:
         )
     yield from _omnibus(result)
     yield from _largest(result)
+    yield from _parity(result)
 
 
 def _margin_words(rows: list[Row]) -> str:
@@ -158,6 +159,34 @@ def _largest(result: LensResult) -> Iterator[Section]:
     )
     table = Table(("grouping", "metric", "largest gap", "95% interval", "reason"), body, "Largest gaps")
     yield Section("Largest gaps", (said,), (table,), key="largest-gaps")
+
+
+def _parity(result: LensResult) -> Iterator[Section]:
+    """Smallest over largest share among all groups."""
+    rows = [row for row in result.comparisons if row["kind"] == "ratio" and row["against"] == "all groups"]
+    if not rows:
+        return
+    body = tuple(
+        (
+            str(row["slice"].get("column", "")),
+            at_threshold(row["metric"], row["slice"]),
+            number(row["value"]),
+            "–" if row["low"] is None or row["high"] is None else f"{number(row['low'])} to {number(row['high'])}",
+            str(row.get("lowest", "")),
+            str(row.get("highest", "")),
+            "" if " is biased downwards" in str(row["reason"]) else str(row["reason"]),
+        )
+        for row in rows
+    )
+    said = (
+        "The smallest share among the groups over the largest; 1 is parity. It is never above 1 and falls with the "
+        "number of groups and with their smallness, so it is biased downwards, described and not judged.",
+        "The customary four fifths (0.8) is a rule of employment law, not a clinical limit. Alert rates should differ "
+        "where need differs. Equalised odds is the smaller of the ratios of sensitivity and of false positive rate.",
+    )
+    heads = ("grouping", "metric", "ratio", "95% interval", "smallest in", "largest in", "reason")
+    table = Table(heads, body, "Parity ratios over all groups")
+    yield Section("Parity ratios", said, (table,), key="parity")
 
 
 def smallest_gaps(result: LensResult) -> Section:

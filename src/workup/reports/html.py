@@ -47,6 +47,7 @@ FOLDED = {
     "types-branch": "Every branch of types",
     "severity": "The weights",
     "documents": "List of the documents",
+    "curves-by": "Some points of the curves of every group",
 }
 LONGEST = 300  # letters of one name that a page shows
 

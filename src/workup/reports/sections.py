@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import conversation, drift, power, sites, spans, split
+from workup.reports import case_mix, conversation, drift, power, sites, spans, split, sweeps
+from workup.reports.charts import benefit_table
 from workup.reports.conversation_setting import is_conversation, noun
 from workup.reports.conversation_setting import narrowed as at_primary
 from workup.reports.conversation_words import in_units, said_in
@@ -30,6 +31,10 @@ Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % t
 
 Z_INTERVAL = 1.95996  # of the 95 % intervals that are read here
 TITLE = "Validation report"
+MONTE_CARLO = (
+    "The optimism is a mean over refits and has an error of its own, which more refits make smaller. It should be "
+    "below a tenth of the standard error of the value."
+)
 HOLDS_TEXT = "THIS REPORT HOLDS PATIENT TEXT."
 OVERALL = (
     "auroc",
@@ -68,9 +73,11 @@ def sections(report: Report) -> list[Section]:
             _calibration(internal),
             _benefit(internal),
         ]
+    found += sweeps.sections(report)
     if "subgroups" in report.results:
         groups = report.results["subgroups"]
         found += [*by_group(groups, _HEADS, _rows), *comparisons(groups)]
+        found += case_mix.section(groups, title="How the groups differ in inputs and risks", key="case-mix")
     found += [*sites.sections(report), *power.sections(report), *drift.sections(report)]
     found.append(_smallest(report))
     if "subgroups" in report.results and report.results["subgroups"].tables.get("smallest_difference"):
@@ -250,7 +257,29 @@ def _corrected(result: LensResult) -> Iterator[Section]:
             ),
             f"Refitted: {kind}",
         )
-        yield Section(f"Refitted: {kind}", tables=(table,), key=f"refitted:{kind}")
+        more = _monte_carlo(result) if kind == "optimism-corrected" else ()
+        said = (MONTE_CARLO,) if more else ()
+        yield Section(f"Refitted: {kind}", said, (table, *more), key=f"refitted:{kind}")
+
+
+def _monte_carlo(result: LensResult) -> tuple[Table, ...]:
+    """Optimism with the error that the number of refits leaves in it."""
+    rows = tuple(
+        (
+            at_threshold(row["metric"], row["slice"]),
+            number(row["apparent"]),
+            signed(row["optimism"]),
+            number(row["monte_carlo_se"]),
+            number(row["corrected"]),
+            number(row["se"]),
+            number(row["refits"]),
+            f"about {row['refits_needed']:,} refits" if row["refits_needed"] else "enough" if row["se"] else "–",
+        )
+        for row in result.tables.get("optimism", ())
+        if row["metric"] in BY_GROUP
+    )
+    heads = ("metric", "apparent", "optimism", "Monte-Carlo SE", "corrected", "SE of the value", "refits", "needed")
+    return (Table(heads, rows, "Optimism and its Monte-Carlo error", titled=True),) if rows else ()
 
 
 def _calibration(result: LensResult) -> Section:
@@ -270,13 +299,14 @@ def _benefit(result: LensResult) -> Section:
     if not curve:
         return Section("Decision curve")
     shown = [row for row in curve if round(row["threshold"] * 100) % 5 == 0 and row["threshold"] <= 0.5]
-    rows = tuple(
-        (f"{r['threshold']:g}", number(r["model"]), number(r["treat_all"]), "0", number(r["avoided_per_100"]))
-        for r in shown
-    )
-    said = "Net benefit per row of treating by the model, of treating everyone and of treating no one."
-    heads = ("threshold", "model", "treat all", "treat none", "interventions avoided per 100")
-    return Section("Decision curve", (said,), (Table(heads, rows, "Net benefit by threshold"),), key="decision-curve")
+    said = [
+        "Net benefit per row of treating by the model, of treating everyone and of treating no one (0). What the model "
+        "gains over treating no one is its net benefit itself."
+    ]
+    if any(row.get("low") is not None for row in shown):
+        said.append("95 % intervals are pointwise, each threshold by itself.")
+    said += sorted({str(row["reason"]).partition(": ")[2] for row in shown if row.get("reason")})
+    return Section("Decision curve", tuple(said), (benefit_table(shown),), key="decision-curve")
 
 
 def _smallest(report: Report) -> Section:

@@ -29,6 +29,7 @@ METRIC_TITLES = {
     "npv": "NPV",
     "f1": "F1",
     "alert_rate": "alert rate",
+    "false_positive_rate": "false positive rate",
     "net_benefit": "net benefit",
     "equalised_odds": "equalised odds",
     "f2": "F2",

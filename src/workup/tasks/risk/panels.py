@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from workup.metric import FEWEST_PATIENTS
+from workup.metric import FEWEST_CLUSTERS, FEWEST_PATIENTS
 from workup.scores import Floats, Scores
 from workup.stats import calibration, rank, smooth
-from workup.tasks.risk.metrics import Smoother
+from workup.stats.net_benefit import net_benefit_curve
+from workup.tasks.risk.metrics import FEWEST_FOR_CURVE, Smoother
+from workup.tasks.risk.sweep import shown_groups
 
 _BINS = 20
 _GRID = 60
+_GROUP_GRID = 20
 
 
 def panels(scores: Scores, smoother: Smoother) -> dict[str, Any]:
@@ -26,7 +29,7 @@ def panels(scores: Scores, smoother: Smoother) -> dict[str, Any]:
     if 0 < y.sum() < y.size:
         found["roc"] = [{"fpr": x, "sensitivity": t} for x, t in rank.roc_points(y, p, w)]
         found["calibration_curve"] = _calibration(scores, smoother)
-        found["decision_curve"] = decision_curve(y, p, w)
+        found["decision_curve"] = decision_curve(scores)
     return found
 
 
@@ -91,20 +94,45 @@ def _distribution(y: Floats, p: Floats, w: Floats) -> list[dict[str, Any]]:
 
 def _calibration(scores: Scores, smoother: Smoother) -> dict[str, Any]:
     """The drawn curve and the spline's band over the middle 98 % of risks."""
-    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
-    lp = calibration.logit(p)
+    rows = _spline(scores, smoother, points=_GRID)
+    found: dict[str, Any] = {"smoother": smoother.kind, "spline": rows, "rug": _deciles(scores)}
+    if smoother.kind == "loess":
+        at = np.array([row["risk"] for row in rows])
+        drawn = smooth.loess(scores["risk"], scores["outcome"], at, weight=scores.weight)
+        found["loess"] = [{"risk": risk, "observed": seen} for risk, seen in zip(at, drawn, strict=True)]
+    return found
+
+
+def _spline(scores: Scores, smoother: Smoother, *, points: int) -> list[dict[str, Any]]:
+    """The spline and its band over the middle 98 % of risks."""
+    lp, w = calibration.logit(scores["risk"]), scores.base_weight
     ends = [smooth.weighted_quantile(lp, w, share) for share in (0.01, 0.99)]
-    grid = np.linspace(ends[0], ends[1], _GRID)
-    curve = smooth.spline_curve(lp, y, w, scores.patient, at=smoother.knots, grid=grid)
-    rows = [
+    grid = np.linspace(ends[0], ends[1], points)
+    curve = smooth.spline_curve(lp, scores["outcome"], w, scores.patient, at=smoother.knots, grid=grid)
+    return [
         {"risk": risk, "observed": seen, "low": low, "high": high}
         for risk, seen, low, high in zip(curve.risk, curve.observed, curve.low, curve.high, strict=True)
     ]
-    found: dict[str, Any] = {"smoother": smoother.kind, "spline": rows, "rug": _deciles(scores)}
-    if smoother.kind == "loess":
-        drawn = smooth.loess(p, y, curve.risk, weight=scores.weight)
-        found["loess"] = [{"risk": risk, "observed": seen} for risk, seen in zip(curve.risk, drawn, strict=True)]
-    return found
+
+
+def calibration_by_group(scores: Scores, smoother: Smoother) -> dict[str, Any]:
+    """The calibration curve of every group, made as that of everyone; a group that cannot have one says why."""
+    groups, left_out = shown_groups(scores)
+    curves = []
+    for key, rows in groups:
+        part = scores.take(rows)
+        events = int(part["outcome"].sum())
+        reason = None
+        points: list[dict[str, Any]] = []
+        if min(events, len(part) - events) < FEWEST_FOR_CURVE:
+            reason = f"a curve needs at least {FEWEST_FOR_CURVE} rows with and {FEWEST_FOR_CURVE} without the event"
+        else:
+            points = _spline(part, smoother, points=_GROUP_GRID)
+            if not all(np.isfinite(value) for point in points for value in point.values()):
+                points, reason = [], "the curve has no finite fit: these risks separate the outcomes or hardly differ"
+        size = {"n_patients": part.n_patients, "n_rows": len(part), "n_events": events}
+        curves.append({"slice": key, **size, "spline": points, "reason": reason})
+    return {"curves": curves, "left_out": left_out}
 
 
 def _deciles(scores: Scores) -> list[dict[str, float]]:
@@ -123,23 +151,33 @@ def _deciles(scores: Scores) -> list[dict[str, float]]:
     ]
 
 
-def decision_curve(y: Floats, p: Floats, w: Floats) -> list[dict[str, float | None]]:
-    """Net benefit of the model, of treating all and of treating none, standardised, and interventions avoided."""
-    total, prevalence = w.sum(), float(w @ y / w.sum())
-    rows: list[dict[str, float | None]] = []
-    for threshold in np.arange(1, 100) / 100:
-        odds = threshold / (1 - threshold)
-        flagged = p >= threshold
-        benefit = float((w[flagged] @ y[flagged] - odds * (w[flagged] @ (1 - y[flagged]))) / total)
-        treat_all = prevalence - (1 - prevalence) * odds
+def decision_curve(scores: Scores) -> list[dict[str, Any]]:
+    """Net benefit of the model with its pointwise interval, of treating all and of treating none, what the model gains
+    over treating all, standardised net benefit, and interventions avoided."""
+    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
+    prevalence = float(w @ y / w.sum())
+    patient = None if scores.independent else scores.patient
+    few = patient is not None and scores.n_patients < FEWEST_CLUSTERS
+    reason = f"insufficient: rows repeat within {scores.n_patients} patients; at least {FEWEST_CLUSTERS} are needed"
+    rows: list[dict[str, Any]] = []
+    for one in net_benefit_curve(y, p, np.arange(1, 100) / 100, weight=scores.weight, cluster=patient):
+        odds = one.threshold / (1 - one.threshold)
+        ends = (*one.ends, *one.over_all_ends) if not few else (None,) * 4
         rows.append(
             {
-                "threshold": float(threshold),
-                "model": benefit,
-                "treat_all": treat_all,
+                "threshold": one.threshold,
+                "model": one.value,
+                "low": ends[0],
+                "high": ends[1],
+                "treat_all": prevalence - (1 - prevalence) * odds,
                 "treat_none": 0.0,
-                "standardised": benefit / prevalence if prevalence > 0 else None,
-                "avoided_per_100": (benefit - treat_all) / odds * 100,
+                "over_all": one.over_all,
+                "over_all_low": ends[2],
+                "over_all_high": ends[3],
+                "standardised": one.value / prevalence if prevalence > 0 else None,
+                "avoided_per_100": one.over_all / odds * 100,
+                "n_patients": scores.n_patients,
+                **({"reason": reason} if few else {}),
             }
         )
     return rows

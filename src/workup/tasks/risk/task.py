@@ -22,7 +22,8 @@ from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, StudyDesign, Table, Watch
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
-from workup.tasks.risk.panels import panels
+from workup.tasks.risk.panels import calibration_by_group, panels
+from workup.tasks.risk.sweep import sweep
 
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
 _EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)), also=ON_REQUEST)
@@ -183,8 +184,14 @@ class RiskTask:
         return iter(())
 
     def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
-        """The four panels (ROC, calibration, decision curve, risk distributions) and the summary."""
-        return panels(scores, Smoother.of(scores))
+        """The four panels (ROC, calibration, decision curve, risk distributions), the summary, and what every threshold
+        would mean."""
+        smoother = Smoother.of(scores)
+        return {
+            **panels(scores, smoother),
+            "threshold_sweep": sweep(scores, study.all_thresholds()),
+            "calibration_by_group": calibration_by_group(scores, smoother),
+        }
 
     def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
         """What a reader must know before the first number."""
