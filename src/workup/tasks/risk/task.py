@@ -266,7 +266,7 @@ def missing_risk_notes(cohort: Cohort, risks: Floats) -> list[str]:
         f"No risk for {lost:,} of {n:,} rows ({_share(missing)}): they are in no metric, and every figure is of the "
         f"other {n - lost:,}."
     ]
-    outcome = Levels.of(np.where(np.isnan(cohort.outcome), None, np.where(cohort.outcome > 0, "events", "non-events")))
+    outcome = Levels.of([None if np.isnan(y) else "events" if y else "non-events" for y in cohort.outcome])
     told = {"": outcome, **{name: Levels.of(column) for name, column in cohort.groups.items()}}
     for name, levels in told.items():
         parts = {level: missing[rows] for level, rows in levels.masks() if rows.any()}
