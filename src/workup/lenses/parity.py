@@ -69,7 +69,12 @@ def _row(metric: str, keys: dict[str, Any], point: Floats, drawn: Floats, names:
 def _as_row(metric: str, keys: dict[str, Any], value: float, drawn: Floats) -> dict[str, Any]:
     defined = drawn[np.isfinite(drawn)]
     enough = bool(np.isfinite(value)) and defined.size >= 0.99 * drawn.size
-    low, high = (float(end) for end in np.quantile(defined, [0.025, 0.975])) if enough else (None, None)
+    low: float | None = None
+    high: float | None = None
+    if enough:
+        # Resamples repeat the bias of the value, so nearly all of them may lie below it: it stays in its interval.
+        ends = np.quantile(defined, [0.025, 0.975])
+        low, high = min(float(ends[0]), value), max(float(ends[1]), value)
     undefined = "undefined in a group, or 0 in all of them, here or in more than 1 % of the resamples"
     return {
         "metric": metric,

@@ -56,4 +56,4 @@ def table(rows: Sequence[Row], caption: str) -> Table:
         for row in widest[:MOST_ROWS]
     )
     heads = ("who", "against", "input", "difference", "95% interval", "patients", "against them", "reason")
-    return Table(heads, body, caption, titled=True)
+    return Table(heads, body, caption)
