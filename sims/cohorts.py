@@ -87,11 +87,16 @@ def _truth(prevalence: float, threshold: float) -> tuple[tuple[str, float], ...]
         chance, risk = special.expit(x), special.expit(STRETCH * x)
         return float(chance * (1 - chance) + (chance - risk) ** 2)
 
+    def distance(x: float) -> float:
+        return abs(float(special.expit(x)) - float(special.expit(STRETCH * x)))
+
     return (
         ("auroc", _auroc(mean, prevalence)),
         ("brier", population_mean(mean, squared_error)),
         ("calibration_slope", 1 / STRETCH),
+        ("ici", population_mean(mean, distance)),
         ("oe_ratio", prevalence / expected),
+        ("oe_ratio, expected events fixed", prevalence / expected),
         ("ppv", hit / flagged),
         ("sensitivity", hit / prevalence),
     )

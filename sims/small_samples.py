@@ -143,7 +143,7 @@ def _oe_unrefused(cell: Cell, scores: Scores) -> Outcome:
     y, risks = scores["outcome"], scores["risk"]
     if not np.any(y > 0):
         return "insufficient"
-    ends, _ = calibration.oe_interval_clustered(y, risks, scores.base_weight, scores.patient)
+    ends, _ = calibration.oe_interval(y, risks, scores.base_weight, scores.patient)
     return where(ends.low, ends.high, cell.truth["oe_ratio"])
 
 

@@ -107,7 +107,7 @@ def _unpaired(first: Estimate, second: Estimate) -> Gap:
         if e.status != "ok" or e.value is None or e.low is None or e.high is None:
             return Gap(reason=f"{e.status} in one of them: {e.reason or 'no interval'}")
         if not e.low <= e.value <= e.high:
-            return Gap(reason="the value of one lies outside its own interval, which belongs to another curve")
+            return Gap(reason="the value of one lies outside its own interval, as in records of earlier versions")
         ends.append((e.value, Ends(e.low, e.high)))
     (a, of_a), (b, of_b) = ends
     gap, (low, high) = b - a, combine_difference(b, of_b, a, of_a)
@@ -167,7 +167,8 @@ def compare(
     rows = compare_reports(first, second) if paired is None else _with_ends(paired, first, second)
     if not rows:
         raise InputError("the two reports must share at least one metric and slice", got="none in common")
-    said = [*notes, PAIRINGS[pairing]]
+    alarms = [f"{side}: {said}" for side, report in (("A", first), ("B", second)) for said in report.alarms()]
+    said = [*alarms, *notes, PAIRINGS[pairing]]
     judged = _judged(rows, metrics, headline_of(task), primary_values(first.study), margin)
     sides = _identity(first), _identity(second)
     return Comparison(*sides, pairing, margin, tuple(judged), tuple(said), task, dict(tables or {}))

@@ -234,11 +234,6 @@ def _estimates(
     influences: _Influences,
 ) -> Iterator[Estimate]:
     value = metric.value(scores)
-    drawn, belongs = value, ""
-    if metric.drawn is not None and np.isfinite(value):
-        drawn, belongs = metric.drawn(scores), f"the interval belongs to the spline estimate {value:.6g}"
-        if not np.isfinite(drawn):
-            drawn, belongs = value, "loess cannot be drawn on these risks; this is the spline estimate"
     numerator, denominator = metric.counts(scores) if metric.counts and len(scores) else (None, None)
     events = int(np.count_nonzero(scores[metric.events] > 0)) if metric.events else None
     for level in levels:
@@ -246,7 +241,7 @@ def _estimates(
         yield Estimate(
             metric=metric.name,
             slice={**one.key, **metric.at},
-            value=_finite(drawn),
+            value=_finite(value),
             low=_finite(found.low),
             high=_finite(found.high),
             level=level,
@@ -258,7 +253,7 @@ def _estimates(
             numerator=numerator,
             denominator=denominator,
             status=found.status,
-            reason="; ".join(filter(None, (belongs, found.reason))) or None,
+            reason=found.reason or None,
             clusters=found.clusters,
             ceiling=found.ceiling,
         )
@@ -301,8 +296,14 @@ def _resampled(scores: Scores, value: float, level: float, replicates: Floats, i
             "every resample gives the same value, so the data cannot show its uncertainty", method="BCa bootstrap"
         )
     low, high, method = bootstrap.bca(value, defined, influence, level=level)
-    reason = f"undefined in {lost} of {replicates.size} resamples, which were left out" if lost else ""
-    return Interval(low, high, float(defined.std(ddof=1)), f"{method}, {replicates.size} replicates", reason=reason)
+    said = [f"undefined in {lost} of {replicates.size} resamples, which were left out"] if lost else []
+    if not low <= value <= high:
+        # All but a few resamples lie on one side of the value, as those of a distance near 0 do: corrected for that
+        # bias, the ends pass it by. A value is never shown outside its own interval.
+        low, high = min(low, value), max(high, value)
+        said.append("widened to hold the value, which nearly all resamples lie to one side of")
+    how = f"{method}, {replicates.size} replicates"
+    return Interval(low, high, float(defined.std(ddof=1)), how, reason="; ".join(said))
 
 
 class _Influences:

@@ -223,7 +223,8 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
     if row.status != "ok" or row.value is None or (gate.part != "value" and (row.low is None or row.high is None)):
         return Verdict(rule, "not_assessed", observed, f"{row.status}: {row.reason or 'no interval'}")
     if row.low is not None and row.high is not None and gate.part != "value" and not row.low <= row.value <= row.high:
-        # Calibration distances show loess and have the spline's interval: an end must not pass what the value belies.
+        # Records of earlier versions drew a value and its interval by two curves: an end must not pass what the value
+        # belies.
         return Verdict(
             rule, "not_assessed", observed, "the value lies outside its own interval, so neither end decides"
         )

@@ -74,8 +74,7 @@ class Metric:
     """A named statistic: `compute(scores, weights[B, n])` answers one value per weight vector, NaN where undefined.
 
     `interval` is the analytic interval of a slice; without one, whole patients are resampled (BCa).
-    `at` are slice keys that belong to the metric itself, such as a decision threshold. `drawn` is a second, costlier
-    definition whose point is the one shown; the interval then belongs to `compute`, and the method says so.
+    `at` are slice keys that belong to the metric itself, such as a decision threshold.
     """
 
     name: str
@@ -91,7 +90,7 @@ class Metric:
     events: str | None = None
     linear: Linear | None = None
     family: Family | None = None
-    drawn: Callable[[Scores], float] | None = None
+    grows_as_n_falls: bool = False  # biased upwards in small samples, so groups of other sizes are not compared on it
     parity: bool = False  # a margin given for no metric in particular is meant for this one too
     joint_gap: str = ""  # metrics that share this name at the same `at` are also judged by their largest gap
     complement: str = ""  # name of one minus this share, where a ratio between groups is asked of that too

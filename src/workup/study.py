@@ -209,6 +209,15 @@ class ReportPart(Part):
         return value.isoformat() if isinstance(value, datetime.date) else value
 
 
+class CalibrationPart(Part):
+    """How the calibration of risks is shown."""
+
+    expected_events: Literal["sampled", "fixed"] = Field(
+        "sampled", description="What O/E's interval takes the expected events for; fixed is customary and too wide"
+    )
+    loess_curve: bool = Field(False, description="Draw a loess curve too, thin; no figure rests on it")
+
+
 def _internal_only() -> dict[str, dict[str, Any]]:
     return {"internal": {}}
 
@@ -232,6 +241,9 @@ class Study(Part):
     thresholds: tuple[float, ...] = Field((), description="Decision thresholds in (0, 1); none is assumed")
     cost_ratio: float | None = Field(
         None, gt=0, description="Harm of a missed event over that of a false alarm; adds the threshold 1 / (1 + ratio)"
+    )
+    calibration: CalibrationPart = Field(
+        default_factory=CalibrationPart, description="How the calibration of risks is shown"
     )
     ece: bool = Field(False, description="Also show the expected calibration error, a biased measure")
     also: tuple[Literal["accuracy", "f1", "ece"], ...] = Field(

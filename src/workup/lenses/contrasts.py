@@ -48,7 +48,7 @@ def difference(metric: Metric, first: Side, second: Side) -> Contrast | str:
         return f"undefined in one of them: {metric.undefined}"
     gap = values[0] - values[1]
     if metric.interval is None or _overlap(first.scores, second.scores):
-        return _resampled(gap, first, second, lambda a, b: a - b)
+        return paired_difference(gap, first, second)
     found = [metric.interval(side.scores, 0.95) for side in (first, second)]
     for one in found:
         if one.status != "ok" or one.low is None or one.high is None:
@@ -75,6 +75,11 @@ def _combined(
         return combine_difference(values[0], first, values[1], second)
 
     return ends
+
+
+def paired_difference(gap: float, first: Side, second: Side) -> Contrast | str:
+    """A gap between two sides of the same patients, with the interval of their shared replicates."""
+    return _resampled(gap, first, second, lambda a, b: a - b)
 
 
 def ratio(metric: Metric, first: Side, second: Side) -> Contrast | str:
@@ -151,7 +156,7 @@ def _resampled(gap: float, first: Side, second: Side, combine: Callable[[Floats,
     def ends(level: float) -> Ends:
         probabilities = bootstrap.adjusted_levels(z0 if np.isfinite(z0) else 0.0, 0.0, level=level)
         low, high = bootstrap.quantiles(defined, probabilities)
-        return Ends(float(low), float(high))
+        return Ends(min(float(low), gap), max(float(high), gap))  # bias-corrected ends can pass the gap itself by
 
     return Contrast(gap, spread, "shared replicates, bias-corrected", ends, lambda m: _p_normal(gap, spread, m))
 

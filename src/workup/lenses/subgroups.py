@@ -125,7 +125,7 @@ def subgroups(
     if not slices:
         raise StudyError("the subgroups lens needs groups. To fix: name columns under columns.groups.")
     found = estimate(scores, metrics, slices, draws=draws, levels=levels, progress=progress)
-    compared = [metric for metric in metrics if metric.drawn is None and metric.name != "ece"]
+    compared = [metric for metric in metrics if not metric.grows_as_n_falls]
     pairs = [pair for name, one in groups.items() for pair in _pairs(scores, metrics, name, one, chosen)]
     sides = _Sides(scores, compared, slices, pairs, draws)
     tests = [row for name, one in groups.items() for row in omnibus(scores, compared, name, one)]

@@ -148,9 +148,8 @@ def _calibration(result: LensResult) -> Figure | None:
     curve = result.tables.get("calibration_curve")
     if not curve:
         return None
-    band, tenths = curve["spline"], curve["rug"]
-    drawn = curve.get("loess") or band
-    seen = [row[key] for row in (*band, *tenths) for key in ("risk", "observed") if row[key] is not None]
+    band, tenths, ends = curve["spline"], curve["rug"], curve.get("ends") or []
+    seen = [row[key] for row in (*band, *tenths, *ends) for key in ("risk", "observed") if row[key] is not None]
     seen += [row["high"] for row in band if row["high"] is not None and row["high"] < 1]
     end = min(1.0, ceil(20 * max([0.05, *seen])) / 20)
     x, y = _x("risk", "predicted risk", domain=[0, end]), _x("observed", "observed share", domain=[0, end])
@@ -161,22 +160,71 @@ def _calibration(result: LensResult) -> Figure | None:
     layer = [
         {"data": {"values": list(band)}, "mark": spread, "encoding": sides},
         _diagonal(x, y, end),
-        _line(drawn, x, y),
+        _line(band, x, y),
         {"data": {"values": list(tenths)}, "mark": dots, "encoding": {"x": x, "y": y}},
         {"data": {"values": list(tenths)}, "mark": ticks, "encoding": {"x": x, "y": {"value": HEIGHT - 4}}},
     ]
+    if curve.get("loess"):
+        layer.append(_line(curve["loess"], x, y, mark={"color": MUTED, "strokeWidth": 1.2}))
+    if ends:
+        bar = {"type": "rule", "color": INK, "strokeWidth": 1.5}
+        square = {"type": "point", "shape": "square", "filled": True, "size": 70, "color": INK, "opacity": 1}
+        held = {"values": [row for row in ends if row["low"] is not None]}
+        layer.append({"data": held, "mark": bar, "encoding": sides})
+        layer.append({"data": {"values": list(ends)}, "mark": square, "encoding": {"x": x, "y": y}})
     table = Table(
         ("tenth", "rows", "mean risk", "observed"),
         tuple((str(i + 1), number(r["n"]), number(r["risk"]), number(r["observed"])) for i, r in enumerate(tenths)),
         "Mean risk and observed share in tenths by risk",
     )
     says = (
-        f"On the dashed line risks mean what they say. Curve: {curve['smoother']}; band: 95 % of the spline; dots and "
-        "ticks: tenths of the rows by risk.",
+        "On the dashed line risks mean what they say. Curve: restricted cubic spline with its 95 % band; dots and "
+        "ticks: tenths of the rows by risk." + (" Thin grey: loess, for the eye alone." if curve.get("loess") else ""),
+        *(_end_words(row) for row in ends),
         *_said(find(result, "calibration_slope", {}), "Calibration slope"),
         *_said(find(result, "oe_ratio", {}), "Observed / expected"),
+        *chance_words(result),
     )
     return Figure("calibration", "Calibration: do risks mean what they say", {**base(), "layer": layer}, says, table)
+
+
+def chance_words(result: LensResult) -> Iterator[str]:
+    """The ICI beside that of a perfectly calibrated model: a fitted curve never lies on the diagonal."""
+    chance = (result.tables.get("calibration_curve") or {}).get("by_chance")
+    ici = find(result, "ici", {})
+    if not chance or ici is None or ici.value is None:
+        return
+    mean, most = chance["ici"]["mean"], chance["ici"]["p95"]
+    verdict = "more than chance explains" if ici.value > most else "so this one may be chance alone"
+    alike = chance.get("within_patient_correlation")
+    how = "" if alike is None else f" Outcomes of one patient were drawn alike, with a correlation of {number(alike)}."
+    yield (
+        f"ICI {number(ici.value)} ({ici.level:.0%} interval {interval(ici)}). If every risk were right, a curve "
+        f"through so many rows would have an ICI of {number(mean)} on average and above {number(most)} one time in 20: "
+        f"{verdict}.{how}"
+    )
+
+
+def ends_table(ends: Sequence[Mapping[str, Any]]) -> Table:
+    """Rows with a risk of 0 and of 1, which are no part of the curve."""
+    rows = tuple(
+        (f"{r['risk']:g}", number(r["n"]), number(r["events"]), number(r["observed"]), _ends_of(r)) for r in ends
+    )
+    heads = ("risk", "rows", "events", "observed", "95% interval")
+    return Table(
+        heads, rows, "Rows with a risk of 0 or 1, which have no log odds and no place on the curve", titled=True
+    )
+
+
+def _end_words(row: Mapping[str, Any]) -> str:
+    return (
+        f"Square at {row['risk']:g}: {number(row['n'])} rows were given a risk of {row['risk']:g}, and "
+        f"{number(row['events'])} had the event ({percent(row['observed'])}; interval {_ends_of(row)})."
+    )
+
+
+def _ends_of(row: Mapping[str, Any]) -> str:
+    return "–" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
 
 
 def _benefit(result: LensResult) -> Figure | None:

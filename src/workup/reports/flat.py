@@ -77,6 +77,7 @@ def _identity(report: Report) -> dict[str, Any]:
         "system": report.system.get("name"),
         "system_version": report.system.get("version"),
         "corpus": report.corpus.get("name"),
+        **({"alarms": list(report.alarms())} if report.alarms() else {}),
     }
 
 

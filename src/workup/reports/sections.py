@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
 from workup.reports import case_mix, conversation, drift, power, sites, spans, split, sweeps
-from workup.reports.charts import benefit_table
+from workup.reports.charts import benefit_table, chance_words, ends_table
 from workup.reports.conversation_setting import is_conversation, noun
 from workup.reports.conversation_setting import narrowed as at_primary
 from workup.reports.conversation_words import in_units, said_in
@@ -142,7 +142,7 @@ def _header(report: Report) -> Section:
         ),
         ("Record sha256", report.sha256),
     ]
-    marked = (*((HOLDS_TEXT,) if report.contains_phi else ()), *spans.broken_scorer(report))
+    marked = (*((HOLDS_TEXT,) if report.contains_phi else ()), *spans.broken_scorer(report), *report.alarms())
     rows = [(name, value) for name, value in rows if value]
     return Section(kind(report), marked, (Table(("", ""), tuple(rows)),), key="record")
 
@@ -211,7 +211,8 @@ def _overall(result: LensResult) -> Section:
         rows = _plain([e for e in result.estimates if not e.slice], OVERALL, level)
         if rows:
             heads = (_HEADS[0], _HEADS[1], f"{level:.0%} interval", *_HEADS[3:])
-            sub.append(Table(heads, tuple(_rows(rows)), f"All patients together, {level:.0%} intervals"))
+            shown = _with_company(result, zip(rows, _rows(rows), strict=True), level)
+            sub.append(Table(heads, tuple(shown), f"All patients together, {level:.0%} intervals"))
     return Section("Overall", tables=(*sub, *_calibration_tests(result)), key="overall")
 
 
@@ -232,6 +233,23 @@ def _calibration_tests(result: LensResult) -> Iterator[Table]:
         heads = ("test", "z", "p", "patients", "events", "how")
         caption = "Test that every risk is right: a small p refutes it, a large one proves nothing"
         yield Table(heads, rows, caption, titled=True)
+
+
+def _with_company(
+    result: LensResult, rows: Iterable[tuple[Estimate, tuple[str, ...]]], level: float
+) -> Iterator[tuple[str, ...]]:
+    """Figures that would mislead alone, with what must stand beside them."""
+    without = result.tables.get("slope_without_ends")
+    chance = (result.tables.get("calibration_curve") or {}).get("by_chance")
+    for e, row in rows:
+        yield row
+        if e.metric == "calibration_slope" and without and level == 0.95:
+            [(_, *rest)] = _rows([Estimate(**without["without"])])
+            yield (f"{row[0]} without risks of 0 or 1", *rest)
+        if e.metric == "ici" and chance and level == 0.95:
+            mean, most = chance["ici"]["mean"], number(chance["ici"]["p95"])
+            how = f"outcomes drawn from the risks {chance['draws']} times; 95th percentile {most}"
+            yield (f"{row[0]} expected by chance", number(mean), "–", *row[3:5], "", how)
 
 
 def _decisions(result: LensResult) -> Iterator[Section]:
@@ -289,9 +307,14 @@ def _calibration(result: LensResult) -> Section:
     rows = tuple(
         (str(i + 1), number(r["n"]), number(r["risk"]), number(r["observed"])) for i, r in enumerate(curve["rug"])
     )
-    said = f"Rows in tenths by risk. The drawn curve is a {curve['smoother']}; its points and band are in report.json."
-    table = Table(("tenth", "rows", "mean risk", "observed"), rows, "Mean risk and observed share in tenths by risk")
-    return Section("Calibration", (said,), (table,), key="calibration")
+    said = (
+        "Rows in tenths by risk, equal risks together. The curve is a restricted cubic spline; its points and band are "
+        "in report.json.",
+    )
+    tables = [Table(("tenth", "rows", "mean risk", "observed"), rows, "Mean risk and observed share in tenths by risk")]
+    if curve.get("ends"):
+        tables.append(ends_table(curve["ends"]))
+    return Section("Calibration", (*said, *chance_words(result)), tuple(tables), key="calibration")
 
 
 def _benefit(result: LensResult) -> Section:

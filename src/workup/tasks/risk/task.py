@@ -20,13 +20,15 @@ from workup.stats import calibration
 from workup.stats.intervals import chi2_proportions
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, StudyDesign, Table, Watch
+from workup.tasks.risk.backwards import runs_backwards
+from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
 from workup.tasks.risk.panels import calibration_by_group, panels
 from workup.tasks.risk.sweep import sweep
 
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
-_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)), also=ON_REQUEST)
+_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)), also=ON_REQUEST)
 _SCALES = {metric.name: metric.scale for metric in _EVERY if not metric.whole_study and metric.name != "ece"}
 _GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
 _TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
@@ -77,7 +79,7 @@ class RiskTask:
         """What the columns of the study say, and the levels of the table where it could be read."""
         assert study.columns is not None
         thresholds = study.all_thresholds()
-        smoother = Smoother("spline", np.zeros(0))
+        smoother = Smoother(np.zeros(0))
         metrics = risk_metrics(thresholds=thresholds, smoother=smoother, also=asked_for(study))
         held = {metric.name for metric in metrics}
         needs = "it needs a decision threshold, such as thresholds: [0.2]"
@@ -173,7 +175,12 @@ class RiskTask:
 
     def metrics(self, scores: Scores, study: Study) -> list[Metric]:
         """Discrimination, calibration and, at every named threshold, decisions."""
-        return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), also=asked_for(study))
+        return risk_metrics(
+            thresholds=study.all_thresholds(),
+            smoother=Smoother.of(scores),
+            also=asked_for(study),
+            expected=study.calibration.expected_events,
+        )
 
     def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
         """All of them."""
@@ -184,21 +191,21 @@ class RiskTask:
         return iter(())
 
     def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
-        """The four panels (ROC, calibration, decision curve, risk distributions), the summary, and what every threshold
-        would mean."""
+        """The four panels (ROC, calibration, decision curve, risk distributions), the summary, what every threshold
+        would mean, and what must be read first."""
         smoother = Smoother.of(scores)
+        column = study.columns.risk if study.columns is not None and not study.systems else None
+        alarm = runs_backwards(scores, column)
         return {
-            **panels(scores, smoother),
+            **({"alarms": [{"code": "runs_backwards", "sentence": alarm}]} if alarm else {}),
+            **panels(scores, smoother, seed=study.seed, loess=study.calibration.loess_curve),
             "threshold_sweep": sweep(scores, study.all_thresholds()),
             "calibration_by_group": calibration_by_group(scores, smoother),
         }
 
     def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
         """What a reader must know before the first number."""
-        said = [*missing_risk_notes(_cohort(corpus), outputs), *corpus.notes]
-        clipped = calibration.n_clipped(scores["risk"])
-        if clipped:
-            said.append(f"{clipped} risks of (nearly) 0 or 1 were clipped to 1e-6 inside logarithms only.")
+        said = [*missing_risk_notes(_cohort(corpus), outputs), *corpus.notes, *_about_ends(scores)]
         if not study.all_thresholds():
             said.append("No decision threshold was named, so sensitivity, PPV and their kin are not shown.")
         if scores.weight is not None:
@@ -233,6 +240,28 @@ class RiskTask:
             return replace(scores, values={**scores.values, "risk": risks})
 
         return refitted
+
+
+def _about_ends(scores: Scores) -> Iterator[str]:
+    """Where risks of 0 and 1 enter the figures, which have no log odds."""
+    ends = calibration.n_clipped(scores["risk"])
+    if not ends:
+        return
+    without = slope_without_ends(scores)
+    if without is None:
+        small = f"they move the slope by at most {MOVED:g} of its standard errors"
+        slope = f"the calibration slope takes them as {calibration.CLIP:g} from the end ({small})"
+    elif without.value is None:
+        slope = f"the calibration slope takes them as {calibration.CLIP:g} from the end and rests on that choice"
+    else:
+        slope = (
+            f"the calibration slope takes them as {calibration.CLIP:g} from the end and rests on that choice: without "
+            f"these rows it is {without.value:.2f}"
+        )
+    yield (
+        f"{ends:,} of {len(scores):,} risks are 0 or 1 (or within {calibration.CLIP:g}) and have no log odds: {slope}; "
+        "the calibration curve leaves them out and shows each end's own observed share, which ICI and its kin take."
+    )
 
 
 def asked_for(study: Study) -> set[str]:
