@@ -57,6 +57,16 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("sites without a site", {"lenses": {"sites": {}}}, "lenses.sites needs to know the sites"),
     ("subgroups without groups", {"columns": {"groups": []}, "lenses": {"subgroups": {}}}, "needs groups"),
     ("a margin of 5", {"lenses": {"subgroups": {"margin": 5}}}, "below 1; got 5. To fix: write 0.05 for 5 points"),
+    (
+        "a family of an unknown metric",
+        {"lenses": {"subgroups": {"margin": 0.05, "family": {"metrics": ["aurok"]}}}},
+        "lenses.subgroups.family.metrics: 'aurok' is not a metric of this study; did you mean 'auroc'?",
+    ),
+    (
+        "a family at an unknown threshold",
+        {"lenses": {"subgroups": {"margin": 0.05, "family": {"thresholds": [0.3]}}}},
+        "lenses.subgroups.family.thresholds: 0.3 is not a threshold of the study. To fix: choose among 0.2",
+    ),
     ("a margin of 1", {"lenses": {"subgroups": {"margin": 1}}}, "lenses.subgroups.margin"),
     ("a margin of 0", {"lenses": {"subgroups": {"margin": 0}}}, "expected a number above 0; got 0"),
     ("a margin for a share", {"lenses": {"subgroups": {"margin": {"ppv": 5}}}}, "lenses.subgroups.margin.ppv"),

@@ -126,7 +126,7 @@ def test_values_that_may_be_of_patients_are_not_listed() -> None:
 
 def test_a_plain_name_is_no_expression() -> None:
     assert not any(map(looks_like_expression, ["risk", "risk 6m", "risk_6m", "Risk.6m", "%risk", "android", "notes"]))
-    assert all(map(looks_like_expression, ["1 - p", 'a == "x"', "a>1", "`odd`", "not a", "a or b"]))
+    assert all(map(looks_like_expression, ["1 - p", 'a == "x"', "a>1", "`odd`", "not a", "a or b", "1 \u2212 p"]))
 
 
 NUMBERS = st.one_of(st.just(NAN), st.floats(-1e3, 1e3, allow_nan=False))

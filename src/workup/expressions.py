@@ -24,10 +24,10 @@ _MOST_PARTS = 150
 _LARGEST = 1e15  # whole numbers from there on are not exact
 _CODES = 20  # values of a column that a message may list, if they are as short as codes are
 _GRAMMAR = 'columns, numbers, "text", + - * /, == != < <= > >=, in (…), and, or, not, and parentheses'
-_LOOKS = re.compile(r"[-+*/<>=!()`\"']|\b(and|or|not|in)\b")
 _PIECES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|[^`\"']+|.", re.DOTALL)
 _MEANT = {"−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "÷": "/", "≥": ">=", "≤": "<=", "≠": "!=", "＝": "==",
           "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"}  # fmt: skip
+_LOOKS = re.compile(rf"[-+*/<>=!()`\"'{''.join(_MEANT)}]|\b(and|or|not|in)\b")
 _NUMBERS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -20,6 +20,7 @@ Status = Literal["ok", "undefined", "insufficient", "withheld"]
 # A share over clusters is safe below the second, only wide (evidence/clustered_edges.json), and says so.
 FEWEST_PATIENTS = 20
 FEWEST_CLUSTERS = 10
+FEWEST_FOR_SHARES = 5  # clusters from which the difference of two shares is covered (evidence/clustered_edges.json)
 
 
 @dataclass(frozen=True)

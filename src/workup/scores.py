@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +19,7 @@ Bools = npt.NDArray[np.bool_]
 
 MISSING = "missing"
 Kept = TypeVar("Kept")
+_MAKING = threading.RLock()  # workers that share rows make a thing once, not each for itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +173,9 @@ class Scores:
     def kept(self, name: str, make: Callable[[], Kept]) -> Kept:
         """What `make` answers, made once for these rows: an order, a logarithm, anything many weights can share."""
         if name not in self._kept:
-            self._kept[name] = make()
+            with _MAKING:
+                if name not in self._kept:
+                    self._kept[name] = make()
         return cast(Kept, self._kept[name])
 
     def take(self, rows: npt.NDArray[Any]) -> Scores:

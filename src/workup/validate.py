@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -53,27 +54,31 @@ def validate(
 
     outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch, budget=budget)
     scores = task.scores(corpus, outputs)
+    if study.icc is not None:
+        scores = replace(scores, icc=study.icc)
     metrics = task.metrics(scores, study)
     followed = task.followed(metrics, study)
 
-    draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
+    draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores), workers=_workers(study))
     own = {
         "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
+        "subgroups": {"primary": primary_values(study.record())},
         "sites": ready.sites,
     }
     results: dict[str, LensResult] = {}
-    for lens, settings in study.lenses.items():
-        look = plugins.find("lenses", lens)
-        progress = partial(watch, f"{lens} lens")
-        results[lens] = look(
-            scores,
-            metrics if lens == "internal" else followed,
-            settings=settings,
-            draws=draws,
-            levels=levels(gates, task=study.task),
-            progress=progress,
-            **own.get(lens, {}),
-        )
+    with _one_thread_per_worker():
+        for lens, settings in study.lenses.items():
+            look = plugins.find("lenses", lens)
+            progress = partial(watch, f"{lens} lens")
+            results[lens] = look(
+                scores,
+                metrics if lens == "internal" else followed,
+                settings=settings,
+                draws=draws,
+                levels=levels(gates, task=study.task),
+                progress=progress,
+                **own.get(lens, {}),
+            )
     notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
     tables = {"holdings": holdings(scores), **ready.split, **task.tables(scores, study, show_text=show_text)}
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
@@ -104,6 +109,21 @@ def validate(
         contains_phi=show_text and task.shows_text,
         workup=workup.__version__,
     )
+
+
+def _workers(study: Study) -> int:
+    """How many threads the lenses may use: as many as the study allows worker processes, one per core by default."""
+    processes = plugins.make("engines", "processes", {}, where="workers", context={"workers": study.workers})
+    return int(processes.workers)
+
+
+def _one_thread_per_worker() -> AbstractContextManager[Any]:
+    """The lenses' own workers share the cores; a library of linear algebra that starts more threads would only make
+    them wait for each other."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
+
+    limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
+    return limits
 
 
 def _without_withheld(result: LensResult) -> LensResult:

@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
-from workup.stats.intervals import ClusteredShare, clustered_share, effective_ends
+from workup.stats.intervals import (
+    ClusteredShare,
+    clustered_share,
+    correlated_difference,
+    effective_ends,
+    event_rate_ends,
+    paired_shares,
+)
 
 SEVEN = [12] * 5 + [11] * 2
 
@@ -267,3 +274,60 @@ def test_two_clusters_give_a_wide_interval_and_one_gives_none_but_its_ceiling() 
     assert low < 0.2 and high > 0.98
     assert ends([9], [10], 0.95) == (0.0, 1.0)
     assert 0.2 < ends([10], [10], 0.95)[0] < 0.4
+
+
+# ---- differences and counts ------------------------------------------------------------------------------------------
+
+
+def test_two_systems_on_the_same_rows_by_hand() -> None:
+    """8 clusters of 5: right in A only 3 times in one cluster, in B only once in another."""
+    first, second = np.ones(40), np.ones(40)
+    second[:3], first[20] = 0.0, 0.0
+    found = paired_shares(first, second, np.repeat(np.arange(8), 5))
+    delta, discordant = -2 / 40, 4 / 40
+    gaps = np.array([-3, 0, 0, 0, 1, 0, 0, 0.0])
+    d = max(1.0, np.sum((gaps - delta * 5) ** 2) / (1 - 5 / 40) / (40 * (discordant - delta**2)))
+    e = 40 * discordant / d
+    nu, k, d0 = e * 7 / (e + 7), 8 / 5, 1 + 4 * 0.25
+    effect = max(d, (nu * d + k * d0) / (nu + k))
+    half = stats.t.ppf(0.975, min(7, nu + 6)) * np.sqrt(effect / 40 * (discordant + 2 * effect / 40 - delta**2))
+    assert found.difference == pytest.approx(delta)
+    assert tuple(found.ends()) == pytest.approx((delta - half, delta + half))
+    assert stats.t.sf(abs(delta) / (half / stats.t.ppf(0.975, found.df)), found.df) * 2 == pytest.approx(found.p())
+
+
+@given(designs(), st.data())
+def test_a_difference_of_two_systems_is_antisymmetric_and_never_a_point(
+    rows: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], data: st.DataObject
+) -> None:
+    hit, _, cluster, _ = rows
+    other = np.array(data.draw(st.lists(st.booleans(), min_size=hit.size, max_size=hit.size)), dtype=float)
+    one, back = paired_shares(hit, other, cluster), paired_shares(other, hit, cluster)
+    assert (one.ends().low, one.ends().high) == pytest.approx((-back.ends().high, -back.ends().low))
+    assert one.p() == pytest.approx(back.p())
+    same = paired_shares(hit, hit, cluster)
+    assert same.ends().low == -same.ends().high < 0 and same.p() == 1
+    both = [clustered_share(x, np.ones(hit.size), cluster, np.ones(hit.size)) for x in (hit, other)]
+    (low, high), mirrored = correlated_difference(*both), correlated_difference(both[1], both[0])
+    assert (low, high) == pytest.approx((-mirrored.high, -mirrored.low))
+    assert low - 1e-12 <= both[1].share - both[0].share <= high + 1e-12
+
+
+def test_counts_of_a_row_are_its_rows_where_none_cancel() -> None:
+    first, second = np.tile([1.0, 1.0, 0.0], 20), np.tile([1.0, 0.0, 0.0], 20)
+    cluster = np.repeat(np.arange(10), 6)
+    apart = paired_shares(first, second, cluster)
+    folded = [np.bincount(cluster, weights=x) for x in (first, second)]
+    assert paired_shares(*folded, np.arange(10), units=np.full(10, 6.0)) == pytest.approx(apart)
+
+
+def test_a_rate_of_bunched_events_by_hand() -> None:
+    events, held = np.array([7.0, 0, 0, 1, 0, 2]), np.full(6, 2.0)
+    rate = 10 / 12
+    phi = max(1.0, np.sum((events - rate * held) ** 2 / (1 - 2 / 12)) / 10)
+    e = 10 / phi
+    nu = e * 5 / (e + 5)
+    weighed = max(phi, (nu * phi + 3 * 5) / (nu + 3))
+    size = 10 / weighed * (stats.norm.ppf(0.95) / stats.t.ppf(0.95, min(5, nu + 6))) ** 2
+    expected = (rate * stats.gamma.ppf(0.05, size) / size, rate * stats.gamma.ppf(0.95, size + 1) / size)
+    assert tuple(event_rate_ends(events, held, level=0.90)) == pytest.approx(expected)

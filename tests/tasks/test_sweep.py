@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cohorts import draw_cohort
 from workup.estimate import Draws, estimate
@@ -55,6 +57,24 @@ def test_a_row_says_what_the_metrics_say_at_that_threshold(cohort: dict[str, obj
             assert [row[e.metric][key] for key in ("value", "low", "high")] == pytest.approx([e.value, e.low, e.high])
         if e.metric == "alert_rate":
             assert row["alerts_per_100"]["low"] == pytest.approx(100 * (e.low or 0))
+
+
+@given(seed=st.integers(0, 10_000))
+def test_row_order_and_whole_weights_decide_nothing(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = draw_cohort(seed, int(rng.integers(15, 50)), digits=1)
+    times = rng.integers(1, 4, len(scores))
+    many = np.repeat(np.arange(len(scores)), times)
+    weighted = Scores.of(dict(scores.values), weight=times)
+    repeated = Scores.of({name: column[many] for name, column in scores.values.items()})
+    mixed = scores.take(rng.permutation(len(scores)))
+    for name in ("sensitivity", "specificity", "ppv", "npv", "alerts_per_100", "needed_to_evaluate"):
+        plain, again = ([row[name] for row in sweep(one, [])["rows"]] for one in (scores, mixed))
+        assert [one["value"] for one in again] == pytest.approx([one["value"] for one in plain], nan_ok=True)
+        assert [(one["low"], one["n"]) for one in again] == [(one["low"], one["n"]) for one in plain]
+        values = [[row[name]["value"] for row in sweep(one, [])["rows"]] for one in (weighted, repeated)]
+        for one, other in zip(*values, strict=True):
+            assert one == (None if other is None else pytest.approx(other))
 
 
 def test_every_group_is_there_and_the_parts_make_the_whole() -> None:

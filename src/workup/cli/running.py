@@ -37,7 +37,9 @@ def run(
         Path | None, typer.Option("-o", "--out", help="Run directory; runs/NAME beside the study if absent")
     ] = None,
     engine: Annotated[str | None, typer.Option(help="serial or processes; the study's own when absent")] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes; 0 is one per core")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that ask the system, and threads of the lenses; 0 is one per core")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and say what would be done")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier outputs and ask the system again")] = False,
     sample: Annotated[int | None, typer.Option(help="So many cases only: seeded, stratified by type")] = None,
@@ -232,6 +234,20 @@ class Unasked:
         return iter(())
 
 
+_MANY_ROWS = 1e6  # of a patient: more would not move the most that a perfect system can show
+
+
+def _unattainable(study: Study, ready: Ready) -> list[str]:
+    """Gates that no system could meet with as many patients as there are, however many rows each of them has."""
+    from workup.gates import unattainable
+    from workup.stats.intervals import ASSUMED_ICC
+
+    patients = ready.corpus.as_dict()["n_patients"] or 0
+    icc = ASSUMED_ICC if study.icc is None else study.icc
+    shares = getattr(ready.task, "shares", ())
+    return unattainable(ready.gates, [_MANY_ROWS] * patients, shares=shares, icc=icc)
+
+
 def _describe(study: Study, directory: Path, ready: Ready) -> None:
     """What a run would do, now that everything it needs was read and checked."""
     from workup.validate import Opener
@@ -245,6 +261,8 @@ def _describe(study: Study, directory: Path, ready: Ready) -> None:
     typer.echo(f"lenses    {', '.join(study.lenses)}")
     typer.echo(f"resamples {study.bootstrap.replicates:,}")
     typer.echo(f"gates     {len(study.gates)}")
+    for line in _unattainable(study, ready):
+        typer.echo(f"warning   {line}")
     typer.echo(f"into      {directory}")
     for part in study.systems:
         if estimate := getattr(ready.task, "estimate", None):

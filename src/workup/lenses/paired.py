@@ -15,10 +15,10 @@ import numpy.typing as npt
 from workup.errors import InputError
 from workup.estimate import EVERYTHING, Draws, jackknife, replicate, slices_by
 from workup.lenses.contrasts import Contrast, Side, paired_difference
-from workup.metric import FEWEST_CLUSTERS, FEWEST_PATIENTS, Linear, Metric
+from workup.metric import FEWEST_CLUSTERS, FEWEST_FOR_SHARES, FEWEST_PATIENTS, Linear, Metric, few_clusters
 from workup.scores import Bools, Floats, Levels, Scores
 from workup.stats import rank
-from workup.stats.intervals import z_critical
+from workup.stats.intervals import share_difference, z_critical
 from workup.stats.paired_gaps import patient_gap
 
 LEVEL = 0.95
@@ -44,7 +44,7 @@ class Gap:
         """From a contrast of two slices, or the sentence that stands in its place."""
         if isinstance(found, str):
             return cls(reason=found)
-        return cls(found.value, *found.ends(LEVEL), p=found.p(0.0), method=found.method)
+        return cls(found.value, *found.ends(LEVEL), p=found.p_alone(), method=found.method)
 
 
 def comparison_row(
@@ -72,6 +72,7 @@ def comparison_row(
         "n_patients": n_patients,
         **dict.fromkeys(("p_adjusted", "margin")),
         "headline": False,
+        "rule": "",
         "direction": "not_assessed",
         "verdict": "not_assessed",
     }
@@ -215,6 +216,8 @@ def _paired(pair: Pair, first: Side, second: Side) -> Gap:
         return Gap(gap, reason=f"insufficient: {few}")
     moved = second.replicates - first.replicates
     if gap == 0 and not np.any(moved[np.isfinite(moved)]):
+        if _are_shares(pair):
+            return _shares(pair, first.scores, second.scores, gap)
         return Gap(
             0.0, p=1.0, method="shared replicates", reason="alike in every resample, so no interval can be given"
         )
@@ -244,6 +247,8 @@ def _linearised(pair: Pair, first: Scores, second: Scores, strata: Levels | None
             found is not None and found.status != "ok"
         ):  # a figure that nothing may rest on is no better for being compared
             return Gap(gap, reason=f"{found.status} in one of them: {found.reason or 'no interval'}")
+    if strata is None and _are_shares(pair):
+        return _shares(pair, first, second, gap)
     (mine, counted), (theirs, also) = (
         _influence(own, scores) for own, scores in zip(pair, (first, second), strict=True)
     )
@@ -265,6 +270,25 @@ def _linearised(pair: Pair, first: Scores, second: Scores, strata: Levels | None
     if metric.scale == "logit":  # a share, and so is the distance of two from each other
         low, high = max(low, -1.0), min(high, 1.0)
     return Gap(gap, low, high, spread.p(), f"linearised over patients, t on {spread.df:.0f} df")
+
+
+def _are_shares(pair: Pair) -> bool:
+    """Shares of units that are counted, and not of weights."""
+    return all(one.linear is not None and one.counts is not None and one.scale == "logit" for one in pair)
+
+
+def _shares(pair: Pair, first: Scores, second: Scores, gap: float) -> Gap:
+    """second − first of a share: on the same units where both count the same, else from the ends of either.
+
+    Where no unit differs the interval is not a point: how often two systems differ was seen in so many units only.
+    """
+    sides = [one.linear.columns(rows).T for one, rows in zip(pair, (first, second), strict=True) if one.linear]
+    counted = (sides[0][1] > 0) | (sides[1][1] > 0)
+    clusters = np.unique(first.patient[counted]).size
+    if clusters < FEWEST_FOR_SHARES:
+        return Gap(gap, reason=f"insufficient: {clusters} patients; at least {FEWEST_FOR_SHARES} are needed")
+    found = share_difference(sides[0], sides[1], first.patient, first.base_weight, level=LEVEL)
+    return Gap(gap, found.low, found.high, found.p, found.method, few_clusters(clusters))
 
 
 def _influence(metric: Metric, scores: Scores) -> tuple[Floats, Bools]:

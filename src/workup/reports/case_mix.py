@@ -55,5 +55,5 @@ def table(rows: Sequence[Row], caption: str) -> Table:
         )
         for row in widest[:MOST_ROWS]
     )
-    heads = ("who", "against", "input", "difference", "95% interval", "patients", "against them", "reason")
+    heads = ("who", "against", "input", "difference", "95% interval", "patients", "patients against", "reason")
     return Table(heads, body, caption)

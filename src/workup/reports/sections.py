@@ -10,7 +10,7 @@ from workup.reports.charts import benefit_table, chance_words, ends_table
 from workup.reports.conversation_setting import is_conversation, noun
 from workup.reports.conversation_setting import narrowed as at_primary
 from workup.reports.conversation_words import in_units, said_in
-from workup.reports.groups import BY_GROUP, by_group, comparisons, smallest_gaps
+from workup.reports.groups import BY_GROUP, by_group, comparisons, parity, smallest_gaps
 from workup.reports.layout import Section, Table
 from workup.reports.spans_setting import is_spans, narrowed
 from workup.reports.wording import (
@@ -76,7 +76,7 @@ def sections(report: Report) -> list[Section]:
     found += sweeps.sections(report)
     if "subgroups" in report.results:
         groups = report.results["subgroups"]
-        found += [*by_group(groups, _HEADS, _rows), *comparisons(groups)]
+        found += [*by_group(groups, _HEADS, _rows), *comparisons(groups), *parity(groups)]
         found += case_mix.section(groups, title="How the groups differ in inputs and risks", key="case-mix")
     found += [*sites.sections(report), *power.sections(report), *drift.sections(report)]
     found.append(_smallest(report))

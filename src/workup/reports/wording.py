@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -120,13 +121,42 @@ def signed(value: float) -> str:
     return f"+{number(value)}" if value > 0 else number(value)
 
 
+def signed_beside(value: float, limit: float | None) -> str:
+    """A gap with its sign, with as many digits as show on which side of ±limit it lies.
+
+    >>> signed_beside(0.05003, 0.05), signed_beside(0.0412, 0.05), signed_beside(-0.04996, 0.05)
+    ('+0.05003', '+0.041', '-0.04996')
+    """
+    if limit is None or abs(value) == limit or number(abs(value)) != number(limit):
+        return signed(value)
+    digits = 3
+    while digits < 12 and float(f"{abs(value):.{digits}f}") == limit:
+        digits += 1
+    return f"{value:+.{digits}f}"
+
+
 def p_value(p: float | None) -> str:
     """A p value for reading.
 
-    >>> p_value(0.00004), p_value(0.0412), p_value(None), p_value(0.99999)
-    ('<0.001', '0.041', '–', '1.000')
+    Rounding never carries it to the other side of 0.05.
+
+    >>> p_value(0.00004), p_value(0.0412), p_value(None), p_value(0.99999), p_value(0.04999)
+    ('<0.001', '0.041', '–', '1.000', '<0.050')
     """
-    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+    if p is None or p < 0.001:
+        return "–" if p is None else "<0.001"
+    return "<0.050" if p < 0.05 <= round(p, 3) else f"{p:.3f}"
+
+
+def level_words(level: float) -> str:
+    """The level of an interval, with as many digits as tell it from 100 %.
+
+    >>> level_words(0.95), level_words(1 - 0.05 / 24), level_words(1 - 0.05 / 240)
+    ('95 %', '99.79 %', '99.979 %')
+    """
+    missing = max(100 * (1 - level), 1e-9)
+    digits = 0 if missing >= 1 and abs(missing - round(missing)) < 1e-9 else max(1, 1 - math.floor(math.log10(missing)))
+    return f"{100 - missing:.{digits}f} %"
 
 
 _RULE = re.compile(
@@ -245,11 +275,12 @@ def _group_headline(result: LensResult) -> Iterator[str]:
     worst = sorted((row for row in judged if row["verdict"] == "disparity"), key=lambda row: -abs(row["value"]))
     for row in worst[:3]:
         side = "lower" if row["value"] < 0 else "higher"
+        ends = [signed_beside(row[end], row["margin"]) for end in ("low", "high")]
         others = {"rest": "the rest", "overall": "everyone"}.get(row["against"], row["against"])
         yield (
             f"{_capital(at_threshold(row['metric'], row['slice']))} is {side} for {group_words(row['slice'])} than for "
-            f"{others} by {number(abs(row['value']))} (simultaneous interval of the gap {signed(row['low'])} to "
-            f"{signed(row['high'])}; margin {number(row['margin'])})."
+            f"{others} by {number(abs(row['value']))} ({level_words(row['level'])} interval of the gap "
+            f"{ends[0]} to {ends[1]}; margin {number(row['margin'])})."
         )
 
 

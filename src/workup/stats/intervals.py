@@ -183,6 +183,12 @@ class ClusteredShare:
         """The one that the interval rests on: what was seen and what was assumed, by what the data tell."""
         return float(self._weighed.effect[0])
 
+    @property
+    def told(self) -> float:
+        """As how many clusters the data speak of their own likeness."""
+        e = self.rows * min(self.share, 1 - self.share) / self.design_effect
+        return e * (self.clusters - 1) / (e + self.clusters - 1) if self.clusters > 1 else 0.0
+
     def effective_n(self, level: float = 0.95) -> float:
         """How many independent rows the share is worth, after Korn and Graubard's adjustment for its error."""
         return float((self.rows / self._weighed.effect * korn_graubard(self._weighed.df, level=level))[0])
@@ -432,9 +438,16 @@ class PairedShares(NamedTuple):
 
 
 def paired_shares(
-    first: Floats, second: Floats, cluster: npt.NDArray[np.int64], *, icc: float = PAIRED_ICC
+    first: Floats,
+    second: Floats,
+    cluster: npt.NDArray[np.int64],
+    *,
+    units: Floats | None = None,
+    icc: float = PAIRED_ICC,
 ) -> PairedShares:
     """second − first where each row is right or wrong (1 or 0) in either, and rows cluster.
+
+    A row may stand for several `units` of which so many are right; what is right in one alone then cancels within it.
 
     >>> same = np.tile([1.0, 1.0, 1.0, 0.0], 30)
     >>> found = paired_shares(same, same, np.repeat(np.arange(12), 10))
@@ -443,9 +456,9 @@ def paired_shares(
     """
     _, codes = np.unique(cluster, return_inverse=True)
     gap = second - first
-    rows, sizes = float(gap.size), np.bincount(codes).astype(np.float64)
-    clusters = sizes.size
-    difference, discordant = float(gap.mean()), float(np.abs(gap).mean())
+    sizes: Floats = np.asarray(np.bincount(codes, weights=units), dtype=np.float64)
+    rows, clusters = float(sizes.sum()), sizes.size
+    difference, discordant = float(gap.sum()) / rows, float(np.abs(gap).sum()) / rows
     apart = np.bincount(codes, weights=gap) - difference * sizes
     alone = rows * (discordant - difference**2)
     spread = float(np.sum(apart**2 / (1 - sizes / rows))) if clusters > 1 else 0.0
@@ -453,6 +466,70 @@ def paired_shares(
     assumed = 1 + (float(np.sum(sizes**2)) / rows - 1) * icc
     found = weigh_design_effect(seen, np.array([rows * discordant]), assumed=assumed, clusters=clusters)
     return PairedShares(difference, rows, discordant, float(found.effect[0]), float(found.df[0]))
+
+
+def correlated_difference(first: ClusteredShare, second: ClusteredShare, *, level: float = 0.95) -> Ends:
+    """Ends of second − first where both shares rest on the same clusters but not on the same rows.
+
+    The ends of both are squared and added, less what they have in common: the correlation of the clusters' departures,
+    believed as far as these tell (never below 0). Both must name their clusters in one order.
+    """
+    apart = [one.hits - one.share * one.sizes for one in (first, second)]
+    norms = [float(one @ one) for one in apart]
+    common = float(apart[0] @ apart[1]) / float(np.sqrt(norms[0] * norms[1])) if min(norms) > 0 else 0.0
+    told = min(one.told for one in (first, second))
+    common = max(0.0, common) * told / (told + min(_COUNTS_FOR, first.clusters / 5))
+    (l1, h1), (l2, h2) = (effective_ends(one, level=level) for one in (first, second))
+
+    def joined(a: float, b: float) -> float:
+        return float(np.sqrt(max(0.0, a * a + b * b - 2 * common * a * b)))
+
+    gap = second.share - first.share
+    below = joined(second.share - l2, h1 - first.share)
+    above = joined(h2 - second.share, first.share - l1)
+    return Ends(max(-1.0, gap - below), min(1.0, gap + above))
+
+
+class ShareGap(NamedTuple):
+    """Interval, p and method of the difference of two shares on the same clusters."""
+
+    low: float
+    high: float
+    p: float | None
+    method: str
+
+
+def share_difference(
+    first: Floats, second: Floats, cluster: npt.NDArray[np.int64], weight: Floats, *, level: float = 0.95
+) -> ShareGap:
+    """second − first, each given as the units that count and all units of its rows [2, rows].
+
+    Where both count the same units they are compared on them, else by the ends of either. Rows that stand for several
+    units are first summed by cluster, since which units differ cannot be seen.
+    """
+    use = (weight > 0) & ((first[1] > 0) | (second[1] > 0))
+    (top, bottom), (their_top, their_bottom) = first[:, use], second[:, use]
+    cluster, weight = cluster[use], weight[use]
+    if np.all(weight == weight[0]) and np.array_equal(bottom, their_bottom):
+        if np.any(bottom > 1):
+            _, codes = np.unique(cluster, return_inverse=True)
+            sums = (np.asarray(np.bincount(codes, weights=one), dtype=np.float64) for one in (top, their_top, bottom))
+            top, their_top, bottom = sums
+            cluster = np.arange(bottom.size)
+        found = paired_shares(top, their_top, cluster, units=bottom)
+        return ShareGap(*found.ends(level), found.p(), f"same rows, t on {found.df:.0f} df")
+    one = clustered_share(top, bottom, cluster, weight)
+    other = clustered_share(their_top, their_bottom, cluster, weight)
+    if one.clusters == other.clusters == np.unique(cluster).size:
+        low, high = correlated_difference(one, other, level=level)
+    else:
+        ends = (effective_ends(side, level=level) for side in (other, one))
+        low, high = combine_difference(other.share, next(ends), one.share, next(ends))
+    gap = other.share - one.share
+    near = gap - low if gap > 0 else high - gap
+    # Read off the near end, so that it cannot contradict the interval beside it.
+    p = 1.0 if gap == 0 else normal_p(gap / near * z_critical(level)) if near > 0 else None
+    return ShareGap(max(-1.0, low), min(1.0, high), p, "square and add, correlated")
 
 
 def newcombe(p1: float, n1: float, p2: float, n2: float, *, level: float = 0.95) -> Ends:
@@ -471,6 +548,20 @@ def combine_difference(v1: float, first: Ends, v2: float, second: Ends) -> Ends:
     low = difference - np.hypot(v1 - first.low, second.high - v2)
     high = difference + np.hypot(first.high - v1, v2 - second.low)
     return Ends(float(low), float(high))
+
+
+def p_of_ends(value: float, ends: Ends, *, level: float = 0.95) -> float | None:
+    """Two-sided p against 0 read off the end on the side of 0, so that it cannot contradict the interval beside it.
+
+    None where that end does not move away from the value.
+
+    >>> p_of_ends(1.0, Ends(0.0, 3.0))
+    0.05
+    """
+    if value == 0:
+        return 1.0
+    near = value - ends.low if value > 0 else ends.high - value
+    return float(normal_p(value / near * z_critical(level))) if near > 0 else None
 
 
 def agresti_caffo(x1: float, n1: float, x2: float, n2: float, *, level: float = 0.95) -> Ends:

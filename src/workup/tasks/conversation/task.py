@@ -17,7 +17,7 @@ from workup.tasks.conversation.cases import ConversationCase, case_of, read_case
 from workup.tasks.conversation.content import Ratings, extended_facts, rating_columns, read_ratings
 from workup.tasks.conversation.corpus import ConversationCorpus, corpus_of
 from workup.tasks.conversation.live import Readers, Shown
-from workup.tasks.conversation.metrics import METRIC_NAMES, Design, conversation_metrics
+from workup.tasks.conversation.metrics import METRIC_NAMES, SHARES, Design, conversation_metrics
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
 from workup.tasks.conversation.scoring import ConversationScores, as_scores, score_case
@@ -37,6 +37,7 @@ class ConversationTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    shares = SHARES
     headline = ("decay_gap", "recall_at_10", "recall", "decay_slope", "time_to_loss", "conflict_rate", "reversal_rate")
     batch = 1
     shows_text = False

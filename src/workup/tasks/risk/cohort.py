@@ -225,7 +225,7 @@ def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
     arrays = _arrays(table, where=where)
     derived = derive(arrays, columns.derivable(), where=where)
     groupings = _groupings(arrays, columns, where=where)
-    table = _checked_table({**arrays, **derived.columns}, columns, groupings, where=where)
+    table = _checked_table(arrays, derived, columns, groupings, where=where)
 
     def at(name: str) -> str:
         return f"{where}, {'' if name in derived.columns else 'column '}'{name}'"
@@ -315,8 +315,9 @@ def _groupings(table: Table, columns: Columns, *, where: str) -> list[Grouping]:
 
 
 def _checked_table(
-    table: dict[str, npt.NDArray[Any]], columns: Columns, groupings: Sequence[Grouping], *, where: str
+    arrays: Table, derived: Derived, columns: Columns, groupings: Sequence[Grouping], *, where: str
 ) -> dict[str, npt.NDArray[Any]]:
+    table = {**arrays, **derived.columns}
     named = columns.named() | {f"groups[{place}]": one.source for place, one in enumerate(groupings)}
     lacking = {
         part: name
@@ -326,7 +327,7 @@ def _checked_table(
     if lacking:
         said = ", ".join(f"columns.{part} names '{name}'" for part, name in lacking.items())
         name = next(iter(lacking.values()))
-        raise InputError(f"{said}, which the table does not have", where=where, **_names_found(name, list(table)))
+        raise InputError(f"{said}, which the table does not have", where=where, **_names_found(name, list(arrays)))
     for part, other in (("risk", columns.risk), ("patient", columns.patient), ("weight", columns.weight)):
         if other == columns.outcome:
             raise InputError(

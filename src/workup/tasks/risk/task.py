@@ -51,6 +51,7 @@ class RiskTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    shares = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "alert_rate")
     headline = ("auroc", "auprc", "brier", "sensitivity", "specificity", "ppv", "npv", *_TARGETS)
     batch = _BATCH
     shows_text = False

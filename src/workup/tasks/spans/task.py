@@ -63,6 +63,7 @@ class SpansTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    shares = tuple(name for name, scale in _SCALES.items() if scale == "logit")
     headline = (
         "recall",
         "precision",
