@@ -190,7 +190,7 @@ class Report:
     def alarms(self) -> tuple[str, ...]:
         """What must be read before any figure, because the figures do not mean what they seem to."""
         held = (alarm for result in self.results.values() for alarm in result.tables.get("alarms", ()))
-        return tuple(str(alarm["sentence"]) for alarm in held)
+        return tuple(str(alarm[part]) for alarm in held for part in ("sentence", "remedy"))
 
     def _headline(self) -> list[Estimate]:
         """What is said of the whole; the same by label, turn or another arm is for the report to show."""

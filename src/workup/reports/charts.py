@@ -197,12 +197,13 @@ def chance_words(result: LensResult) -> Iterator[str]:
     mean, most = chance["ici"]["mean"], chance["ici"]["p95"]
     verdict = "more than chance explains" if ici.value > most else "so this one may be chance alone"
     alike = chance.get("within_patient_correlation")
-    how = "" if alike is None else f" Outcomes of one patient were drawn alike, with a correlation of {number(alike)}."
     yield (
         f"ICI {number(ici.value)} ({ici.level:.0%} interval {interval(ici)}). If every risk were right, a curve "
         f"through so many rows would have an ICI of {number(mean)} on average and above {number(most)} one time in 20: "
-        f"{verdict}.{how}"
+        f"{verdict}."
     )
+    if alike is not None:
+        yield f"Outcomes of one patient were drawn alike for this, with a correlation of {number(alike)}."
 
 
 def ends_table(ends: Sequence[Mapping[str, Any]]) -> Table:

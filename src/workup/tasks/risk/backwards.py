@@ -14,8 +14,8 @@ from workup.tasks.risk.discrimination import discrimination
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def runs_backwards(scores: Scores, column: str | None) -> str | None:
-    """The sentence that must come first where the AUROC is surely below 0.5, or the calibration slope surely below 0.
+def runs_backwards(scores: Scores, column: str | None) -> dict[str, str] | None:
+    """What must be read first where the AUROC is surely below 0.5, or the calibration slope surely below 0.
 
     A model that merely ranks no better than chance has an interval that reaches 0.5, and nothing is said of it.
     """
@@ -27,11 +27,9 @@ def runs_backwards(scores: Scores, column: str | None) -> str | None:
         seen.append(f"calibration slope {slope[0]:.2f}, 95 % interval {slope[1].low:.2f} to {slope[1].high:.2f}")
     if not seen:
         return None
-    return (
-        f"THE RISKS RUN BACKWARDS: patients with the event were given the lower risks ({'; '.join(seen)}). "
-        f"{_remedy(column)} Or the outcome is coded the other way round. Until that is settled, no figure below says "
-        "anything about the model."
-    )
+    told = f"THE RISKS RUN BACKWARDS: patients with the event were given the lower risks ({'; '.join(seen)})."
+    remedy = f"{_remedy(column)} Or the outcome is coded the other way round. Until then no figure means what it says."
+    return {"code": "runs_backwards", "sentence": told, "remedy": remedy}
 
 
 def _interval(name: str, scores: Scores) -> tuple[float, Interval] | None:
@@ -46,7 +44,7 @@ def _interval(name: str, scores: Scores) -> tuple[float, Interval] | None:
 def _remedy(column: str | None) -> str:
     if column is None:
         return (
-            "The model may answer the chance of NOT having the event (with scikit-learn, the wrong column of "
+            "The model may answer the chance of NOT having the event (in scikit-learn, the other column of "
             "predict_proba): then have it answer 1 minus that."
         )
     named = f', as in risk: "1 - {column}"' if _NAME.fullmatch(column) else ""

@@ -198,7 +198,7 @@ class RiskTask:
         column = study.columns.risk if study.columns is not None and not study.systems else None
         alarm = runs_backwards(scores, column)
         return {
-            **({"alarms": [{"code": "runs_backwards", "sentence": alarm}]} if alarm else {}),
+            **({"alarms": [alarm]} if alarm else {}),
             **panels(scores, smoother, seed=study.seed, loess=study.calibration.loess_curve),
             "threshold_sweep": sweep(scores, study.all_thresholds()),
             "calibration_by_group": calibration_by_group(scores, smoother),
@@ -249,19 +249,16 @@ def _about_ends(scores: Scores) -> Iterator[str]:
     if not ends:
         return
     without = slope_without_ends(scores)
+    slope = f"The calibration slope takes them as {calibration.CLIP:g} from the end"
     if without is None:
-        small = f"they move the slope by at most {MOVED:g} of its standard errors"
-        slope = f"the calibration slope takes them as {calibration.CLIP:g} from the end ({small})"
+        slope += f", which moves it by at most {MOVED:g} of its standard errors."
     elif without.value is None:
-        slope = f"the calibration slope takes them as {calibration.CLIP:g} from the end and rests on that choice"
+        slope += " and rests on that choice alone."
     else:
-        slope = (
-            f"the calibration slope takes them as {calibration.CLIP:g} from the end and rests on that choice: without "
-            f"these rows it is {without.value:.2f}"
-        )
+        slope += f" and rests on that choice: without these rows it is {without.value:.2f}."
     yield (
-        f"{ends:,} of {len(scores):,} risks are 0 or 1 (or within {calibration.CLIP:g}) and have no log odds: {slope}; "
-        "the calibration curve leaves them out and shows each end's own observed share, which ICI and its kin take."
+        f"{ends:,} of {len(scores):,} risks are 0 or 1 (or within {calibration.CLIP:g}) and have no log odds. {slope} "
+        "The calibration curve leaves them out; ICI and its kin take each end's own observed share."
     )
 
 
