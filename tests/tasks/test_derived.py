@@ -202,9 +202,9 @@ def test_missing_risks_are_counted_by_outcome_and_group(how: str) -> None:
         notes[0] == "No risk for 40 of 400 rows (10.0 %): they are in no metric, and every figure is of the other 360."
     )
     alive = N - dead.size
-    assert f"by outcome: events 40 of {dead.size}" in notes[1] and f"non-events 0 of {alive} (0.0 %)" in notes[1]
+    assert f"by outcome: events: 40 of {dead.size}" in notes[1] and f"non-events: 0 of {alive} (0.0 %)" in notes[1]
     assert "Warning: these shares differ by more than chance" in notes[1]
-    assert notes[2].startswith("Rows without a risk, by sex: F ")
+    assert notes[2].startswith("Rows without a risk, by sex: F: ")
     assert found.estimate("auroc").n_rows == 360
 
 

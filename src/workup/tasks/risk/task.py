@@ -300,7 +300,8 @@ def missing_risk_notes(cohort: Cohort, risks: Floats) -> list[str]:
         parts = {("outcome not known yet" if not name and k == MISSING else k): v for k, v in parts.items()}
         if not parts or len(parts) > _LEVELS_TOLD:
             continue
-        shown = ", ".join(f"{level} {int(one.sum()):,} of {one.size:,} ({_share(one)})" for level, one in parts.items())
+        ordered = sorted(parts.items(), key=lambda part: not part[0].startswith("<"))  # the lowest band first
+        shown = ", ".join(f"{level}: {int(one.sum()):,} of {one.size:,} ({_share(one)})" for level, one in ordered)
         notes.append(f"Rows without a risk, by {name or 'outcome'}: {shown}.{_differs(list(parts.values()))}")
     return notes
 
