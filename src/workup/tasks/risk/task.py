@@ -18,7 +18,7 @@ from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch
+from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch, misrecorded
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
 from workup.tasks.risk.panels import panels
@@ -103,6 +103,10 @@ class RiskTask:
         known = log.known()
         risks = np.full(len(cohort), np.nan)
         for key, value in known.items():
+            if not key.isdecimal() or not 1 <= int(key) <= len(cohort):
+                raise misrecorded(key, f"that of a row from 1 to {len(cohort)}")
+            if value is not None and (type(value) not in (int, float) or not 0 <= value <= 1):
+                raise misrecorded(key, "a risk from 0 to 1, or null")
             risks[int(key) - 1] = np.nan if value is None else value
         batches = [range(start, min(start + size, len(cohort))) for start in range(0, len(cohort), size)]
         pending = [rows for rows in batches if any(str(row + 1) not in known for row in rows)]
