@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 SERVING := $(if $(CI),$(shell echo ,serving))
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check sims bench clean
+.PHONY: demo test check sims mutants bench clean
 .DELETE_ON_ERROR:
 
 # The stamps make a second run need no network: pip is asked only when a pin or the package's own metadata changed.
@@ -48,6 +48,10 @@ check: $(VENV)/.test
 
 sims: $(VENV)/.test
 	$(BIN)/python -m sims
+
+# Small faults planted one at a time: which of a seeded sample does no test notice? Takes an hour and more on two cores.
+mutants: $(VENV)/.test
+	$(BIN)/python scripts/mutants.py --count 200 --out mutants.json
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/bootstrap.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -58,13 +59,13 @@ def centre(prevalence: float) -> float:
     """Mean of the log odds that gives the prevalence."""
 
     def gap(mean: float) -> float:
-        return _expected(mean, lambda x: special.expit(x)) - prevalence
+        return population_mean(mean, lambda x: special.expit(x)) - prevalence
 
     return float(optimize.brentq(gap, -15, 15, xtol=1e-13))
 
 
-def _expected(mean: float, value: object, low: float = -np.inf) -> float:
-    assert callable(value)
+def population_mean(mean: float, value: Callable[[float], float], low: float = -np.inf) -> float:
+    """Mean of a function of the true log odds, over those above `low`."""
     first = max(low, mean - 12 * SPREAD)
     found = integrate.quad(lambda x: value(x) * _density(x, mean), first, mean + 12 * SPREAD, epsabs=1e-13, limit=400)
     return float(found[0])
@@ -78,19 +79,24 @@ def _density(x: float, mean: float) -> float:
 def _truth(prevalence: float, threshold: float) -> tuple[tuple[str, float], ...]:
     mean = centre(prevalence)
     cut = float(special.logit(threshold)) / STRETCH
-    flagged = _expected(mean, lambda x: 1.0, cut)
-    hit = _expected(mean, special.expit, cut)
-    expected = _expected(mean, lambda x: special.expit(STRETCH * x))
+    flagged = population_mean(mean, lambda x: 1.0, cut)
+    hit = population_mean(mean, special.expit, cut)
+    expected = population_mean(mean, lambda x: special.expit(STRETCH * x))
 
     def squared_error(x: float) -> float:
         chance, risk = special.expit(x), special.expit(STRETCH * x)
         return float(chance * (1 - chance) + (chance - risk) ** 2)
 
+    def distance(x: float) -> float:
+        return abs(float(special.expit(x)) - float(special.expit(STRETCH * x)))
+
     return (
         ("auroc", _auroc(mean, prevalence)),
-        ("brier", _expected(mean, squared_error)),
+        ("brier", population_mean(mean, squared_error)),
         ("calibration_slope", 1 / STRETCH),
+        ("ici", population_mean(mean, distance)),
         ("oe_ratio", prevalence / expected),
+        ("oe_ratio, expected events fixed", prevalence / expected),
         ("ppv", hit / flagged),
         ("sensitivity", hit / prevalence),
     )

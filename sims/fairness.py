@@ -1,8 +1,10 @@
-"""Are identical groups left in peace, and is a real gap found? Verdicts of the subgroups lens on planted truth."""
+"""Are identical groups left in peace, is a real gap found, and does no row of the record contradict itself? Verdicts
+of the subgroups lens on planted truth."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,10 @@ from workup.scores import Levels, Scores
 from workup.tasks.risk import metrics as risk
 
 NAME = "fairness"
-QUESTION = "Is a disparity declared in at most 5 % of studies of identical groups, and in over 90 % with a gap of 0.15?"
+QUESTION = (
+    "Is a disparity declared in at most 5 % of studies of identical groups, and in over 90 % with a gap of 0.15? Is a "
+    "gap as large as the margin called within it in at most 5 %? Do verdict, p, interval and margin agree in every row?"
+)
 SEED = 20261115
 TESTED = [
     "estimate.py",
@@ -52,21 +57,70 @@ def cells(size: Size) -> list[Cell]:
         settings = {"positives": 500, "margin": margin, "gap": 0.15, "prevalence": 0.3}
         name = f"gap of 0.15 in sensitivity, 500 positives a group, margin 0.05 declared {words}"
         found.append(Cell(name, settings, size, band=(0.90, 1.0)))
+    for margin, words in ((0.05, "for four parities"), ({"sensitivity": 0.05}, "for sensitivity alone")):
+        settings = {"positives": 1000, "margin": margin, "gap": 0.05, "prevalence": 0.3}
+        name = f"gap in sensitivity as large as the margin of 0.05, declared {words}, 1000 positives a group"
+        found.append(Cell(name, settings, size, band=(0.95, 1.0)))
+    for adjust, comparator in (("holm", "rest"), ("holm", "overall"), ("bh", "rest"), ("bh", "largest")):
+        settings = {"rows": 600, "margin": 0.05, "gap": 0.0, "adjust": adjust, "comparator": comparator}
+        name = f"four groups of which one is ranked worse, against {comparator}, {adjust}"
+        found.append(Cell(name, settings, size, band=(1.0, 1.0)))
     return found
 
 
 def repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
-    """One study: "covered" is the right answer, none declared among identical groups or the planted gap found."""
+    """One study: "covered" is the right answer, none declared among identical groups, the planted gap found or not
+    called within the margin; and no row that contradicts itself."""
     of = cell.settings
-    scores = _identical(of["rows"], rng) if of["gap"] == 0 else _planted(of["positives"], of["gap"], rng)
+    if "adjust" in of:
+        scores = _four_groups(of["rows"], rng)
+    else:
+        scores = _identical(of["rows"], rng) if of["gap"] == 0 else _planted(of["positives"], of["gap"], rng)
     family = risk.discrimination() + risk.at_threshold(THRESHOLD)
     metrics = [metric for metric in family if metric.name in JUDGED]
+    settings = {key: of[key] for key in ("margin", "adjust", "comparator") if key in of}
     draws = Draws(seed=int(rng.integers(2**32)), replicates=REPLICATES)
-    found = subgroups(scores, metrics, settings={"margin": of["margin"]}, draws=draws)
+    found = subgroups(scores, metrics, settings=settings, draws=draws)
+    agree: Outcome = "above" if any(contradiction(row) for row in found.comparisons) else "covered"
     verdicts = {(row["metric"], row["verdict"]) for row in found.comparisons}
+    if "adjust" in of:
+        return {"rows agree": agree}
     if of["gap"] == 0:
-        return {"any disparity": "above" if any(verdict == "disparity" for _, verdict in verdicts) else "covered"}
-    return {"sensitivity": "covered" if ("sensitivity", "disparity") in verdicts else "below"}
+        declared = any(verdict == "disparity" for _, verdict in verdicts)
+        return {"any disparity": "above" if declared else "covered", "rows agree": agree}
+    if of["gap"] == 0.05:
+        return {"not within": "below" if ("sensitivity", "within") in verdicts else "covered", "rows agree": agree}
+    return {"sensitivity": "covered" if ("sensitivity", "disparity") in verdicts else "below", "rows agree": agree}
+
+
+def contradiction(row: Mapping[str, Any], *, alpha: float = 0.05) -> str:
+    """What in a row of comparisons a reader could not reconcile; "" where verdict, p, interval and margin agree."""
+    low, high, margin, p = row["low"], row["high"], row["margin"], row["p"]
+    if row["value"] is None or low is None or p is None:
+        return "" if row["verdict"] == "not_assessed" else "a verdict without a figure"
+    if not low <= row["value"] <= high:
+        return "the value lies outside its interval"
+    if margin is None:
+        null = 1.0 if row["kind"] == "ratio" else 0.0
+        if row["verdict"] != "not_assessed" or row["level"] != 0.95:
+            return "judged without a margin"
+        return "" if (p < 0.05) == (low > null or high < null) else "p and the 95 % interval disagree"
+    beyond, inside = low > margin or high < -margin, -margin < low and high < margin
+    right = {"disparity": beyond, "within": inside, "inconclusive": not beyond and not inside}
+    if not right[row["verdict"]]:
+        return f"{row['verdict']} beside this interval"
+    if (row["p_adjusted"] < alpha) != (row["verdict"] == "disparity"):
+        return f"{row['verdict']} beside this p"
+    return "" if p <= row["p_adjusted"] else "the adjusted p is the smaller one"
+
+
+def _four_groups(rows: int, rng: np.random.Generator) -> Scores:
+    """Four groups of unequal size; in the smallest, risks say less."""
+    scores = Cohort(rows).draw(rng)
+    group = rng.choice(4, rows, p=(0.4, 0.3, 0.2, 0.1))
+    mixed = np.where((group == 3) & (rng.random(rows) < 0.5), rng.permutation(scores["risk"]), scores["risk"])
+    levels = {"group": Levels(group, ("A", "B", "C", "D"))}
+    return Scores({**scores.values, "risk": mixed}, scores.patient, groups=levels)
 
 
 def _identical(rows: int, rng: np.random.Generator) -> Scores:
@@ -88,10 +142,16 @@ def _planted(positives: int, gap: float, rng: np.random.Generator) -> Scores:
 
 
 def summarise(results: Sequence[Result]) -> list[Result]:
-    """The worst rate of false disparities, and the rate of found ones."""
-    false = [1 - one["rate"] for one in results if one["gap"] == 0 and one["rate"] is not None]
-    found = [one["rate"] for one in results if one["gap"] > 0]
+    """The worst rates of false disparities and false equivalence, the rate of found gaps, and of rows that disagree."""
+
+    def wrong(metric: str) -> float | None:
+        return max((1 - one["rate"] for one in results if one["metric"] == metric), default=None)
+
+    found = [one["rate"] for one in results if one["metric"] == "sensitivity"]
+    disagree = wrong("rows agree")
     return [
-        {"cell": "identical groups", "metric": "false disparities", "highest": max(false, default=None), "ok": None},
+        {"cell": "identical groups", "metric": "false disparities", "highest": wrong("any disparity"), "ok": None},
         {"cell": "planted gap", "metric": "found", "lowest": min(found, default=None), "ok": None},
+        {"cell": "gap at the margin", "metric": "called within", "highest": wrong("not within"), "ok": None},
+        {"cell": "all studies", "metric": "contradictory rows", "highest": disagree, "ok": not disagree},
     ]

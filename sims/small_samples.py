@@ -143,7 +143,7 @@ def _oe_unrefused(cell: Cell, scores: Scores) -> Outcome:
     y, risks = scores["outcome"], scores["risk"]
     if not np.any(y > 0):
         return "insufficient"
-    ends, _ = calibration.oe_interval_clustered(y, risks, scores.base_weight, scores.patient)
+    ends, _ = calibration.oe_interval(y, risks, scores.base_weight, scores.patient)
     return where(ends.low, ends.high, cell.truth["oe_ratio"])
 
 
@@ -152,7 +152,7 @@ def _share(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
     hit = (special.ndtr(alike(rng, patients, rows, icc)) < cell.truth["share"]).ravel().astype(np.float64)
     ones = np.ones(hit.size)
     share = intervals.clustered_share(hit, ones, np.repeat(np.arange(patients), rows), ones)
-    return {"share": where(*intervals.wilson_clustered(share), cell.truth["share"])}
+    return {"share": where(*intervals.effective_ends(share), cell.truth["share"])}
 
 
 def _auroc_unrefused(cell: Cell, scores: Scores) -> Outcome:

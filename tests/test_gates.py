@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workup.errors import GateError
 from workup.estimate import Estimate
-from workup.gates import Gate, judge, levels
+from workup.gates import Gate, judge, levels, unattainable
 from workup.report import LensResult, Report, Verdict
 
 METRICS = ("auroc", "sensitivity", "specificity", "brier", "calibration_slope")
@@ -391,3 +391,36 @@ def test_harm_that_was_counted_fails_whatever_was_not_seen() -> None:
             assert verdict.outcome == "fail", (row.status, rule)
     [within] = judge([Gate.parse("never_events.value <= 3", task="conversation")], [unsure])
     assert within.outcome == "not_assessed"
+
+
+def test_a_limit_beyond_what_so_many_clusters_can_show_is_called_so() -> None:
+    perfect = Estimate("recall", {}, 1.0, 0.846, 1.0, 0.9, "exact", 0.0, 7, 7, clusters=7, ceiling=0.846)
+    [verdict] = judge([Gate.parse("recall.low >= 0.95@0.90")], [perfect])
+    assert verdict.outcome == "unsure"
+    assert verdict.reason.endswith("not attainable: with 7 clusters a perfect model has 0.846; 0.95 needs 23")
+    [within] = judge([Gate.parse("recall.low >= 0.84@0.90")], [perfect])
+    assert within.outcome == "pass"
+    worse = Estimate("recall", {}, 0.4, 0.2, 0.6, 0.9, "exact", 0.1, 7, 7, clusters=7, ceiling=0.846)
+    [failed] = judge([Gate.parse("recall.low >= 0.95@0.90")], [worse])
+    assert failed.outcome == "fail" and "not attainable" in failed.reason
+
+
+def test_a_rate_of_failures_has_its_own_least() -> None:
+    none = Estimate("leak", {}, 0.0, 0.0, 0.154, 0.9, "exact", 0.0, 7, 7, clusters=7, ceiling=0.846)
+    [verdict] = judge([Gate.parse("leak.high <= 0.05@0.90")], [none])
+    assert verdict.outcome == "unsure"
+    assert verdict.reason.endswith("not attainable: with 7 clusters a perfect model has 0.154; 0.05 needs 23")
+    [never] = judge([Gate.parse("leak.high <= 0@0.90")], [none])
+    assert "no number of clusters shows 0" in never.reason
+
+
+def test_gates_that_no_system_could_meet_are_known_before_the_run() -> None:
+    gates = [Gate.parse(rule) for rule in ("recall.low >= 0.95@0.90", "recall.low >= 0.8@0.90", "auroc.low >= 0.99")]
+    [line] = unattainable(gates, [12] * 5 + [11] * 2, shares=["recall"])
+    assert line == (
+        "gate 'recall.low >= 0.95@0.90': not attainable: with 7 clusters a perfect model has at most 0.846; "
+        "0.95 needs 23"
+    )
+    assert unattainable(gates, [18] * 30, shares=["recall"]) == []
+    assert unattainable(gates, [18] * 20, shares=["recall"], icc=0.05) == []  # cases known to differ less
+    assert unattainable(gates, [18], shares=["recall"]) == []

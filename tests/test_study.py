@@ -36,7 +36,7 @@ HEAD = "name: x\ntask: risk\ncolumns: {outcome: died, risk: p}\n"
 
 FAULTS = [
     ("an unknown field", HEAD + "treshold: [0.2]\n", ("line 4", "'treshold'", "did you mean 'thresholds'?")),
-    ("an unknown field far from all", HEAD + "zzz: 1\n", ("line 4", "'zzz' is not a known field", "Known: baseline")),
+    ("an unknown field far from all", HEAD + "zzz: 1\n", ("line 4", "'zzz' is not a known field", "Known: also")),
     (
         "an unknown field inside",
         "name: x\ntask: risk\ncolumns:\n  outcome: died\n  pateint: id\n",

@@ -18,7 +18,7 @@ from workup.estimate import Estimate
 from workup.gates import primary_values, same_slice
 from workup.lenses.paired import LEVEL, Gap, Row, compare_scores, comparison_row
 from workup.report import Report
-from workup.stats.intervals import Ends, combine_difference, normal_p, z_critical
+from workup.stats.intervals import Ends, combine_difference, p_of_ends
 from workup.stats.multiplicity import adjust
 
 __all__ = [
@@ -107,14 +107,11 @@ def _unpaired(first: Estimate, second: Estimate) -> Gap:
         if e.status != "ok" or e.value is None or e.low is None or e.high is None:
             return Gap(reason=f"{e.status} in one of them: {e.reason or 'no interval'}")
         if not e.low <= e.value <= e.high:
-            return Gap(reason="the value of one lies outside its own interval, which belongs to another curve")
+            return Gap(reason="the value of one lies outside its own interval, as in records of earlier versions")
         ends.append((e.value, Ends(e.low, e.high)))
     (a, of_a), (b, of_b) = ends
-    gap, (low, high) = b - a, combine_difference(b, of_b, a, of_a)
-    near = gap - low if gap > 0 else high - gap
-    # The p value is read off the near end, so that it cannot contradict the interval beside it.
-    p = 1.0 if gap == 0 else normal_p(gap / near * z_critical(LEVEL)) if near > 0 else None
-    return Gap(gap, low, high, p, "square and add")
+    gap, found = b - a, combine_difference(b, of_b, a, of_a)
+    return Gap(gap, *found, p_of_ends(gap, found, level=LEVEL), "square and add")
 
 
 def _away(e: Estimate, target: float) -> Estimate:
@@ -159,7 +156,8 @@ def compare(
     rows = compare_reports(first, second) if paired is None else _with_ends(paired, first, second)
     if not rows:
         raise InputError("the two reports must share at least one metric and slice", got="none in common")
-    said = [*notes, PAIRINGS[pairing]]
+    alarms = [f"{side}: {said}" for side, report in (("A", first), ("B", second)) for said in report.alarms()]
+    said = [*alarms, *notes, PAIRINGS[pairing]]
     judged = _judged(rows, metrics, headline_of(task), primary_values(first.study), margin)
     sides = _identity(first), _identity(second)
     return Comparison(*sides, pairing, margin, tuple(judged), tuple(said), task, dict(tables or {}))
@@ -232,6 +230,7 @@ def _judged(
         row["p_adjusted"] = None if np.isnan(p) else float(p)
     for row in judged:
         row["direction"] = row["verdict"] = _direction(row)
+        row["rule"] = _rule(row, len(head))
         if margin is not None and row["headline"] and (metrics or row["better"] != "target"):
             row["margin"], row["verdict"] = margin, _no_worse(row, margin)
     return judged
@@ -268,6 +267,20 @@ def _direction(row: Row) -> str:
         return "no_clear_difference" if row["p"] == 1.0 else "not_assessed"
     clear = row["p_adjusted"] is None or row["p_adjusted"] < SIGNIFICANT
     return "better" if clear and low > 0 else "worse" if clear and high < 0 else "no_clear_difference"
+
+
+def _rule(row: Row, family: int) -> str:
+    """What decided the direction, where it is not the interval beside it."""
+    _, worst, best = gain(row)
+    if worst is None or best is None:
+        return ""
+    said = []
+    if row["distance"] is not None:
+        value, low, high = (row["distance"][part] for part in ("value", "low", "high"))
+        said.append(f"judged by how much farther B is from the target: {value:.3g} ({low:.3g} to {high:.3g})")
+    if row["direction"] == "no_clear_difference" and (worst > 0 or best < 0):
+        said.append(f"clear by itself, but not among the {family} judged together (Holm)")
+    return "; ".join(said)
 
 
 def _no_worse(row: Row, margin: float) -> str:

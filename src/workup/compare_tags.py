@@ -44,6 +44,8 @@ def tag_contrasts(systems: Sequence[Tagged], metrics: Sequence[Metric]) -> list[
     for row, p in zip(tested, adjust([row["p"] for row in tested], method="holm"), strict=True):
         row["p_adjusted"] = float(p)
         row["verdict"] = "differ" if p < 0.05 else "no_clear_difference"
+        if row["p"] < 0.05 <= p:
+            row["reason"] += f"; clear by itself, but not among the {len(tested)} judged together (Holm)"
     return rows
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,8 @@ from workup.scores import Bools, Floats, Levels, Scores
 from workup.stats import bootstrap
 
 JACKKNIFE_GROUPS = 200
+_MOST_KEPT = 32_000_000  # numbers of replicates kept for later lenses: a quarter of a gigabyte
+_MOST_AT_ONCE = 64_000_000  # cells of weight matrices that all workers together may hold
 MOST_UNDEFINED = 0.01  # share of resamples without a value above which an interval is not given
 
 
@@ -37,6 +41,8 @@ class Estimate:
     denominator: float | None = None
     status: Status = "ok"
     reason: str | None = None
+    clusters: int | None = None  # of a share whose rows cluster: how many clusters have any
+    ceiling: float | None = None  # and the most that its low end can be with them, however good the result
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as the report holds it."""
@@ -48,6 +54,13 @@ class Slice(NamedTuple):
 
     key: Mapping[str, str]
     rows: Bools | None = None
+
+    @property
+    def digest(self) -> bytes:
+        """The rows as a short name; empty for all of them."""
+        if self.rows is None or self.rows.all():
+            return b""
+        return hashlib.blake2b(np.packbits(self.rows).tobytes(), digest_size=16).digest()
 
 
 EVERYTHING = Slice({})
@@ -64,14 +77,69 @@ def slices_by(groups: Mapping[str, Levels]) -> list[Slice]:
 
 @dataclass(frozen=True)
 class Draws:
-    """How replicates are drawn: whole patients, from this seed, within `strata` where a design fixed the mix."""
+    """How replicates are drawn: whole patients, from this seed, within `strata` where a design fixed the mix.
+
+    `workers` is how many threads share the work; it changes how long that takes and not one digit of the result.
+    """
 
     seed: int = 0
     replicates: int = 2000
     strata: Levels | None = None
+    workers: int = 1
 
 
 Progress = Callable[[int, int], None]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def _mapped(work: Callable[[Item], Result], items: Sequence[Item], workers: int) -> Iterator[Result]:
+    """Results in the order of the items. Threads are enough: numpy lets others run while it is at work."""
+    if min(workers, len(items)) < 2:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(min(workers, len(items)), thread_name_prefix="workup")
+    try:
+        yield from pool.map(work, items)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+class _Known:
+    """Replicates and estimates that were made on some rows, for lenses that ask for the same ones again.
+
+    A metric is known by the object it is, which is held here so that no other can take its place in memory.
+    """
+
+    def __init__(self) -> None:
+        self._replicates: dict[tuple[Any, ...], Floats] = {}
+        self._estimates: dict[tuple[Any, ...], Estimate] = {}
+        self._held: dict[int, Any] = {}
+        self._room = _MOST_KEPT
+
+    @classmethod
+    def of(cls, scores: Scores) -> _Known:
+        return scores.kept("replicates and estimates", cls)
+
+    def keys(self, one: Slice, draws: Draws, metrics: Sequence[Metric]) -> list[tuple[Any, ...]]:
+        """What decides the replicates of each metric on a slice."""
+        self._held |= {id(thing): thing for thing in (*metrics, draws.strata)}
+        common = one.digest, draws.seed, draws.replicates, id(draws.strata)
+        return [(*common, id(metric)) for metric in metrics]
+
+    def replicates(self, key: tuple[Any, ...]) -> Floats | None:
+        return self._replicates.get(key)
+
+    def keep(self, key: tuple[Any, ...], values: Floats) -> None:
+        if values.size <= self._room:
+            self._room -= values.size
+            self._replicates[key] = values
+
+    def estimate(self, key: tuple[Any, ...], level: float) -> Estimate | None:
+        return self._estimates.get((*key, level))
+
+    def keep_estimate(self, key: tuple[Any, ...], found: Estimate) -> None:
+        self._estimates[*key, found.level] = found
 
 
 def replicate(
@@ -86,25 +154,60 @@ def replicate(
 
     All slices see the same resampled patients, so the difference of two entries is a paired replicate.
     """
-    units, patient = np.unique(scores.patient, return_inverse=True)
+    known = _Known.of(scores)
+    keys = [known.keys(one, draws, metrics) for one in slices]
+    missing = [[m for m, key in enumerate(row) if known.replicates(key) is None] for row in keys]
     values = np.full((len(slices), len(metrics), draws.replicates), np.nan)
-    parts = [_Part.of(scores, one) for one in slices]
-    columns = [_Columns.of(part.scores, metrics) for part in parts]
-    strata = _patient_strata(draws.strata, patient, units.size)
+    made = _replicated(
+        scores,
+        [(_Part.of(scores, one), [metrics[m] for m in wanted]) for one, wanted in zip(slices, missing, strict=True)],
+        draws,
+        progress,
+    )
+    for s, wanted in enumerate(missing):
+        for place, m in enumerate(wanted):
+            known.keep(keys[s][m], made[s][place])
+            values[s, m] = made[s][place]
+        for m in set(range(len(metrics))) - set(wanted):
+            found = known.replicates(keys[s][m])
+            assert found is not None
+            values[s, m] = found
+    return values
+
+
+def _replicated(
+    scores: Scores, asked: Sequence[tuple[_Part, Sequence[Metric]]], draws: Draws, progress: Progress | None
+) -> list[Floats]:
+    """The metrics asked for on each slice, [metric, replicate]; every worker draws the resamples of its own blocks."""
+    found = [np.full((len(metrics), draws.replicates), np.nan) for _, metrics in asked]
+    ready = [
+        (place, part, metrics, _Columns.of(part.scores, metrics))
+        for place, (part, metrics) in enumerate(asked)
+        if metrics and part.rows.size
+    ]
+    if not ready:
+        return found
+    units, patient = np.unique(scores.patient, return_inverse=True)
+    drawn = bootstrap.Resamples(
+        units.size, draws.replicates, draws.seed, _patient_strata(draws.strata, patient, units.size)
+    )
     one_row_each = np.array_equal(patient, np.arange(len(scores)))
-    done = 0
-    for counts in bootstrap.unit_counts(units.size, draws.replicates, seed=draws.seed, strata=strata):
+
+    def work(block: range) -> list[Floats]:
+        counts = drawn.counts(block)
         weights = counts if one_row_each else np.take(counts.T, patient, axis=0).T
         if scores.weight is not None:
             weights = weights * scores.weight
-        block = slice(done, done + len(counts))
-        for s, part in enumerate(parts):
-            if part.rows.size:
-                values[s, :, block] = _compute(part.scores, metrics, columns[s], part.weights(weights))
-        done += len(counts)
+        return [_compute(part.scores, metrics, columns, part.weights(weights)) for _, part, metrics, columns in ready]
+
+    blocks = drawn.blocks()
+    most = max(1, _MOST_AT_ONCE // max(1, len(blocks[0]) * len(scores)))
+    for block, values in zip(blocks, _mapped(work, blocks, min(draws.workers, most)), strict=True):
+        for (place, *_), one in zip(ready, values, strict=True):
+            found[place][:, block.start : block.stop] = one
         if progress is not None:
-            progress(done, draws.replicates)
-    return values
+            progress(block.stop, draws.replicates)
+    return found
 
 
 class _Part(NamedTuple):
@@ -209,18 +312,39 @@ def estimate(
     >>> round(found.value, 3), found.low < 0.5 < found.high, found.n_patients
     (0.5, True, 50)
     """
+    known = _Known.of(scores)
+    keys = [known.keys(one, draws, metrics) for one in slices]
+    lacking = [
+        [m for m, key in enumerate(row) if any(known.estimate(key, level) is None for level in levels)] for row in keys
+    ]
+    open_slices = [s for s, wanted in enumerate(lacking) if wanted]
     resampled = [metric for metric in metrics if metric.interval is None]
-    values = replicate(scores, resampled, slices, draws=draws, progress=progress) if resampled else None
     place = {id(metric): i for i, metric in enumerate(resampled)}
-    found = []
-    for s, one in enumerate(slices):
+    asked = [slices[s] for s in open_slices]
+    values = replicate(scores, resampled, asked, draws=draws, progress=progress) if resampled and asked else None
+
+    def work(i: int) -> list[tuple[int, Estimate]]:
+        one = slices[open_slices[i]]
         part = _Part.of(scores, one).scores
         influences = _Influences(part, resampled)
-        for metric in metrics:
-            where = place.get(id(metric))
-            replicates = None if values is None or where is None else values[s, where]
-            found += list(_estimates(part, metric, one, levels, replicates, influences))
-    return found
+        found = []
+        for m in lacking[open_slices[i]]:
+            where = place.get(id(metrics[m]))
+            replicates = None if values is None or where is None else values[i, where]
+            found += [(m, e) for e in _estimates(part, metrics[m], one, levels, replicates, influences)]
+        return found
+
+    for s, made in zip(open_slices, _mapped(work, range(len(open_slices)), draws.workers), strict=True):
+        for m, one_estimate in made:
+            known.keep_estimate(keys[s][m], one_estimate)
+    return [
+        # Another lens may have asked for the same rows under another name.
+        replace(found, slice={**one.key, **metric.at})
+        for one, row in zip(slices, keys, strict=True)
+        for key, metric in zip(row, metrics, strict=True)
+        for level in levels
+        if (found := known.estimate(key, level)) is not None
+    ]
 
 
 def _estimates(
@@ -232,11 +356,6 @@ def _estimates(
     influences: _Influences,
 ) -> Iterator[Estimate]:
     value = metric.value(scores)
-    drawn, belongs = value, ""
-    if metric.drawn is not None and np.isfinite(value):
-        drawn, belongs = metric.drawn(scores), f"the interval belongs to the spline estimate {value:.6g}"
-        if not np.isfinite(drawn):
-            drawn, belongs = value, "loess cannot be drawn on these risks; this is the spline estimate"
     numerator, denominator = metric.counts(scores) if metric.counts and len(scores) else (None, None)
     events = int(np.count_nonzero(scores[metric.events] > 0)) if metric.events else None
     for level in levels:
@@ -244,7 +363,7 @@ def _estimates(
         yield Estimate(
             metric=metric.name,
             slice={**one.key, **metric.at},
-            value=_finite(drawn),
+            value=_finite(value),
             low=_finite(found.low),
             high=_finite(found.high),
             level=level,
@@ -256,7 +375,9 @@ def _estimates(
             numerator=numerator,
             denominator=denominator,
             status=found.status,
-            reason="; ".join(filter(None, (belongs, found.reason))) or None,
+            reason=found.reason or None,
+            clusters=found.clusters,
+            ceiling=found.ceiling,
         )
 
 
@@ -273,7 +394,8 @@ def _interval(
     if replicates is None:
         assert metric.interval is not None
         found = metric.interval(scores, level)
-        if found.status == "ok" and (_finite(found.low) is None or _finite(found.high) is None):
+        counted = found.low is None and found.high is None  # what was seen has no interval, and says so
+        if found.status == "ok" and not counted and (_finite(found.low) is None or _finite(found.high) is None):
             return Interval.refused("the interval is not finite: too little information", method=found.method)
         return found
     return _resampled(scores, value, level, replicates, influences.of(metric))
@@ -297,8 +419,14 @@ def _resampled(scores: Scores, value: float, level: float, replicates: Floats, i
             "every resample gives the same value, so the data cannot show its uncertainty", method="BCa bootstrap"
         )
     low, high, method = bootstrap.bca(value, defined, influence, level=level)
-    reason = f"undefined in {lost} of {replicates.size} resamples, which were left out" if lost else ""
-    return Interval(low, high, float(defined.std(ddof=1)), f"{method}, {replicates.size} replicates", reason=reason)
+    said = [f"undefined in {lost} of {replicates.size} resamples, which were left out"] if lost else []
+    if not low <= value <= high:
+        # All but a few resamples lie on one side of the value, as those of a distance near 0 do: corrected for that
+        # bias, the ends pass it by. A value is never shown outside its own interval.
+        low, high = min(low, value), max(high, value)
+        said.append("widened to hold the value, which nearly all resamples lie to one side of")
+    how = f"{method}, {replicates.size} replicates"
+    return Interval(low, high, float(defined.std(ddof=1)), how, reason="; ".join(said))
 
 
 class _Influences:

@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from workup.errors import GateError, near
 from workup.estimate import Estimate
 from workup.report import Report, Verdict
+from workup.stats.intervals import ASSUMED_ICC, clustered_share
 
 _RULE = re.compile(
     r"""^\s*(?P<metric>[A-Za-z_][\w]*)\s*
@@ -165,7 +168,7 @@ def _matching(rows: Sequence[Estimate], keys: Mapping[str, str], primary: Mappin
             if key in row.slice:
                 wanted.setdefault(key, str(value))
         if set(row.slice) == set(wanted) and all(
-            value == "*" or _same(row.slice[key], value) for key, value in wanted.items()
+            value == "*" or same_value(row.slice[key], value) for key, value in wanted.items()
         ):
             found.append(row)
     return found
@@ -173,10 +176,11 @@ def _matching(rows: Sequence[Estimate], keys: Mapping[str, str], primary: Mappin
 
 def same_slice(held: Mapping[str, Any], named: Mapping[str, Any]) -> bool:
     """Do two slices name the same rows? Numbers are one where a record would write them alike."""
-    return set(held) == set(named) and all(_same(held[key], str(value)) for key, value in named.items())
+    return set(held) == set(named) and all(same_value(held[key], str(value)) for key, value in named.items())
 
 
-def _same(held: Any, named: str) -> bool:
+def same_value(held: Any, named: str) -> bool:
+    """Is a value of a slice the one that a rule names?"""
     if isinstance(held, (int, float)) and not isinstance(held, bool):
         try:
             return f"{float(held):.{_DIGITS}g}" == f"{float(named):.{_DIGITS}g}"
@@ -220,9 +224,11 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
     if _harm_seen(gate, row, threshold):
         return Verdict(rule, "fail", observed, _say(gate, row.value, threshold, "misses"))
     if row.status != "ok" or row.value is None or (gate.part != "value" and (row.low is None or row.high is None)):
-        return Verdict(rule, "not_assessed", observed, f"{row.status}: {row.reason or 'no interval'}")
+        why = row.reason or "no interval"
+        return Verdict(rule, "not_assessed", observed, why if row.status == "ok" else f"{row.status}: {why}")
     if row.low is not None and row.high is not None and gate.part != "value" and not row.low <= row.value <= row.high:
-        # Calibration distances show loess and have the spline's interval: an end must not pass what the value belies.
+        # Records of earlier versions drew a value and its interval by two curves: an end must not pass what the value
+        # belies.
         return Verdict(
             rule, "not_assessed", observed, "the value lies outside its own interval, so neither end decides"
         )
@@ -233,8 +239,53 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
     far = {("low", ">"): row.high, ("high", "<"): row.low}.get((gate.part, gate.op[0]))
     if far is not None and _COMPARE[gate.op](far, threshold):
         straddles = f"the interval {row.low:.4g} to {row.high:.4g} straddles {threshold:g}"
-        return Verdict(rule, "unsure", observed, f"{straddles}; {_settling(gate, row, threshold)}")
-    return Verdict(rule, "fail", observed, _say(gate, end, threshold, "misses"))
+        why = beyond_reach(gate, threshold, row.ceiling, row.clusters) or _settling(gate, row, threshold)
+        return Verdict(rule, "unsure", observed, f"{straddles}; {why}")
+    said = (_say(gate, end, threshold, "misses"), beyond_reach(gate, threshold, row.ceiling, row.clusters))
+    return Verdict(rule, "fail", observed, "; ".join(filter(None, said)))
+
+
+def beyond_reach(gate: Gate, threshold: float, ceiling: float | None, clusters: int | None, *, has: str = "has") -> str:
+    """What says that no result of so many clusters could meet the limit; nothing where a perfect one would.
+
+    `ceiling` is the low end of a perfect share; a perfect rate of failures has what it leaves as its high end. Clusters
+    of the same size count in proportion, so the number needed follows from the logarithm of either.
+
+    >>> beyond_reach(Gate.parse("recall.low >= 0.95@0.90"), 0.95, 0.846, 7)
+    'not attainable: with 7 clusters a perfect model has 0.846; 0.95 needs 23'
+    """
+    side = {("low", ">"): 1, ("high", "<"): -1}.get((gate.part, gate.op[0]))
+    if side is None or ceiling is None or not clusters or not 0 < ceiling < 1:
+        return ""
+    best, limit = (ceiling, threshold) if side > 0 else (1 - ceiling, 1 - threshold)
+    if _COMPARE[gate.op](best, threshold):
+        return ""
+    says = f"not attainable: with {clusters} clusters a perfect model {has} {best:.3f}"
+    if not 0 < limit < 1:
+        return f"{says}, and no number of clusters shows {threshold:g}"
+    return f"{says}; {threshold:g} needs {math.ceil(clusters * math.log(ceiling) / math.log(limit)):,}"
+
+
+def unattainable(
+    gates: Iterable[Gate], sizes: Sequence[float], *, shares: Iterable[str], icc: float = ASSUMED_ICC
+) -> list[str]:
+    """Gates on these shares that no system could meet, from the number of rows in each cluster alone (or the most there
+    can be); for a study whose cases are known before any system is asked. Relative rules are left out.
+
+    >>> unattainable([Gate.parse("recall.low >= 0.95@0.90")], [18] * 7, shares=["recall"])
+    ["gate 'recall.low >= 0.95@0.90': not attainable: with 7 clusters a perfect model has at most 0.853; 0.95 needs 22"]
+    """
+    n, named = np.asarray(sizes, dtype=np.float64), set(shares)
+    n = n[n > 0]
+    if n.size < 2:
+        return []
+    perfect = clustered_share(n, n, np.arange(n.size), np.ones(n.size), icc=icc)
+    found = []
+    for gate in gates:
+        if gate.metric in named and gate.number is not None and not perfect.independent:
+            why = beyond_reach(gate, gate.number, perfect.ceiling(gate.level), perfect.clusters, has="has at most")
+            found += [f"gate '{gate.rule}': {why}"] if why else []
+    return found
 
 
 def _harm_seen(gate: Gate, row: Estimate, threshold: float) -> bool:

@@ -14,17 +14,21 @@ from workup.stats import intervals
 Column = Callable[[Scores], Floats]
 Status = Literal["ok", "undefined", "insufficient", "withheld"]
 
-# Below so many patients a resampling interval (the first) or a design effect (the second) rests on too few units to be
-# trusted. Simulated coverage of a nominal 95 % is at least 92 % from there on (evidence/small_samples.json).
+# Below so many patients a resampling interval (the first) or an error seen over clusters (the second) rests on too few
+# units to be trusted. Simulated coverage of a nominal 95 % is at least 92 % from there on
+# (evidence/small_samples.json).
+# A share over clusters is safe below the second, only wide (evidence/clustered_edges.json), and says so.
 FEWEST_PATIENTS = 20
 FEWEST_CLUSTERS = 10
+FEWEST_FOR_SHARES = 5  # clusters from which the difference of two shares is covered (evidence/clustered_edges.json)
 
 
 @dataclass(frozen=True)
 class Interval:
     """What an interval method answers. Ends are None when it has none to give, and then `reason` says why.
 
-    `ends` gives the ends at any other level where that costs nothing; a test of a difference is read off it.
+    `ends` gives the ends at any other level where that costs nothing; a test of a difference is read off it. `ceiling`
+    is the most that the low end of a share can be with so many `clusters`, however good the result.
     """
 
     low: float | None
@@ -34,6 +38,8 @@ class Interval:
     status: Status = "ok"
     reason: str = ""
     ends: Callable[[float], tuple[float, float]] | None = None
+    clusters: int | None = None
+    ceiling: float | None = None
 
     @classmethod
     def refused(cls, reason: str, *, method: str = "none", status: Status = "insufficient") -> Interval:
@@ -69,8 +75,7 @@ class Metric:
     """A named statistic: `compute(scores, weights[B, n])` answers one value per weight vector, NaN where undefined.
 
     `interval` is the analytic interval of a slice; without one, whole patients are resampled (BCa).
-    `at` are slice keys that belong to the metric itself, such as a decision threshold. `drawn` is a second, costlier
-    definition whose point is the one shown; the interval then belongs to `compute`, and the method says so.
+    `at` are slice keys that belong to the metric itself, such as a decision threshold.
     """
 
     name: str
@@ -86,9 +91,10 @@ class Metric:
     events: str | None = None
     linear: Linear | None = None
     family: Family | None = None
-    drawn: Callable[[Scores], float] | None = None
+    grows_as_n_falls: bool = False  # biased upwards in small samples, so groups of other sizes are not compared on it
     parity: bool = False  # a margin given for no metric in particular is meant for this one too
     joint_gap: str = ""  # metrics that share this name at the same `at` are also judged by their largest gap
+    complement: str = ""  # name of one minus this share, where a ratio between groups is asked of that too
     omnibus: Callable[[Scores, Levels], intervals.Test] | None = None
     whole_study: bool = False  # rests on knots or bins of the whole study, so sites cannot be pooled on it
     concern: Concern | None = None  # changes over time that matter, by custom
@@ -107,7 +113,7 @@ def linear(name: str, columns: Callable[[Scores], Floats], finish: Callable[[Flo
 
 
 def ratio(name: str, numerator: Column, denominator: Column, *, share: bool = True, **fields: Any) -> Metric:
-    """A ratio of weighted sums. A share (of 0/1 rows) gets Wilson's interval; any other ratio is resampled.
+    """A ratio of weighted sums. A share (of 0/1 rows) gets `share_interval`; any other ratio is resampled.
 
     >>> scores = Scores.of({"hit": [1, 1, 0, 1]})
     >>> recall = ratio("recall", lambda s: s["hit"], lambda s: np.ones(len(s)), describe="share found")
@@ -143,28 +149,62 @@ def _quotient(sums: Floats) -> Floats:
         return np.asarray(np.where(bottom > 0, sums[..., 0] / bottom, np.nan))
 
 
+CLUSTERED = "exact on effective rows, monotone"  # the method of shares whose rows cluster, as reports name it
+
+
 def share_interval(numerator: Floats, denominator: Floats, scores: Scores, level: float) -> Interval:
-    """Wilson's interval for a share: on rows when those that count are independent, else on the effective n."""
-    counted = np.flatnonzero(denominator > 0)
-    if scores.weight is None and np.unique(scores.patient[counted]).size == counted.size:
-        n = float(denominator.sum())
-        share = float(numerator.sum()) / n
+    """Interval of a share: Wilson's on rows when those that count are independent, else that of clustered shares."""
+    return clustered_interval(clustered_rows(numerator, denominator, scores), level)
 
-        def rows(at: float) -> tuple[float, float]:
-            return intervals.wilson(share, n, level=at)
 
-        return Interval(*rows(level), float(np.sqrt(share * (1 - share) / n)), "Wilson", ends=rows)
-    clustered = intervals.clustered_share(numerator, denominator, scores.patient, scores.base_weight)
-    method = "Wilson on effective n"
-    if clustered.clusters < FEWEST_CLUSTERS:
-        return Interval.refused(
-            f"its rows repeat within few patients ({clustered.clusters}); at least {FEWEST_CLUSTERS} are needed to see "
-            "how strongly they cluster",
-            method=method,
-        )
+def clustered_rows(numerator: Floats, denominator: Floats, scores: Scores) -> intervals.ClusteredShare:
+    """A share over the patients of a table, with the table's weights and the correlation assumed in it."""
+    icc = intervals.ASSUMED_ICC if scores.icc is None else scores.icc
+    return intervals.clustered_share(numerator, denominator, scores.patient, scores.base_weight, icc=icc)
 
-    def patients(at: float) -> tuple[float, float]:
-        return intervals.wilson_clustered(clustered, level=at)
 
-    reason = f"design effect {clustered.design_effect:.2f}"
-    return Interval(*patients(level), clustered.se, method, reason=reason, ends=patients)
+def clustered_interval(found: intervals.ClusteredShare, level: float) -> Interval:
+    """The interval of a share whose rows cluster, with what a reader must know: how strongly rows cluster, whether the
+    number of clusters alone keeps the end where it is, and a warning where they are few. Wilson's where every cluster
+    is a single row without a weight."""
+    if found.independent:
+        return _wilson(found.share, found.rows, level)
+    if found.clusters < 2:
+        return Interval.refused("its rows all belong to one cluster; an interval needs at least two", method=CLUSTERED)
+
+    def ends(at: float) -> tuple[float, float]:
+        return intervals.effective_ends(found, level=at)
+
+    low, high = ends(level)
+    ceiling = found.ceiling(level)
+    # Where all rows are alike no clustering can be seen, and a design effect "seen" of 1 would be read as none.
+    seen = f"seen {found.design_effect:.2f}" if 0 < found.share < 1 else "none can be seen"
+    clusters = f"{found.clusters} clusters"
+    said = [
+        f"design effect {found.weighed_effect:.2f} ({seen} over {clusters}, assumed ICC {found.icc:.2f})",
+        f"the most that {clusters} can show is {ceiling:.3f}" if low >= ceiling else "",
+        f"the least that {clusters} can show is {1 - ceiling:.3f}" if high <= 1 - ceiling else "",
+        few_clusters(found.clusters),
+    ]
+    se = found.se
+    if found.clusters < FEWEST_CLUSTERS:  # a spread seen over a handful is too easily too small to weigh a study by
+        se = max(se, float(np.sqrt(found.share * (1 - found.share) * found.weighed_effect / found.rows)))
+    return Interval(
+        *(low, high, se, CLUSTERED),
+        reason="; ".join(filter(None, said)),
+        ends=ends,
+        clusters=found.clusters,
+        ceiling=ceiling,
+    )
+
+
+def _wilson(share: float, n: float, level: float) -> Interval:
+    def ends(at: float) -> tuple[float, float]:
+        return intervals.wilson(share, n, level=at)
+
+    return Interval(*ends(level), float(np.sqrt(share * (1 - share) / n)), "Wilson", ends=ends)
+
+
+def few_clusters(clusters: int, noun: str = "clusters") -> str:
+    """A warning that belongs beside an interval over few clusters; nothing where there are enough."""
+    return f"only {clusters} {noun}: read with care" if clusters < FEWEST_CLUSTERS else ""

@@ -190,6 +190,11 @@ class Report:
             )
         return found[0]
 
+    def alarms(self) -> tuple[str, ...]:
+        """What must be read before any figure, because the figures do not mean what they seem to."""
+        held = (alarm for result in self.results.values() for alarm in result.tables.get("alarms", ()))
+        return tuple(str(alarm[part]) for alarm in held for part in ("sentence", "remedy"))
+
     def _headline(self) -> list[Estimate]:
         """What is said of the whole; the same by label, turn or another arm is for the report to show."""
         internal = self.results.get("internal")
@@ -205,7 +210,7 @@ class Report:
         ]
 
     def __str__(self) -> str:
-        lines = [f"Workup report: {self.system.get('name')} on {self.corpus.get('name')}"]
+        lines = [*self.alarms(), f"Workup report: {self.system.get('name')} on {self.corpus.get('name')}"]
         for e in self._headline():
             value = "undefined" if e.value is None else f"{e.value:.4g}"
             ends = "" if e.low is None or e.high is None else f" ({e.low:.4g} to {e.high:.4g})"
@@ -223,7 +228,7 @@ class Report:
             ends = "" if e.low is None or e.high is None else f"{e.low:.4g} to {e.high:.4g} ({e.level:.0%})"
             cells = (f"{e.metric}{at}", value, ends, f"{e.n_patients:,}")
             body.append("<tr>" + "".join(f"<td>{escape(visible(cell))}</td>" for cell in cells) + "</tr>")
-        title = escape(visible(f"{self.system.get('name')} on {self.corpus.get('name')}"))
+        title = escape(visible(" ".join((*self.alarms(), f"{self.system.get('name')} on {self.corpus.get('name')}"))))
         return f"<table><caption>{title}</caption><thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 

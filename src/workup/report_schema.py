@@ -43,7 +43,10 @@ _OF_ESTIMATE: dict[str, dict[str, Any]] = {
     "denominator": _NUMBER,
     "status": {"enum": ["ok", "undefined", "insufficient", "withheld"]},
     "reason": {"type": ["string", "null"]},
+    "clusters": {"type": ["integer", "null"], "minimum": 0},
+    "ceiling": _NUMBER,
 }
+_LATER = ("clusters", "ceiling")  # fields that records made before them do not hold
 
 # Rows of lenses hold more than this; what they have under these names is read by pages, gates and packs.
 _OF_ROW: dict[str, dict[str, Any]] = {
@@ -170,7 +173,7 @@ def _estimate() -> dict[str, Any]:
     names = [one.name for one in fields(Estimate)]
     return {
         "type": "object",
-        "required": names,
+        "required": [name for name in names if name not in _LATER],
         "properties": {name: _OF_ESTIMATE[name] for name in names},
         "additionalProperties": False,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +19,7 @@ Bools = npt.NDArray[np.bool_]
 
 MISSING = "missing"
 Kept = TypeVar("Kept")
+_MAKING = threading.RLock()  # workers that share rows make a thing once, not each for itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,8 @@ def level_name(value: Any) -> str:
 class Scores:
     """Rows of numbers with their design: which patient, site, time and groups each row belongs to.
 
-    `patient` holds counters 0, 1, … and not the ids themselves. `weight` is a design weight (sampling or censoring),
+    `patient` holds counters 0, 1, … and not the ids themselves. `icc` is how alike rows of one patient are taken to
+    be where the data cannot show it; None is the customary third. `weight` is a design weight (sampling or censoring),
     1 where absent; every metric sees it multiplied into the weights a lens chose. `inputs` are what the system was
     shown (numbers with NaN, or levels), for completeness and drift; `waiting` are rows whose answer is not known yet.
     Two columns of `values` mean the same in every task: `label_delay` (days until the answer was known, NaN where
@@ -93,6 +96,7 @@ class Scores:
     weight: Floats | None = None
     inputs: Mapping[str, Floats | Levels] = field(default_factory=dict)
     waiting: Scores | None = None
+    icc: float | None = None
 
     @classmethod
     def of(
@@ -169,7 +173,9 @@ class Scores:
     def kept(self, name: str, make: Callable[[], Kept]) -> Kept:
         """What `make` answers, made once for these rows: an order, a logarithm, anything many weights can share."""
         if name not in self._kept:
-            self._kept[name] = make()
+            with _MAKING:
+                if name not in self._kept:
+                    self._kept[name] = make()
         return cast(Kept, self._kept[name])
 
     def take(self, rows: npt.NDArray[Any]) -> Scores:

@@ -177,6 +177,15 @@ class ReportPart(Part):
         return value.isoformat() if isinstance(value, datetime.date) else value
 
 
+class CalibrationPart(Part):
+    """How the calibration of risks is shown."""
+
+    expected_events: Literal["sampled", "fixed"] = Field(
+        "sampled", description="What O/E's interval takes the expected events for; fixed is customary and too wide"
+    )
+    loess_curve: bool = Field(False, description="Draw a loess curve too, thin; no figure rests on it")
+
+
 def _internal_only() -> dict[str, dict[str, Any]]:
     return {"internal": {}}
 
@@ -197,9 +206,18 @@ class Study(Part):
         examples=[{"internal": {}, "subgroups": {"margin": 0.05}}],
     )
     bootstrap: BootstrapPart = Field(default_factory=BootstrapPart, description="How resampling intervals are made")
+    icc: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="How alike rows of one patient are taken to be where data cannot show it (ICC); 1/3 if absent",
+    )
     thresholds: tuple[float, ...] = Field((), description="Decision thresholds in (0, 1); none is assumed")
     cost_ratio: float | None = Field(
         None, gt=0, description="Harm of a missed event over that of a false alarm; adds the threshold 1 / (1 + ratio)"
+    )
+    calibration: CalibrationPart = Field(
+        default_factory=CalibrationPart, description="How the calibration of risks is shown"
     )
     ece: bool = Field(False, description="Also show the expected calibration error, a biased measure")
     also: tuple[Literal["accuracy", "f1", "ece"], ...] = Field(
@@ -241,7 +259,9 @@ class Study(Part):
     )
     report: ReportPart = Field(default_factory=ReportPart, description="What is drawn from the record")
     engine: str = Field("serial", description="Where the system runs: serial or processes")
-    workers: int = Field(0, ge=0, description="Worker processes; 0 is one per core")
+    workers: int = Field(
+        0, ge=0, description="Worker processes of the engine, and threads of the lenses; 0 is one per core"
+    )
 
     _base: Path = PrivateAttr(default_factory=Path)
 
@@ -268,7 +288,18 @@ class Study(Part):
         names = [system.name or system.use for system in self.systems]
         if len(set(names)) < len(names):
             raise ValueError("two systems have one name; give each its own 'name'")
+        if self.task == "risk" and "threshold" in self.primary:
+            self.primary["threshold"] = self._named_threshold(self.primary["threshold"])
         return self
+
+    def _named_threshold(self, value: Any) -> float:
+        """The threshold of the study that is meant, digit for digit, so that it is found again in every slice."""
+        held = {f"{threshold:.12g}": threshold for threshold in self.all_thresholds()}
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if number and f"{value:.12g}" in held:
+            return held[f"{value:.12g}"]
+        known = f"choose among {', '.join(held)}, or list it" if held else "list it"
+        raise ValueError(f"primary.threshold: {value!r} is not a threshold of the study; {known} under 'thresholds'")
 
     @property
     def base(self) -> Path:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from workup.errors import RunError, visible
 from workup.estimate import Slice
 from workup.metric import Metric
-from workup.scores import Scores
+from workup.scores import Levels, Scores
 
 # A table is plain columns of one length: float64 for numbers (NaN missing), datetime64[us] for times (NaT missing),
 # object for everything else (None missing).
@@ -57,6 +57,44 @@ class Corpus:
             "n_patients": self.n_patients,
             "sha256": self.sha256,
         }
+
+
+@dataclass(frozen=True)
+class StudyDesign:
+    """What is known of a study before its system is asked: how rows are grouped, placed and timed, what is measured.
+
+    None is what cannot be known yet, and nothing is refused because of it. `groups` are the groupings of the rows;
+    `absent` says of metrics that this study does not measure what they would need. `names` and `scales` are those of
+    the task, and `refit` whether the caller brings a function that fits anew.
+    """
+
+    groups: Mapping[str, Levels] | None = None
+    sites: Collection[str] | None = None
+    placed: bool | None = None
+    timed: bool | None = None
+    metrics: Sequence[Metric] | None = None
+    absent: Mapping[str, str] = field(default_factory=dict)
+    names: Collection[str] = ()
+    scales: Mapping[str, str] = field(default_factory=dict)
+    refit: bool = False
+
+    def measured(self, name: str) -> list[Metric] | None:
+        """Every metric of this name, one for each threshold or the like; None where that is not known yet."""
+        return None if self.metrics is None else [metric for metric in self.metrics if metric.name == name]
+
+    def metric_names(self) -> list[str]:
+        """The metrics that the study can hold."""
+        return list(self.names) if self.metrics is None else list(dict.fromkeys(m.name for m in self.metrics))
+
+    def scale(self, name: str) -> str | None:
+        """The scale of a metric, where it is known: logit for shares and AUCs, log for ratios, else identity."""
+        measured = self.measured(name)
+        return measured[0].scale if measured else self.scales.get(name)
+
+    def levels(self, key: str) -> Collection[str] | None:
+        """The levels of a slice key, where they are known."""
+        found = (self.groups or {}).get(key)
+        return self.sites if key == "site" else None if found is None else found.names
 
 
 @runtime_checkable
@@ -189,6 +227,8 @@ class Paired(NamedTuple):
 class Task(Protocol):
     """How one kind of system is run and scored. `study` is a workup.study.Study.
 
+    `design(study, corpus)` is optional: the StudyDesign of the rows, with `corpus` None where it could not be read; so
+    is `check_recorded(system, corpus)`, which refuses answers made elsewhere that could not be scored.
     Four more are optional, and serve comparisons: `headline`, the metrics that are judged together; `footing(report)`,
     a static method that names what must be equal in two reports, as far as both name it, for them to be compared;
     `compared(metrics, study)`, those that a comparison shows; and `paired(first, second, study)`, which answers with

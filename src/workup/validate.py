@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from platform import python_version
 from typing import Any, Literal
 
@@ -15,9 +15,10 @@ import numpy as np
 
 import workup
 from workup import plugins
+from workup.checking import Ready, check_settings, checked, placed
 from workup.errors import StudyError, near
 from workup.estimate import Draws
-from workup.gates import Gate, judge, levels, primary_values
+from workup.gates import judge, levels, primary_values
 from workup.lenses.evidence import holdings
 from workup.report import LensResult, Report
 from workup.report_schema import fault_in_split
@@ -38,6 +39,7 @@ def validate(
     show_text: bool = False,
     details: Literal["primary", "all"] = "primary",
     watch: Watch = lambda what, done, total: None,
+    ready: Ready | None = None,
 ) -> Report:
     """Give one system the work-up a study asks for.
 
@@ -45,39 +47,43 @@ def validate(
     `refit(table)` fits a new model, for optimism correction; `run` keeps outputs so that a killed run resumes.
     `budget` bounds what a system that costs is asked for. `show_text` writes text of the documents into the record,
     which then holds PHI and says so; `details` of single units are kept of the primary setting, or of every one.
+    `ready` is the study as `workup.checking.checked` found it, where the caller has asked before.
     """
-    task: Task = plugins.find("tasks", study.task)()
-    gates = [Gate.parse(rule, known=task.metric_names, task=study.task) for rule in study.gates]
-    baseline = Report.read(study.base / study.baseline) if study.baseline else None
-    engine = plugins.make("engines", study.engine, {}, where="engine", context={"workers": study.workers})
+    given = system is not None and not isinstance(system, str)
+    ready = ready or checked(study, table=table, refit=refit is not None, systems=not given)
+    task, corpus, gates, baseline, engine = ready.task, ready.corpus, ready.gates, ready.baseline, ready.engine
+    beside, split = _beside_sites(study), _split(study)
     opener = Opener(study, system)
 
-    corpus = task.read(study, table)
     outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch, budget=budget)
     scores = task.scores(corpus, outputs)
+    if study.icc is not None:
+        scores = replace(scores, icc=study.icc)
     metrics = task.metrics(scores, study)
     followed = task.followed(metrics, study)
 
-    draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
+    draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores), workers=_workers(study))
     own = {
         "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
-        "sites": _beside_sites(study),
+        "subgroups": {"primary": primary_values(study.record())},
+        "sites": beside,
     }
     results: dict[str, LensResult] = {}
-    for lens, settings in study.lenses.items():
-        look = plugins.find("lenses", lens)
-        progress = partial(watch, f"{lens} lens")
-        results[lens] = look(
-            scores,
-            metrics if lens == "internal" else followed,
-            settings=settings,
-            draws=draws,
-            levels=levels(gates, task=study.task),
-            progress=progress,
-            **own.get(lens, {}),
-        )
+    with _one_thread_per_worker():
+        for lens, settings in study.lenses.items():
+            look = plugins.find("lenses", lens)
+            progress = partial(watch, f"{lens} lens")
+            results[lens] = look(
+                scores,
+                metrics if lens == "internal" else followed,
+                settings=settings,
+                draws=draws,
+                levels=levels(gates, task=study.task),
+                progress=progress,
+                **own.get(lens, {}),
+            )
     notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
-    tables = {"holdings": holdings(scores), **_split(study), **task.tables(scores, study, show_text=show_text)}
+    tables = {"holdings": holdings(scores), **split, **task.tables(scores, study, show_text=show_text)}
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
 
     verdicts = judge(
@@ -108,12 +114,27 @@ def validate(
     )
 
 
+def _workers(study: Study) -> int:
+    """How many threads the lenses may use: as many as the study allows worker processes, one per core by default."""
+    processes = plugins.make("engines", "processes", {}, where="workers", context={"workers": study.workers})
+    return int(processes.workers)
+
+
+def _one_thread_per_worker() -> AbstractContextManager[Any]:
+    """The lenses' own workers share the cores; a library of linear algebra that starts more threads would only make
+    them wait for each other."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
+
+    limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
+    return limits
+
+
 def _without_withheld(result: LensResult) -> LensResult:
     """A number that is withheld is not in the record: only why."""
     if all(e.status != "withheld" for e in result.estimates):
         return result
     kept = (
-        replace(e, value=None, low=None, high=None, se=None, numerator=None, denominator=None)
+        replace(e, value=None, low=None, high=None, se=None, numerator=None, denominator=None, ceiling=None)
         if e.status == "withheld"
         else e
         for e in result.estimates
@@ -144,7 +165,7 @@ class Opener:
     def __call__(self) -> Any:
         if self._open is None:
             assert self._part is not None
-            self._open = plugins.make("systems", self._part.use, self._part.settings, **_place(self._base, self._part))
+            self._open = plugins.make("systems", self._part.use, self._part.settings, **placed(self._base, self._part))
         return self._open
 
     def __getstate__(self) -> dict[str, Any]:
@@ -169,17 +190,6 @@ class Opener:
         told = self._part is None or getattr(self(), "versioned", False)
         settings = {} if told or self._part is None else self._part.settings
         return {**self.identity(), "settings": settings}
-
-
-def check_settings(study: Study, part: SystemPart) -> None:
-    """Refuse a system of the study whose settings it cannot take, without building it."""
-    plugins.check("systems", part.use, part.settings, **_place(study.base, part))
-
-
-def _place(base: Path, part: SystemPart) -> dict[str, Any]:
-    """Where a system's settings stand, for messages, and what it is told beside them."""
-    name = part.name or part.use
-    return {"where": f"systems.{name}", "context": {"name": name, "base": base}}
 
 
 def _wrapped(model: Any) -> Any:

@@ -293,7 +293,6 @@ GATES = [
     ("auroc.low >= 0.5", 0, 0),
     ("auroc.low >= 0.99", 1, 1),
     ("auroc.low >= 0.8", 3, 0),
-    ("sensitivity.low >= 0.5", 3, 0),
 ]
 
 
@@ -307,6 +306,17 @@ def test_the_exit_code_says_what_the_gates_say(gate: str, code: int, allowed: in
     assert ran.code == code
     assert gate in ran.out
     assert call("run", file, "-o", tmp_path / "run", "--allow-unsure").code == allowed
+
+
+def test_a_gate_on_a_threshold_that_the_study_lacks_is_refused(tmp_path: Path) -> None:
+    table = write(tmp_path / "cohort.csv", cohort(200))
+    for words in (
+        ("--gate", "sensitivity.low >= 0.5"),
+        ("--gate", "ppv{threshold=0.3}.low >= 0.1", "--threshold", "0.2"),
+    ):
+        done = call(*risk_words(table, *words), "--allow-unsure")
+        assert (done.code, done.out) == (2, "")
+        assert "threshold" in done.err
 
 
 def test_one_failed_gate_outweighs_the_unsure(tmp_path: Path) -> None:

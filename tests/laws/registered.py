@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from workup.estimate import Draws, Estimate
@@ -13,14 +11,12 @@ from workup.tasks.risk.metrics import ON_REQUEST, Smoother, risk_metrics
 
 DRAWS = Draws(seed=17, replicates=120)
 THRESHOLDS = [0.2, 0.5]
-DRAWN = {"ici", "e50", "e90", "emax"}  # drawn by loess, whose neighbourhoods count points
+CURVE = {"ici", "e50", "e90", "emax"}  # distances of the fitted curve
 
 
-def every_metric(scores: Scores, kind: str | None = None) -> list[Metric]:
-    """Every metric, with the study's own smoother or with the curve that is asked for."""
-    smoother = Smoother.of(scores)
-    smoother = replace(smoother, kind=kind) if kind else smoother
-    return risk_metrics(thresholds=THRESHOLDS, smoother=smoother, also=ON_REQUEST)
+def every_metric(scores: Scores) -> list[Metric]:
+    """Every metric, with the knots of these scores."""
+    return risk_metrics(thresholds=THRESHOLDS, smoother=Smoother.of(scores), also=ON_REQUEST)
 
 
 def label(metric: Metric) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from registered import DRAWN, DRAWS, THRESHOLDS, every_metric, key, label, numbers
+from registered import CURVE, DRAWS, THRESHOLDS, every_metric, key, label, numbers
 
 from cohorts import draw_cohort
 from workup.estimate import EVERYTHING, estimate, replicate, slices_by
@@ -71,10 +71,7 @@ def test_row_order_changes_no_value(seed: int) -> None:
 
 @given(seed=st.integers(0, 10_000))
 def test_an_integer_weight_is_a_repeated_row(seed: int) -> None:
-    """Of every metric's own definition; the points drawn by loess count neighbours and are no part of it.
-
-    Curves are asked of enough events only: whether there are enough is a count of rows, whatever they weigh.
-    """
+    """Curves are asked of enough events only: whether there are enough is a count of rows, whatever they weigh."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 110))
     scores = draw_cohort(seed, n, digits=2 if seed % 2 else None)
@@ -82,15 +79,10 @@ def test_an_integer_weight_is_a_repeated_row(seed: int) -> None:
     repeated = scores.take(np.repeat(np.arange(n), counts))
     enough = all(min(y.sum(), (1 - y).sum()) >= FEWEST_FOR_CURVE for y in (scores["outcome"], repeated["outcome"]))
     for metric in every_metric(scores):
-        if metric.name in DRAWN and not enough:
+        if metric.name in CURVE and not enough:
             continue
         weighted = metric.compute(scores, counts[None, :].astype(float))[0]
         assert metric.value(repeated) == pytest.approx(weighted, rel=1e-7, abs=1e-10, nan_ok=True), label(metric)
-
-
-def test_only_loess_is_exempt() -> None:
-    metrics = every_metric(draw_cohort(1, 60), kind="loess")
-    assert {metric.name for metric in metrics if metric.drawn is not None} == DRAWN
 
 
 @pytest.mark.parametrize("name", ["auroc", "calibration_slope", "calibration_in_the_large", "oe_ratio"])
@@ -106,34 +98,30 @@ def test_intervals_too_take_a_weight_for_repeated_rows_of_a_patient(name: str) -
 
 
 @pytest.mark.parametrize("factor", [1 / 900, 0.5, 3.0, 1e4])
-@pytest.mark.parametrize("kind", ["loess", "spline"])
 @pytest.mark.parametrize("cohort", ["weighted", "repeated and weighted"])
-def test_the_scale_of_the_weights_changes_no_value(cohort: str, kind: str, factor: float) -> None:
+def test_the_scale_of_the_weights_changes_no_value(cohort: str, factor: float) -> None:
     scores = COHORTS[cohort]()
     assert scores.weight is not None
     scaled = replace(scores, weight=factor * scores.weight)
-    for before, after in zip(every_metric(scores, kind), every_metric(scaled, kind), strict=True):
-        shown = [one.drawn(s) if one.drawn else one.value(s) for one, s in ((before, scores), (after, scaled))]
+    for before, after in zip(every_metric(scores), every_metric(scaled), strict=True):
         assert after.value(scaled) == pytest.approx(before.value(scores), rel=1e-7), label(before)
-        assert shown[1] == pytest.approx(shown[0], rel=1e-7), label(before)
 
 
 def test_weights_of_one_are_no_weights() -> None:
-    """But for the quantiles of the drawn curve: without weights they are R's type 7, which weights cannot have."""
     scores = COHORTS["repeated"]()
     ones = replace(scores, weight=np.ones(len(scores)))
     pairs = zip(*(estimate(one, every_metric(scores), draws=DRAWS) for one in (scores, ones)), strict=True)
     for before, after in pairs:
-        first, second = (numbers(one)[1 if one.metric in {"e50", "e90"} else 0 :] for one in (before, after))
-        assert second == pytest.approx(first, rel=1e-9, abs=1e-12, nan_ok=True), key(before)
+        assert numbers(after) == pytest.approx(numbers(before), rel=1e-9, abs=1e-12, nan_ok=True), key(before)
 
 
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-def test_an_analytic_interval_holds_its_value(scores: Scores) -> None:
-    metrics = [metric for metric in every_metric(scores) if metric.interval is not None]
-    assert len(metrics) == 4 + 6 * len(THRESHOLDS)
+def test_an_interval_holds_its_value(scores: Scores) -> None:
+    """Of every metric, resampled ones too: value and interval come from one estimator."""
+    metrics = every_metric(scores)
+    assert len([metric for metric in metrics if metric.interval is not None]) == 4 + 6 * len(THRESHOLDS)
     held = 0
     for found in estimate(scores, metrics, [EVERYTHING, *slices_by(scores.groups)], draws=DRAWS, levels=(0.8, 0.95)):
         if found.status == "ok":
@@ -163,7 +151,7 @@ def test_an_interval_keeps_to_its_scale(scores: Scores) -> None:
         assert found.high is not None
         if metric.scale == "logit":
             assert 0 <= found.low <= found.high <= 1, key(found)
-        if metric.scale == "log" or metric.name in DRAWN | {"brier", "ece", "f1"}:
+        if metric.scale == "log" or metric.name in CURVE | {"brier", "ece", "f1"}:
             assert found.low >= 0, key(found)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from registered import DRAWN, DRAWS, every_metric, key, numbers
+from registered import CURVE, DRAWS, every_metric, key, numbers
 
 from cohorts import draw_cohort
 from workup.estimate import EVERYTHING, Draws, Estimate, Slice, estimate
@@ -86,7 +86,7 @@ def _reference(name: str, threshold: float | None, y: list[float], p: list[float
     return table[name]()
 
 
-FITTED = DRAWN | {"calibration_slope", "calibration_in_the_large"}
+FITTED = CURVE | {"calibration_slope", "calibration_in_the_large"}
 _rng = np.random.default_rng(20)
 _risk = _rng.random(40).round(2)
 EDGES: dict[str, tuple[object, object, object]] = {
@@ -119,9 +119,8 @@ def _edge(request: pytest.FixtureRequest) -> Scores:
     return Scores.of({"outcome": y, "risk": p}, patient=patient)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("kind", ["loess", "spline"])
-def test_a_value_or_a_null_with_a_reason(edge: Scores, kind: str) -> None:
-    metrics = every_metric(edge, kind)
+def test_a_value_or_a_null_with_a_reason(edge: Scores) -> None:
+    metrics = every_metric(edge)
     for metric, found in zip(metrics, estimate(edge, metrics, draws=DRAWS), strict=True):
         _complete(found)
         assert (found.n_rows, found.n_patients) == (len(edge), edge.n_patients)
@@ -186,9 +185,8 @@ def test_a_slope_without_a_finite_value_is_undefined(name: str) -> None:
 
 def test_distances_of_a_perfect_curve_are_not_a_silent_0(edge: Scores) -> None:
     """A distance of 0 would need a curve on the diagonal; where no curve exists the answer is null, not 0."""
-    for kind in ("loess", "spline"):
-        for found in estimate(edge, [m for m in every_metric(edge, kind) if m.name in DRAWN], draws=DRAWS):
-            assert found.value is None or found.value > 1e-9, key(found)
+    for found in estimate(edge, [m for m in every_metric(edge) if m.name in CURVE], draws=DRAWS):
+        assert found.value is None or found.value > 1e-9, key(found)
 
 
 def test_an_empty_slice_says_so() -> None:

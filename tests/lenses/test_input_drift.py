@@ -274,3 +274,16 @@ def test_a_category_of_endless_levels_is_not_stored_and_says_so() -> None:
     assert "code" not in kept.levels
     found = by_input(kept.compared("w", rows(100, code=["c1"] * 100), chance=CHANCE, latest=False))
     assert found["code"]["flagged"] is None and "2,000" in found["code"]["reason"]
+
+
+def test_tied_deciles_have_a_bin_of_their_own_unless_the_study_wants_rs_convention() -> None:
+    """A count that is 0 in a third of the baseline and below 0 in the window, from a broken export."""
+    zeros = np.where(np.arange(600) % 3 == 0, 0.0, np.arange(600) / 100)
+    base = Scores.of({"risk": np.full(600, 0.5)}, inputs={"count": zeros})
+    now = Scores.of({"risk": np.full(600, 0.5)}, inputs={"count": np.where(zeros == 0, -1.0, zeros)})
+    found = []
+    for tied in ("own_bin", "merge"):
+        reference = InputReference.of(base, limits=InputLimits(tied_deciles=tied), seed=3)  # type: ignore[arg-type]
+        found += [row["psi"] for row, _ in reference.compared("w", now, chance=0.05, latest=False)]
+    assert found[0] > 2
+    assert found[1] == 0

@@ -145,6 +145,34 @@ def test_the_correction_equals_a_loop_by_hand() -> None:
         assert f"{shift:.4g}" in corrected.method
 
 
+def test_the_monte_carlo_error_is_that_of_the_mean_over_refits() -> None:
+    scores, refit = noise(n=60, predictors=6)
+    result = look(scores, [BRIER], refit, optimism=30)
+    y = scores["outcome"]
+    gaps = []
+    for rows in refit.calls:
+        p = refit.fit(rows)
+        gaps.append(np.mean((p[rows] - y[rows]) ** 2) - np.mean((p - y) ** 2))
+    [row] = result.tables["optimism"]
+    error = float(np.std(gaps, ddof=1) / np.sqrt(30))
+    assert (row["optimism"], row["monte_carlo_se"]) == (pytest.approx(np.mean(gaps)), pytest.approx(error))
+    assert row["corrected"] == found(result, "brier", validation="optimism-corrected").value
+    assert row["monte_carlo_share"] == pytest.approx(error / found(result, "brier").se)
+    assert f"Monte-Carlo SE {error:.2g}" in found(result, "brier", validation="optimism-corrected").method
+
+
+def test_too_few_refits_are_told_with_the_number_that_would_do() -> None:
+    """The advice is kept: with so many refits the error is small enough, and nothing is advised."""
+    scores, refit = noise(n=60, predictors=6)
+    few = look(scores, [BRIER], refit, optimism=10)
+    needed = few.tables["optimism"][0]["refits_needed"]
+    assert needed > 10
+    assert any(f"about {needed:,} refits" in note for note in few.notes)
+    enough = look(scores, [BRIER], refit, optimism=2 * needed)
+    assert enough.tables["optimism"][0]["refits_needed"] is None
+    assert not any("Monte-Carlo error" in note for note in enough.notes)
+
+
 def test_each_refit_draws_whole_patients_as_many_as_there_are() -> None:
     scores = draw_cohort(4, 90, patients=30)
     refit = Watched(scores, lambda rows: scores["risk"])

@@ -155,7 +155,7 @@ def test_repeated_rows_do_not_make_a_change_in_prevalence_surer() -> None:
     five = Scores.of({"outcome": np.repeat(once["outcome"], 5)}, patient=np.repeat(np.arange(60), 5))
     naive = Scores.of({"outcome": five["outcome"]})
     p = [prior_drift(base, rows, "outcome")["p"] for rows in (once, five, naive)]
-    assert p[1] == pytest.approx(p[0], rel=0.1)
+    assert p[0] <= p[1] < 2 * p[0]  # effective rows are counted, and their own error
     assert p[2] < p[0] / 20
 
 

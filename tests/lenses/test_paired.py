@@ -12,10 +12,12 @@ from workup.estimate import Draws
 from workup.lenses.paired import compare_scores
 from workup.metric import Interval, Metric, linear, ratio
 from workup.scores import Levels, Scores
-from workup.stats.intervals import t_critical
+from workup.stats.intervals import paired_shares, t_critical
 
 DRAWS = Draws(seed=2, replicates=400)
 RECALL = ratio("recall", lambda s: s["hits"], lambda s: s["golds"], describe="share found")
+RATE = ratio("rate", lambda s: s["hits"], lambda s: s["golds"], share=False, describe="found a gold, no share")
+PRECISION = ratio("precision", lambda s: s["hits"], lambda s: s["said"], describe="share right")
 SUM = linear("sum", lambda s: np.column_stack([s["hits"], s["golds"]]), lambda t: t[..., 0] - t[..., 1], describe="sum")
 
 
@@ -44,7 +46,7 @@ def test_a_ratio_worked_by_hand() -> None:
     n = adds.size
     square = (adds - adds.mean()) ** 2 * n / (n - 1)
     df = square.sum() ** 2 / np.sum(square**2)
-    row = by_patient(first, second)
+    row = by_patient(first, second, RATE)
     half = t_critical(0.95, df) * np.sqrt(square.sum())
     assert row["value"] == pytest.approx(gap)
     assert [row["low"], row["high"]] == pytest.approx([gap - half, gap + half], rel=1e-6)
@@ -54,15 +56,49 @@ def test_a_ratio_worked_by_hand() -> None:
 
 def test_it_agrees_with_resamples_where_many_differ() -> None:
     first, second, _ = drawn(n=900)
-    [resampled] = compare_scores(first, second, [RECALL], Draws(seed=1, replicates=2000))
-    row = by_patient(first, second)
+    [resampled] = compare_scores(first, second, [RATE], Draws(seed=1, replicates=2000))
+    row = by_patient(first, second, RATE)
     assert row["high"] - row["low"] == pytest.approx(resampled["high"] - resampled["low"], rel=0.25)
+
+
+def test_a_share_is_compared_on_the_same_rows_and_swapping_changes_signs_alone() -> None:
+    first, second, patient = drawn()
+    row, back = by_patient(first, second), by_patient(second, first)
+    sums = [np.bincount(patient, weights=one) for one in (first["hits"], second["hits"], first["golds"])]
+    here = sums[2] > 0
+    found = paired_shares(sums[0][here], sums[1][here], np.arange(here.sum()), units=sums[2][here])
+    assert (row["low"], row["high"], row["p"]) == pytest.approx((*found.ends(), found.p()))
+    assert row["method"].startswith("same rows")
+    assert (back["value"], back["low"], back["high"]) == pytest.approx((-row["value"], -row["high"], -row["low"]))
+    assert back["p"] == pytest.approx(row["p"])
+
+
+@pytest.mark.parametrize("mode", ["linearised", "resampled"])
+def test_no_difference_seen_is_an_interval_and_not_a_point(mode: Any) -> None:
+    golds, hits = np.full(40, 2.0), np.tile([2.0, 1.0], 20)
+    alike = [Scores.of({"golds": golds, "hits": hits, "other": golds * k}) for k in (1, 2)]
+    [row] = compare_scores(*alike, [RECALL], DRAWS, intervals=mode)
+    assert row["value"] == 0 and row["p"] == 1
+    assert row["low"] == -row["high"] < -0.02
+
+
+def test_shares_of_different_rows_are_compared_by_their_ends() -> None:
+    rng = np.random.default_rng(3)
+    said = [rng.integers(1, 9, 60) for _ in range(2)]
+    sides = [Scores.of({"said": n, "hits": rng.binomial(n, 0.9)}, patient=np.arange(60) // 3) for n in said]
+    row, back = by_patient(*sides, PRECISION), by_patient(*sides[::-1], PRECISION)
+    assert row["method"] == "square and add, correlated"
+    assert row["low"] < row["value"] < row["high"]
+    assert (back["value"], back["low"], back["high"]) == pytest.approx((-row["value"], -row["high"], -row["low"]))
+    perfect = [Scores.of({"said": n, "hits": n}, patient=np.arange(60) // 3) for n in said]
+    none = by_patient(*perfect, PRECISION)
+    assert none["value"] == 0 and none["low"] < 0 < none["high"]
 
 
 def test_a_metric_that_is_no_function_of_sums_is_left_out_patient_by_patient() -> None:
     first, second, _ = drawn()
-    same = replace(RECALL, linear=None)
-    by_sums, by_leaving_out = by_patient(first, second), by_patient(first, second, same)
+    same = replace(RATE, linear=None)
+    by_sums, by_leaving_out = by_patient(first, second, RATE), by_patient(first, second, same)
     for end in ("low", "high"):
         assert by_leaving_out[end] == pytest.approx(by_sums[end], abs=0.01)
 
@@ -105,11 +141,13 @@ def test_what_an_own_interval_withholds_the_difference_withholds_too() -> None:
 
 def test_where_no_interval_can_be_had_it_is_said() -> None:
     few = [counts(np.ones(9), np.arange(9) % k == 0) for k in (2, 3)]
+    assert "9 patients; at least 10" in by_patient(*few, RATE)["reason"]
     metric = replace(RECALL, interval=None)
-    assert "9 patients; at least 10" in by_patient(*few, metric)["reason"]
+    assert "only 9 clusters" in by_patient(*few, metric)["reason"]
+    assert "4 patients; at least 5" in by_patient(*(one.take(np.arange(4)) for one in few), metric)["reason"]
     golds = np.ones(20)
     alike = [Scores.of({"golds": golds, "hits": golds * 0.5, "other": golds * k}) for k in (1, 2)]
-    row = by_patient(*alike)
+    row = by_patient(*alike, RATE)
     assert (row["value"], row["p"], row["low"]) == (0, 1, None)
     assert "alike in every patient" in row["reason"]
     empty = counts(np.zeros(20), np.zeros(20))

@@ -278,6 +278,15 @@ def test_all_of_few_patients_are_sized_by_wilsons_end() -> None:
     assert one["value"] == pytest.approx(special.expit(direct.estimate), abs=1e-5)
 
 
+def test_all_of_few_patients_are_sized_by_the_exact_end() -> None:
+    # 40 rows worth 25: the low end is the share at which 25 rows are all right with a chance of 0.025.
+    exact = "exact on effective rows, monotone"
+    whole = share("sensitivity", 40, 40, method=exact, low=0.025 ** (1 / 25), high=1.0, se=0.0)
+    found = pool([at("A", whole), at("B", share("sensitivity", 30, 40)), at("C", share("sensitivity", 32, 40))])
+    direct = pool_shares([25, 30, 32], [25, 40, 40])
+    assert row(found, "sensitivity")["value"] == pytest.approx(special.expit(direct.estimate), abs=1e-5)
+
+
 def test_thresholds_are_pooled_apart() -> None:
     def both(site: str, low: int, high: int) -> SiteEvidence:
         keys = [{"threshold": 0.1}, {"threshold": 0.3}]

@@ -145,7 +145,9 @@ def _counted(found: Report, level: float) -> Report:
     changed = []
     for e in internal.estimates:
         if e.level == level and e.metric == "never_events":
-            e = replace(e, value=2.0, low=0.24, high=6.7, status="ok", reason="in 2 of 36 cases")
+            e = replace(e, value=2.0, low=None, high=None, status="ok", reason="in 2 of 36 cases")
+        if e.level == level and e.metric == "never_event_rate":
+            e = replace(e, value=2 / 36, low=0.01, high=0.164, numerator=2.0, denominator=36.0, status="ok")
         if e.level == level and e.metric == "conflict_rate":
             ends = {"low": 0.004, "high": 0.13} if e.slice else {}
             reason = "in 1 of 20 cases, exact upper bound 0.249" if e.slice else "found by rules"

@@ -52,10 +52,11 @@ def test_the_roc_curve_is_that_of_the_record_with_the_named_threshold_on_it(repo
 def test_the_calibration_panel_has_band_diagonal_curve_tenths_and_rug(report: Report) -> None:
     figure = _panel(report, "calibration")
     held = report.results["internal"].tables["calibration_curve"]
-    band, diagonal, curve, dots, rug = _data(figure)
+    band, diagonal, curve, dots, rug, thin = _data(figure)  # a record of the first version, which held a loess curve
     assert [(row["low"], row["high"]) for row in band] == [(row["low"], row["high"]) for row in held["spline"]]
     assert diagonal[1]["risk"] == diagonal[1]["observed"] <= 1
-    assert len(curve) == len(held["loess"])
+    assert [row["observed"] for row in curve] == [row["observed"] for row in held["spline"]]
+    assert len(thin) == len(held["loess"])
     assert dots == rug == held["rug"]
     assert len(figure.table.rows) == 10
 

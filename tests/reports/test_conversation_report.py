@@ -150,7 +150,8 @@ def test_the_headline_table_holds_the_numbers_of_the_record(full: Report) -> Non
     assert gap.value is not None
     assert rows["Decay gap D(10)"]["value"] == f"{gap.value:.3f}"  # D at turn 10, not over all turns
     assert rows["Never-events"]["value"] == "2"
-    assert rows["Never-events"]["95% interval"] == "at most 6.7"
+    assert rows["Never-events"]["95% interval"] == "–"
+    assert rows["Never-events"]["in words"].startswith("2 never-events, in 2 of 36 cases (6 %; at most 17 %)")
     assert rows["Conflict rate K"]["value"] == "0.025"
     assert "by rules" in rows["Conflict rate K"]["in words"]
 
@@ -322,12 +323,13 @@ def test_never_events_are_listed_by_place(full: Report) -> None:
         "about": "amoxicillin",
         "rule": "avoid class",
     }
-    assert any("6.7 in as many as these 36 cases" in said for said in section.sentences)
+    assert any("2 never-events, in 2 of 36 cases (6 %; at most 17 %)" in said for said in section.sentences)
 
 
 def test_none_seen_still_has_its_bound() -> None:
     section = part(scored(), "never-events")
-    assert any(said.startswith("None was seen, in 0 of 36 cases") and "bound" in said for said in section.sentences)
+    words = "None seen in 36 conversations of 36 cases: with 95 % confidence fewer than 8 of 100 such cases meet one."
+    assert any(said.startswith(words) for said in section.sentences)
     assert section.tables == ()
 
 

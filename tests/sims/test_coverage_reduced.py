@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from sims.cohorts import Cohort, alike
-from sims.repetitions import Cell, Size, run, within
+from sims.repetitions import Cell, Size, run, where, within
 
 from sims import coverage, proportions, small_samples
+from workup.tasks.risk import metrics as risk
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 
@@ -30,10 +31,40 @@ def at(patients: int, rows: int, prevalence: float = coverage.PREVALENCE) -> Cal
 
 @pytest.mark.parametrize(("patients", "rows", "prevalence"), [(200, 1, 0.3), (200, 5, 0.3), (200, 5, 0.08)])
 def test_intervals_of_risk_metrics_cover(patients: int, rows: int, prevalence: float) -> None:
-    found = run(coverage, size=Size(repetitions=250, replicates=1000), only=at(patients, rows, prevalence))
-    assert [one["metric"] for one in found] == ["auroc", "brier", "calibration_slope", "ppv"]
+    chosen = at(patients, rows, prevalence)
+    size = Size(repetitions=250, replicates=1000)
+    found = run(coverage, size=size, only=lambda cell: chosen(cell) and cell.band is not None)
+    assert [one["metric"] for one in found] == ["auroc", "brier", "calibration_slope", "oe_ratio", "ppv"]
     assert [one for one in found if not one["ok"]] == []
-    assert [one["ok"] for one in coverage.summarise(found)] == [True] * 4
+    assert [one["ok"] for one in coverage.summarise(found)] == [True] * 5
+
+
+def test_what_is_known_to_be_biased_is_measured_and_judges_nothing() -> None:
+    found = run(coverage, size=Size(repetitions=4, replicates=200), only=lambda cell: cell.band is None)
+    assert {one["metric"] for one in found} == set(coverage.MEASURED)
+    assert all(one["ok"] is None and one["repetitions"] == 4 for one in found)
+    assert all(one["ok"] is None for one in coverage.summarise(found))
+
+
+@pytest.mark.parametrize(("patients", "rows", "prevalence"), [(200, 1, 0.3), (200, 5, 0.3), (200, 5, 0.08)])
+def test_oe_covers_as_promised_and_the_customary_interval_covers_too_often(
+    patients: int, rows: int, prevalence: float
+) -> None:
+    """The expected events come with the patients: taken as fixed, the interval is wider than 95 % asks for."""
+    cohort, truth = Cohort(patients, rows, prevalence), Cohort(patients, rows, prevalence).truth(0.3)["oe_ratio"]
+    pair, fixed = (
+        next(m for m in risk.calibration_metrics(expected=expected) if m.name == "oe_ratio").interval
+        for expected in ("sampled", "fixed")
+    )
+    assert pair is not None and fixed is not None
+    rng, repetitions = np.random.default_rng(20261115), 1500
+    covered = np.zeros(2)
+    for _ in range(repetitions):
+        scores = cohort.draw(rng)
+        covered += [where(one.low, one.high, truth) == "covered" for one in (pair(scores, 0.95), fixed(scores, 0.95))]
+    rates = covered / repetitions
+    assert within(rates[0], np.sqrt(rates[0] * (1 - rates[0]) / repetitions), coverage.BAND)
+    assert rates[1] > 0.96
 
 
 @pytest.mark.parametrize(("patients", "rows"), proportions.ENOUGH)

@@ -34,7 +34,8 @@ def test_slope_and_intercepts_meet_r(case: Case) -> None:
 @cases("calibration")
 def test_observed_over_expected_meets_r(case: Case) -> None:
     y, p = case.array("y"), case.array("p")
-    ends, _ = calibration.oe_interval(y.sum(), p.sum(), y.size)
+    """The customary interval, which takes the expected events as fixed."""
+    ends, _ = calibration.oe_interval_expected_fixed(y.sum(), p.sum(), y.size)
     assert y.sum() / p.sum() == case.near("OE")
     assert list(ends) == case.near("OE_ci95_log")
 
@@ -265,7 +266,7 @@ def test_clustered_oe_is_that_of_the_patients_totals(weighted: bool) -> None:
     totals = [np.sum((w * (y - share))[patient == unit]) for unit in np.unique(patient)]
     k = len(totals)
     se = np.sqrt(k / (k - 1) * np.sum(np.square(totals))) / np.sum(w * y)
-    ends, log_se = calibration.oe_interval_clustered(y, p, w, patient)
+    ends, log_se = calibration.oe_interval_expected_fixed_clustered(y, p, w, patient)
     assert log_se == pytest.approx(se, rel=1e-12)
     half = intervals.t_critical(0.95, k - 1) * se
     assert list(ends) == pytest.approx([ratio * np.exp(-half), ratio * np.exp(half)], rel=1e-12)
@@ -274,9 +275,52 @@ def test_clustered_oe_is_that_of_the_patients_totals(weighted: bool) -> None:
 def test_clusters_of_one_row_give_the_plain_oe_interval() -> None:
     scores = draw_cohort(6, 200)
     y, p = scores["outcome"], scores["risk"]
-    _, plain = calibration.oe_interval(y.sum(), p.sum(), 200)
-    _, clustered = calibration.oe_interval_clustered(y, p, np.ones(200), np.arange(200))
+    _, plain = calibration.oe_interval_expected_fixed(y.sum(), p.sum(), 200)
+    _, clustered = calibration.oe_interval_expected_fixed_clustered(y, p, np.ones(200), np.arange(200))
     assert clustered == pytest.approx(plain * np.sqrt(200 / 199), rel=1e-12)
+
+
+# ---- observed over expected, of the pair -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("patients", [None, 50])
+def test_the_error_of_log_oe_is_the_jackknife_of_patients(patients: int | None, weighted: bool) -> None:
+    """Leaving out one patient at a time moves O and E together; the delta method is the same to first order."""
+    scores = draw_cohort(5, 400, patients=patients, spread=1.0, weighted=weighted)
+    y, p, w, patient = scores["outcome"], scores["risk"], scores.base_weight, scores.patient
+    ends, se = calibration.oe_interval(y, p, w, patient)
+    left_out = []
+    for unit in np.unique(patient):
+        rest = patient != unit
+        left_out.append(np.log(np.sum((w * y)[rest]) / np.sum((w * p)[rest])))
+    k = len(left_out)
+    assert se == pytest.approx(np.sqrt((k - 1) / k * np.sum((left_out - np.mean(left_out)) ** 2)), rel=0.03)
+    ratio, half = np.sum(w * y) / np.sum(w * p), intervals.t_critical(0.95, k - 1) * se
+    assert list(ends) == pytest.approx([ratio * np.exp(-half), ratio * np.exp(half)], rel=1e-12)
+
+
+def test_the_error_of_log_oe_by_hand() -> None:
+    """O = 2, E = 1.6 of four rows: y/O - p/E is 3/16, 5/16, -1/4, -1/4; their squares sum to 33/128."""
+    y, p = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0.5, 0.3, 0.4, 0.4])
+    _, se = calibration.oe_interval(y, p, np.ones(4), np.arange(4))
+    assert se == pytest.approx(np.sqrt(4 / 3 * 33 / 128), rel=1e-12)
+
+
+def test_a_model_that_tells_patients_apart_has_a_surer_oe_than_the_customary_formula_says() -> None:
+    scores = draw_cohort(9, 2_000)
+    y, p = scores["outcome"], scores["risk"]
+    _, pair = calibration.oe_interval(y, p, np.ones(2_000), scores.patient)
+    _, customary = calibration.oe_interval_expected_fixed(y.sum(), p.sum(), 2_000)
+    assert pair < 0.95 * customary
+    # A risk that is the same for all varies with nobody: the two agree.
+    _, flat = calibration.oe_interval(y, np.full(2_000, 0.3), np.ones(2_000), scores.patient)
+    assert flat == pytest.approx(customary * np.sqrt(2_000 / 1_999), rel=1e-9)
+
+
+def test_one_patient_has_no_interval_of_oe() -> None:
+    ends, se = calibration.oe_interval(np.array([1.0, 0.0]), np.array([0.4, 0.4]), np.ones(2), np.zeros(2, dtype=int))
+    assert np.isnan([*ends, se]).all()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -14,13 +14,14 @@ from workup.stats.clustered_size import (
     Bound,
     Sides,
     clustered,
+    clusters_for_none,
     design_effect,
     golds_for_bound,
     leak_power,
     leak_size,
     recall_gap_size,
 )
-from workup.stats.intervals import ClusteredShare, clopper_pearson, wilson, wilson_clustered
+from workup.stats.intervals import clopper_pearson, clustered_share, effective_ends, wilson
 from workup.stats.sample_size import two_proportions
 
 METHODS = st.sampled_from(["wilson", "clopper-pearson"])
@@ -100,14 +101,26 @@ def test_documents_follow_the_design_effect_when_misses_are_allowed() -> None:
 
 
 def test_when_none_may_be_missed_documents_are_counted_as_the_analysis_counts_them() -> None:
-    """With no miss the design effect cannot be seen: eight golds in each of 64 documents are worth 64, not 300."""
+    """With no miss the design effect cannot be seen: eight golds in each of 48 documents are not worth 381."""
+
+    def upper(documents: int, size: float = 8.0) -> float:
+        golds = np.full(documents, size)
+        return effective_ends(clustered_share(0 * golds, golds, np.arange(documents), np.ones(documents))).high
+
     plan = leak_size(0.01, golds_per_document=8)
-    assert plan.documents == plan.golds > plan.clustered.documents
-    few = ClusteredShare(0.0, plan.clustered.documents, 8.0, plan.clustered.documents, 0.0)
-    assert wilson_clustered(few).high > 0.05
-    enough = ClusteredShare(0.0, plan.documents, 8.0, plan.documents, 0.0)
-    # The analysis uses t for z, a hair wider at this number of documents.
-    assert wilson_clustered(enough).high == pytest.approx(0.01, rel=0.01)
+    assert plan.documents > plan.clustered.documents
+    assert upper(plan.clustered.documents) > 0.02
+    assert upper(plan.documents) <= 0.01 < upper(plan.documents - 1)
+    # No design makes do with fewer, whatever is missed.
+    more = leak_size(0.01, leak_rate=0.001, golds_per_document=80)
+    assert more.allowed_misses > 0
+    assert upper(more.documents, 80.0) <= 0.01 < upper(more.documents - 1, 80.0)
+
+
+@pytest.mark.parametrize(("bound", "clusters"), [(0.10, 11), (0.05, 22), (0.02, 55)])
+def test_the_rule_of_thumb_for_clusters(bound: float, clusters: int) -> None:
+    assert clusters_for_none(bound, size=18, sides="one") == clusters
+    assert abs((1 + 2 / 18) / -math.log1p(-bound) - clusters) < 1
 
 
 @given(st.floats(0, 1), st.floats(1, 50), st.floats(0, 2))

@@ -139,16 +139,18 @@ def test_clustered_share_is_the_ratio_estimators_variance(seed: int) -> None:
     assert found.share == pytest.approx(np.sum(w * x) / np.sum(w * d), rel=1e-12)
     assert found.design_effect > 1.3  # patients differ strongly here
     assert found.se**2 == pytest.approx(_linearised(x, d, cluster, w), rel=1e-10)
-    assert found.effective_n * found.design_effect == pytest.approx(d.sum(), rel=1e-12)
+    assert found.rows == d.sum()
+    # Seen and assumed are weighed; the t quantile costs a little more.
+    assert found.rows / found.effective_n() >= found.weighed_effect >= min(found.design_effect, found.assumed_effect)
 
 
 def test_design_effect_of_identical_rows_is_their_number() -> None:
-    """Every patient gives the same answer six times: 40 patients are worth 40 rows (times k/(k-1)), not 240."""
+    """Every patient gives the same answer six times: 40 patients are worth 39 rows (k − 1), not 240."""
     answer = np.tile([1.0, 0.0, 0.0, 1.0], 10)
     cluster, x = np.repeat(np.arange(40), 6), np.repeat(answer, 6)
     found = intervals.clustered_share(x, np.ones(240), cluster, np.ones(240))
-    assert found.effective_n == pytest.approx(39.0, rel=1e-12)
-    ends = intervals.wilson_clustered(found)
+    assert found.rows / found.weighed_effect == pytest.approx(39.0, rel=1e-12)  # seen above what was assumed
+    ends = intervals.effective_ends(found)
     assert ends.high - ends.low > 2.2 * np.diff(intervals.wilson(0.5, 240))[0]
 
 
@@ -157,16 +159,20 @@ def test_design_effect_is_never_below_one() -> None:
     cluster, x = np.repeat(np.arange(30), 2), np.tile([0.0, 1.0], 30)
     found = intervals.clustered_share(x, np.ones(60), cluster, np.ones(60))
     assert found.design_effect == 1.0
-    assert found.effective_n == 60.0
+    assert found.se == pytest.approx(np.sqrt(0.25 / 60))
+    assert 1.0 < found.weighed_effect < found.assumed_effect == pytest.approx(1 + 1 / 3)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
-def test_all_or_none_counts_patients_not_rows(value: float) -> None:
+def test_all_or_none_counts_hardly_more_than_patients(value: float) -> None:
+    """600 rows of 12 patients: three for each patient, as if rows of one were alike by a third, and not fifty."""
     cluster = np.repeat(np.arange(12), 50)
     found = intervals.clustered_share(np.full(600, value), np.ones(600), cluster, np.ones(600))
-    assert (found.share, found.effective_n, found.clusters) == (value, 12.0, 12)
-    ends = intervals.wilson_clustered(found)
-    assert ends.high - ends.low > 0.25
+    assert (found.share, found.se, found.clusters) == (value, 0.0, 12)
+    assert found.rows / found.weighed_effect == pytest.approx(600 / (1 + 49 / 3))
+    ends = intervals.effective_ends(found)
+    assert ends.high - ends.low == pytest.approx(1 - 0.025 ** ((1 + 49 / 3) / 600))
+    assert ends.high - ends.low > 0.1
     assert value in ends
 
 

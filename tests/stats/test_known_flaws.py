@@ -155,21 +155,24 @@ def test_a_percentile_cluster_bootstrap_over_four_patients_covers_too_little() -
         covered += low <= truth <= high
         x = np.concatenate([np.repeat([1.0, 0.0], [h, 30 - h]) for h in hits])
         share = intervals.clustered_share(x, np.ones(120), np.repeat(np.arange(4), 30), np.ones(120))
-        ends = intervals.wilson_clustered(share)
+        ends = intervals.effective_ends(share)
         effective += ends.low <= truth <= ends.high
     assert 0.68 < covered / sets < 0.84
     assert effective / sets > 0.92
 
 
-def test_four_patients_get_no_interval_in_a_report() -> None:
+def test_four_patients_get_a_wide_share_with_a_warning_and_no_resampled_interval() -> None:
     rng = np.random.default_rng(4)
     scores = Scores.of(
         {"outcome": rng.integers(0, 2, 120), "risk": rng.random(120)}, patient=np.repeat(["p", "q", "r", "s"], 30)
     )
-    for metric in (_named(at_threshold(0.5), "sensitivity"), _named(calibration_metrics(), "brier")):
-        found = _one(scores, metric)
-        assert found.value is not None
-        assert (found.low, found.high, found.status) == (None, None, "insufficient")
+    found = _one(scores, _named(calibration_metrics(), "brier"))
+    assert found.value is not None
+    assert (found.low, found.high, found.status) == (None, None, "insufficient")
+    share = _one(scores, _named(at_threshold(0.5), "sensitivity"))
+    assert share.low is not None and share.high is not None
+    assert share.high - share.low > 0.4
+    assert "only 4 clusters: read with care" in str(share.reason)
 
 
 # ---- resampling ------------------------------------------------------------------------------------------------------
@@ -240,6 +243,10 @@ def test_resampling_rows_takes_copies_for_patients() -> None:
     assert (ours.n_patients, ours.n_rows) == (60, 300)
 
 
+# A share over patients is exact and allows for clustering that was not seen: a sixth wider than Wilson's of patients.
+WIDER = {"sensitivity": 0.2}
+
+
 @pytest.mark.parametrize("name", ["calibration_slope", "calibration_in_the_large", "oe_ratio", "auroc", "sensitivity"])
 def test_analytic_intervals_count_patients_too(name: str) -> None:
     rng = np.random.default_rng(7)
@@ -255,7 +262,7 @@ def test_analytic_intervals_count_patients_too(name: str) -> None:
     assert patients.low is not None
     width, naive, honest = (float(e.high) - float(e.low) for e in (patients, as_rows, ours))  # type: ignore[arg-type]
     assert naive < 0.55 * width
-    assert honest == pytest.approx(width, rel=0.15)
+    assert honest == pytest.approx(width, rel=WIDER.get(name, 0.15))
 
 
 # ---- AUC -------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from scipy import spatial, stats
 from oracles import Case, cases
 from workup.stats import shares
 from workup.stats.random import generator
+from workup.stats.reference import Reference
 from workup.stats.shares import categories, chi_square, decile_cuts, jensen_shannon, psi, psi_null
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -139,6 +142,52 @@ def test_a_pile_of_equal_values_is_a_bin_of_its_own() -> None:
     fallen = np.sort(np.where(reference == 0, -1.0, reference))
     assert psi(counts, cuts.counts(fallen), seed=1).value > 2
     assert psi(counts, counts, seed=1).value == 0
+
+
+def _psi_as_in_r(reference: list[float], window: list[float]) -> float:
+    """unique(quantile(x, 1:9 / 10)), bins (a, b], shares raised to 1e-4: written out, without this package."""
+    ordered, edges = sorted(reference), set()
+    for tenth in range(1, 10):
+        place, rest = divmod(tenth * (len(ordered) - 1), 10)
+        above = ordered[min(place + 1, len(ordered) - 1)]
+        edges.add(ordered[place] if above == ordered[place] else ordered[place] + rest / 10 * (above - ordered[place]))
+    ends = [float("-inf"), *sorted(edges), float("inf")]
+    total = 0.0
+    for low, high in pairwise(ends):
+        e, a = (max(1e-4, sum(low < one <= high for one in side) / len(side)) for side in (reference, window))
+        total += (a - e) * math.log(a / e)
+    return total
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_merged_deciles_are_those_of_r(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    reference = np.sort(np.where(rng.random(400) < 0.35, 0.0, rng.poisson(3, 400).astype(float)))
+    window = np.sort(rng.poisson(3.5, 250).astype(float))
+    cuts = decile_cuts(reference, ties="merge")
+    assert not cuts.before.any()
+    assert np.unique(cuts.values).size == cuts.values.size < 9
+    counts = cuts.counts(reference), cuts.counts(window)
+    assert psi(*counts, seed=1, draws=9).value == pytest.approx(_psi_as_in_r(reference.tolist(), window.tolist()))
+    for make in (Reference.exact, Reference.binned):
+        found = make(reference, ties="merge").compare(window, seed=1).psi.value
+        assert found == pytest.approx(_psi_as_in_r(reference.tolist(), window.tolist()))
+
+
+@cases("drift_continuous")
+def test_without_ties_both_conventions_are_one(case: Case) -> None:
+    x, y = np.sort(case.array("x")), np.sort(case.array("y"))
+    cuts = decile_cuts(x, ties="merge")
+    assert psi(cuts.counts(x), cuts.counts(y), seed=1, draws=9).value == case.near("psi")
+
+
+def test_what_merging_cannot_see() -> None:
+    """Zeros that turn negative stay in the lowest bin of R's convention: no index, where the own bin shows it."""
+    reference = np.sort(np.where(np.arange(1_000) % 3 == 0, 0.0, np.arange(1_000) / 100))
+    fallen = np.sort(np.where(reference == 0, -1.0, reference))
+    merged, own = (decile_cuts(reference, ties=ties) for ties in ("merge", "own_bin"))  # type: ignore[arg-type]
+    assert psi(merged.counts(reference), merged.counts(fallen), seed=1).value == 0
+    assert psi(own.counts(reference), own.counts(fallen), seed=1).value > 2
 
 
 @pytest.mark.parametrize("moved", [-1.0, 1.0])

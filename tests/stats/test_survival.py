@@ -1,4 +1,4 @@
-"""Outcomes and censoring weights at a horizon: against R, against exact fractions, and against the case worked by hand."""
+"""Outcomes and censoring weights at a horizon: against R, exact fractions, and a case worked by hand."""
 
 from __future__ import annotations
 

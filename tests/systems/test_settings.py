@@ -21,10 +21,11 @@ from jsonschema import Draft202012Validator
 
 from shell import call, cohort, spawn, write
 from workup import plugins
+from workup.checking import check_settings
 from workup.cli.information import settings_rows
 from workup.errors import StudyError, WorkupError
 from workup.study import Study
-from workup.validate import Opener, check_settings
+from workup.validate import Opener
 
 # What each system needs, so that the setting under test is the only thing wrong.
 NEEDED: dict[str, dict[str, Any]] = {

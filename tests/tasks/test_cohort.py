@@ -109,6 +109,9 @@ def test_one_class_is_no_error_and_missing_outcomes_are_counted() -> None:
     [
         ([0.1, None, 0.3, None], ["none in 2 of 4 rows, the first is row 2"]),
         ([0.1, 1.2, 0.3, 0.4], ["values outside in 1 of 4 rows, the first is row 2", "divide by 100"]),
+        ([0.1, 1.01, 0.3, 0.4], ["values outside in 1 of 4 rows, the first is row 2"]),
+        ([0.1, 0.2, 0.3, np.nextafter(1.0, 2.0)], ["values outside in 1 of 4 rows, the first is row 4"]),
+        ([-5e-324, 0.2, 0.3, 1.0], ["values outside in 1 of 4 rows, the first is row 1"]),
         ([12, 80, 3, 100], ["values outside in 4 of 4 rows", "divide by 100"]),
         ([0.1, 0.2, -1, 0.4], ["the first is row 3", "-1 or 99"]),
         ([-2.5, 0.2, 3.0, 0.4], ["log-odds", "exp(-x)"]),

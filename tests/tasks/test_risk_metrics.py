@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from scipy import special
 
 from cohorts import draw_cohort
 from oracles import Case, cases
 from workup.estimate import Draws, Estimate, estimate, jackknife, replicate
 from workup.metric import Metric
 from workup.scores import Scores
-from workup.stats import calibration, intervals, rank
+from workup.stats import calibration, intervals, logistic, rank, smooth
 from workup.stats.bootstrap import unit_counts
 from workup.tasks.risk import metrics as risk
-from workup.tasks.risk.panels import decision_curve
+from workup.tasks.risk.panels import decision_curve, panels
 
 DRAWS = Draws(seed=3, replicates=200)
 
@@ -60,15 +61,22 @@ def test_standard_error_of_brier_meets_r(case: Case) -> None:
 
 
 @cases("calibration")
-def test_the_point_shown_is_loess_as_r_draws_it(case: Case) -> None:
-    """The interval of ICI and its kin belongs to the spline, and the estimate says so; the point is R's loess."""
+def test_value_and_interval_of_the_distances_come_from_one_curve(case: Case) -> None:
+    """The point is the spline's, as every replicate's is: loess gives no figure, and no reason excuses one."""
     scores = Scores.of({"outcome": case.array("y"), "risk": case.array("p")})
     found = _estimates(scores)
-    for ours, theirs in (("ici", "ICI"), ("e50", "E50"), ("e90", "E90"), ("emax", "Emax")):
-        assert found[ours].value == case.near(f"{theirs}_loess")
-        spline = _named(scores)[ours].value(scores)
-        assert f"the interval belongs to the spline estimate {spline:.6g}" in str(found[ours].reason)
-        assert spline != pytest.approx(found[ours].value, rel=1e-3)
+    y, p, w = scores["outcome"], scores["risk"], np.ones(len(scores))
+    lp = calibration.logit(p)
+    design = smooth.spline_basis(lp, smooth.knots(lp, w))
+    fitted = special.expit(design @ logistic.fit(design, y, w[None, :]).coefficients[0])
+    gap = np.sort(np.abs(fitted - p))
+    by_hand = {"ici": gap.mean(), "emax": gap[-1]}
+    for name in ("ici", "e50", "e90", "emax"):
+        one = found[name]
+        assert one.value == pytest.approx(by_hand.get(name, one.value), rel=1e-9)
+        assert one.low is not None and one.high is not None
+        assert one.low <= one.value <= one.high
+        assert one.value != case.near(f"{ {'ici': 'ICI'}.get(name, name.capitalize()) }_loess")
 
 
 @cases("decision_curve")
@@ -90,7 +98,7 @@ def test_net_benefit_meets_r(case: Case) -> None:
 @cases("decision_curve")
 def test_decision_curve_meets_r(case: Case) -> None:
     y, p = case.array("y"), case.array("p")
-    rows = {round(row["threshold"], 2): row for row in decision_curve(y, p, np.ones(y.size))}
+    rows = {round(row["threshold"], 2): row for row in decision_curve(Scores.of({"outcome": y, "risk": p}))}
     chosen = [rows[t] for t in case.input["thresholds"]]
     assert [row["model"] for row in chosen] == case.near("net_benefit")
     assert [row["treat_all"] for row in chosen] == case.near("treat_all")
@@ -240,21 +248,26 @@ def test_repeated_patients_get_the_clustered_intervals(weighted: bool) -> None:
         "auroc": rank.auc_interval(clustered, clustered=True),
         "calibration_slope": calibration.slope_robust(y, lp, w, patient)[0],
         "calibration_in_the_large": calibration.in_the_large_robust(y, lp, w, patient)[0],
-        "oe_ratio": calibration.oe_interval_clustered(y, p, w, patient)[0],
-        "sensitivity": intervals.wilson_clustered(intervals.clustered_share(y * (p >= 0.3), y, patient, w)),
+        "oe_ratio": calibration.oe_interval(y, p, w, patient)[0],
+        "sensitivity": intervals.effective_ends(intervals.clustered_share(y * (p >= 0.3), y, patient, w)),
     }
     for name, ends in expected.items():
         assert [found[name].low, found[name].high] == pytest.approx(list(ends), rel=1e-9)
-    assert found["sensitivity"].method == "Wilson on effective n"
+    assert found["sensitivity"].method == "exact on effective rows, monotone"
     share = intervals.clustered_share(y * (p >= 0.3), y, patient, w)
-    assert found["sensitivity"].reason == f"design effect {share.design_effect:.2f}"
+    seen = f"(seen {share.design_effect:.2f} over {share.clusters} clusters, assumed ICC 0.33)"
+    assert found["sensitivity"].reason == f"design effect {share.weighed_effect:.2f} {seen}"
     assert found["calibration_slope"].method == "cluster-robust (CR2, Satterthwaite)"
 
 
-def test_a_handful_of_repeated_patients_gets_values_without_intervals() -> None:
+def test_a_handful_of_repeated_patients_gets_shares_with_a_warning_and_no_other_interval() -> None:
     scores = draw_cohort(4, 200, patients=6)
     for one in _estimates(scores, 0.3).values():
         assert one.value is not None
+        if one.method == "exact on effective rows, monotone":
+            assert one.low is not None and one.high is not None and one.high - one.low > 0.1
+            assert "only 6 clusters: read with care" in str(one.reason)
+            continue
         assert (one.low, one.high, one.status) == (None, None, "insufficient")
         assert "patients" in str(one.reason)
 
@@ -271,15 +284,32 @@ def test_resamples_are_of_patients() -> None:
         assert found[b] == pytest.approx(error[again].mean(), rel=1e-12)
 
 
-def test_the_smoother_is_chosen_by_the_whole_study() -> None:
-    small, large = draw_cohort(6, 4_999), draw_cohort(6, 5_000)
-    assert risk.Smoother.of(small).kind == "loess"
-    chosen = risk.Smoother.of(large)
-    assert chosen.kind == "spline"
-    ici = risk.calibration_distances(chosen)[0]
-    [part] = estimate(large.take(np.arange(100)), [ici], draws=DRAWS)
-    assert part.reason is None  # the slice follows the study: its point is the spline's own
-    assert part.value == pytest.approx(ici.value(large.take(np.arange(100))))
+@pytest.mark.parametrize("n", [300, 5_001])
+def test_a_slice_bends_where_the_whole_study_does(n: int) -> None:
+    whole = draw_cohort(6, n)
+    ici = risk.calibration_distances(risk.Smoother.of(whole))[0]
+    part = whole.take(np.arange(200))
+    [found] = estimate(part, [ici], draws=DRAWS)
+    assert found.value == pytest.approx(ici.value(part))
+    own = risk.calibration_distances(risk.Smoother.of(part))[0]
+    assert found.value != pytest.approx(own.value(part), rel=1e-6)
+
+
+# ---- observed over expected ------------------------------------------------------------------------------------------
+
+
+def test_the_customary_interval_of_oe_is_an_option_and_says_so() -> None:
+    scores = draw_cohort(1, 150)
+    y, p = scores["outcome"], scores["risk"]
+    [fixed] = [metric for metric in risk.calibration_metrics(expected="fixed") if metric.name == "oe_ratio"]
+    [found] = estimate(scores, [fixed], draws=DRAWS)
+    assert [found.low, found.high] == pytest.approx(
+        list(calibration.oe_interval_expected_fixed(y.sum(), p.sum(), 150)[0])
+    )
+    assert found.method == "log scale, expected events taken as fixed"
+    [pair] = estimate(scores, [_named(scores)["oe_ratio"]], draws=DRAWS)
+    assert pair.method == "log scale"
+    assert pair.high - pair.low < found.high - found.low
 
 
 def test_events_alone_do_not_make_an_observed_over_expected_certain() -> None:
@@ -291,3 +321,150 @@ def test_events_alone_do_not_make_an_observed_over_expected_certain() -> None:
     assert found.se is not None and found.se > 0.1
     repeated = Scores.of({"outcome": [1] * 10, "risk": [0.4] * 10}, patient=[0, 1] * 5)
     assert oe.interval(repeated, 0.95).status == "insufficient"
+
+
+# ---- risks of 0 and 1 ------------------------------------------------------------------------------------------------
+
+
+def _guesses(seed: int = 1, n: int = 1_000, sure: float = 0.07) -> Scores:
+    """Guesses of the kind people make: tenths, and now and then a certainty that is sometimes wrong."""
+    rng = np.random.default_rng(seed)
+    log_odds = rng.normal(-0.3, 1.2, n)
+    outcome = rng.random(n) < special.expit(log_odds)
+    guess = np.clip(special.expit(1.2 * log_odds + rng.normal(0, 0.7, n)).round(1), 0.1, 0.9)
+    certain = rng.random(n) < sure
+    return Scores.of({"outcome": outcome, "risk": np.where(certain, guess > 0.5, guess)})
+
+
+def test_a_slope_that_risks_of_0_and_1_decide_is_shown_without_them_too() -> None:
+    scores = _guesses()
+    found = _estimates(scores)["calibration_slope"]
+    inside = scores.take((scores["risk"] > 0) & (scores["risk"] < 1))
+    without = _estimates(inside)["calibration_slope"]
+    assert abs(without.value - found.value) > 0.5 * found.se
+    assert f"without these rows it is {without.value:.3g} ({without.low:.3g} to {without.high:.3g})" in found.reason
+    assert without.reason is None
+    table = panels(scores, risk.Smoother.of(scores))["slope_without_ends"]
+    assert table["rows_at_an_end"] == len(scores) - len(inside)
+    assert table["moved_in_se"] == pytest.approx(abs(without.value - found.value) / found.se)
+    assert [table["all_rows"]["value"], table["without"]["value"]] == pytest.approx([found.value, without.value])
+    assert table["without"]["low"] == pytest.approx(without.low)
+
+
+def test_a_slope_that_they_do_not_move_is_left_alone() -> None:
+    """A single certain risk among many, and right: nothing to warn of."""
+    scores = draw_cohort(3, 3_000)
+    risks, outcome = scores["risk"].copy(), scores["outcome"].copy()
+    sure = np.argmin(risks)
+    risks[sure], outcome[sure] = 0.0, 0.0
+    scores = Scores.of({"outcome": outcome, "risk": risks})
+    assert _estimates(scores)["calibration_slope"].reason is None
+    assert "slope_without_ends" not in panels(scores, risk.Smoother.of(scores))
+
+
+def test_calibration_in_the_large_hardly_asks_how_near_to_the_end_but_says_so_where_it_does() -> None:
+    scores = _guesses()
+    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
+    near, nearer = (calibration.in_the_large(y, calibration.logit(p, clip=c), w) for c in (1e-6, 1e-9))
+    assert abs(near.value - nearer.value) < 0.01 * near.se
+    assert _estimates(scores)["calibration_in_the_large"].reason is None
+    labels = Scores.of({"outcome": y, "risk": p > 0.5})
+    assert "decides this figure" in str(_estimates(labels)["calibration_in_the_large"].reason)
+
+
+@pytest.mark.parametrize("clip", [1e-3, 1e-9])
+def test_no_constant_decides_the_curve_or_its_distances(clip: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = _guesses()
+    before = {name: one.value for name, one in _estimates(scores).items() if name in smooth.Distances._fields}
+    curve = panels(scores, risk.Smoother.of(scores))["calibration_curve"]
+    fresh = Scores.of(dict(scores.values))
+    monkeypatch.setattr(calibration, "CLIP", clip)
+    after = {name: one.value for name, one in _estimates(fresh).items() if name in smooth.Distances._fields}
+    assert after == pytest.approx(before, rel=1e-12)
+    again = panels(fresh, risk.Smoother.of(fresh))["calibration_curve"]
+    for one, other in zip(curve["spline"], again["spline"], strict=True):
+        assert other == pytest.approx(one, rel=1e-12)
+
+
+def test_certain_rows_are_held_against_their_own_share() -> None:
+    """Twelve events among rows of "risk 0" are 12 % each such row is wrong by, and they do not bend the curve."""
+    plain = draw_cohort(4, 400)
+    inside = risk.calibration_distances(risk.Smoother.of(plain))
+    sure = np.repeat([0.0, 1.0], [100, 50])
+    happened = np.concatenate([np.arange(100) < 12, np.arange(50) < 45]).astype(float)
+    scores = Scores.of(
+        {
+            "outcome": np.concatenate([plain["outcome"], happened]),
+            "risk": np.concatenate([plain["risk"], sure]),
+        }
+    )
+    found = _estimates(scores)
+    gaps = 400 * inside[0].value(plain) + 100 * 0.12 + 50 * 0.10
+    assert found["ici"].value == pytest.approx(gaps / 550, rel=1e-9)
+    curve = panels(scores, risk.Smoother.of(scores))["calibration_curve"]
+    ends = [(row["risk"], row["observed"], row["n"], row["events"]) for row in curve["ends"]]
+    assert ends == [(0.0, 0.12, 100, 12), (1.0, 0.90, 50, 45)]
+    assert [curve["ends"][0]["low"], curve["ends"][0]["high"]] == pytest.approx(list(intervals.wilson(0.12, 100)))
+    alone = panels(plain, risk.Smoother.of(plain))["calibration_curve"]["spline"]
+    assert [row["observed"] for row in curve["spline"]] == pytest.approx([row["observed"] for row in alone], rel=1e-9)
+
+
+def test_tenths_keep_equal_risks_together() -> None:
+    """Sorted by outcome within a risk, a tenth of "risk 0" rows would hold no event and the next one all of them."""
+    scores = Scores.of({"outcome": np.arange(200) % 5 == 0, "risk": np.repeat([0.0, 0.3], 100)})
+    ordered = scores.take(np.lexsort((scores["outcome"], scores["risk"])))
+    rug = panels(ordered, risk.Smoother.of(ordered))["calibration_curve"]["rug"]
+    assert [(row["risk"], row["observed"], row["n"]) for row in rug] == [
+        (0.0, 0.2, 100),
+        (pytest.approx(0.3), pytest.approx(0.2), 100),
+    ]
+
+
+# ---- by chance -------------------------------------------------------------------------------------------------------
+
+
+def test_the_distances_expected_by_chance_are_those_of_a_perfect_model() -> None:
+    """By brute force: outcomes drawn from the risks and scored as any cohort is."""
+    rng = np.random.default_rng(8)
+    risks = draw_cohort(8, 500)["risk"]
+    scores = Scores.of({"outcome": rng.random(500) < risks, "risk": risks})
+    smoother = risk.Smoother.of(scores)
+    chance = panels(scores, smoother, seed=4)["calibration_curve"]["by_chance"]
+    distances = risk.calibration_distances(smoother)
+    seen = []
+    for _ in range(400):
+        again = Scores.of({"outcome": rng.random(500) < risks, "risk": risks})
+        seen.append([metric.value(again) for metric in distances])
+    for metric, values in zip(distances, np.array(seen).T, strict=True):
+        error = values.std() / np.sqrt(400) + values.std() / np.sqrt(chance["draws"])
+        assert chance[metric.name]["mean"] == pytest.approx(values.mean(), abs=4 * error), metric.name
+        assert chance[metric.name]["p95"] == pytest.approx(np.quantile(values, 0.95), rel=0.15), metric.name
+    assert chance["fitted"] == chance["draws"]
+    assert chance == panels(scores, smoother, seed=4)["calibration_curve"]["by_chance"]
+    assert chance != panels(scores, smoother, seed=5)["calibration_curve"]["by_chance"]
+
+
+def test_patients_who_repeat_give_chance_more_room() -> None:
+    """Rows of one patient that share their fate are fewer than they look; drawn apart, chance would seem too small."""
+    alike, apart = (draw_cohort(5, 1_000, patients=100, spread=spread) for spread in (2.5, 0.0))
+    found = [panels(one, risk.Smoother.of(one))["calibration_curve"]["by_chance"] for one in (alike, apart)]
+    assert found[0]["within_patient_correlation"] > 0.1 > found[1]["within_patient_correlation"]
+    assert found[0]["ici"]["mean"] > 1.2 * found[1]["ici"]["mean"]
+    single = draw_cohort(5, 300)
+    assert (
+        panels(single, risk.Smoother.of(single))["calibration_curve"]["by_chance"]["within_patient_correlation"] is None
+    )
+
+
+def test_without_a_curve_there_is_no_chance_of_one() -> None:
+    few = draw_cohort(3, 25, shift=-2.0)
+    assert "by_chance" not in panels(few, risk.Smoother.of(few)).get("calibration_curve", {})
+
+
+def test_loess_is_drawn_on_request_and_changes_no_figure() -> None:
+    scores = draw_cohort(2, 300)
+    plain, both = (panels(scores, risk.Smoother.of(scores), loess=loess) for loess in (False, True))
+    assert "loess" not in plain["calibration_curve"]
+    thin = both["calibration_curve"].pop("loess")
+    assert len(thin) == len(both["calibration_curve"]["spline"])
+    assert plain == both

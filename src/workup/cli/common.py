@@ -23,6 +23,7 @@ class Voice:
 
     quiet = False
     verbose = False
+    debug = False
 
 
 VOICE = Voice()
@@ -52,7 +53,7 @@ def command(app: typer.Typer, *, name: str, example: str) -> Callable[[Callable[
         @functools.wraps(function)
         def wrapped(**given: Any) -> None:
             VOICE.quiet, VOICE.verbose = given.pop("quiet"), given.pop("verbose")
-            given.pop("debug")
+            VOICE.debug = given.pop("debug")
             try:
                 function(**given)
             except KeyboardInterrupt:  # here, because typer would end silently

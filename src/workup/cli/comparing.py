@@ -103,10 +103,10 @@ def contrasted(places: Sequence[Path], tags: Sequence[Mapping[str, str]]) -> lis
 def tag_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Contrasts of kinds for the terminal."""
     from workup.errors import visible
-    from workup.reports.wording import number
+    from workup.reports.wording import p_value
 
     for row in rows:
-        p = "" if row["p_adjusted"] is None else f", p {number(row['p_adjusted'])}"
+        p = "" if row["p"] is None else f", p {p_value(row['p'])}, adjusted {p_value(row['p_adjusted'])}"
         sizes = " and ".join(map(str, row["systems"]))
         why = f"  ({row['reason']})" if row["reason"] else ""
         yield visible(
@@ -272,7 +272,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield visible(f"  {note}")
     rows = sorted(comparison.rows, key=lambda row: (row["p"] is None, row["p"] or 0.0, -abs(gain(row)[0] or 0.0)))
     for title, chosen in (
-        ("Headline, p adjusted by Holm", [row for row in comparison.rows if row["headline"]]),
+        ("Headline, decided by p adjusted by Holm", [row for row in comparison.rows if row["headline"]]),
         ("Improved elsewhere, not adjusted", _moved(rows, "better")),
         ("Regressed elsewhere, not adjusted: look closer", _moved(rows, "worse")),
     ):
@@ -292,16 +292,17 @@ def _moved(rows: Sequence[dict[str, Any]], direction: str) -> list[dict[str, Any
 
 
 def _row_line(row: dict[str, Any]) -> str:
-    from workup.reports.wording import number, slice_name
+    from workup.reports.wording import p_value, slice_name
 
     where = f" [{slice_name(row['slice'])}]" if row["slice"] else ""
     verdict = _WORDS.get(row["verdict"], row["verdict"])
     if row["margin"] is not None:
         moved = f", {row['direction']}" if row["direction"] in {"better", "worse"} - {row["verdict"]} else ""
         verdict += f" (margin {row['margin']:g}{moved})"
-    p = row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
-    tail = f", p {number(p)}" if p is not None else ""
-    why = f"  ({row['reason']})" if row["reason"] else ""
+    tail = "" if row["p"] is None else f", p {p_value(row['p'])}"
+    tail += "" if row["p_adjusted"] is None else f", adjusted {p_value(row['p_adjusted'])}"
+    why = "; ".join(filter(None, (row["reason"], row["rule"])))
+    why = f"  ({why})" if why else ""
     ends = f"A {figure(row['first'])}, B {figure(row['second'])}, B − A {figure(row)}{tail}"
     return f"  {verdict:<20} {row['metric']}{where}: {ends}{why}"
 

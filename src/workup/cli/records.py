@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from workup.cli.common import command, emit, say
+from workup.errors import StudyError
 
 
 def add_to(app: typer.Typer) -> None:
@@ -19,12 +20,11 @@ def add_to(app: typer.Typer) -> None:
     command(app, name="clean", example="workup clean runs/demo")(clean)
 
 
-def render(record: Any, form: str, *, page: bool = False) -> str | bytes:
-    """A report in one of the known forms; with `page` a form that comes as a page or as Markdown is a page."""
-    from workup.errors import InputError, near
+def _forms(*, page: bool = False) -> dict[str, Callable[[Any], str | bytes]]:
+    """Every form of a report by its name; with `page` a form that comes as a page or as Markdown is a page."""
     from workup.reports import flat, html, markdown, pdf, safety_card, text
 
-    forms: dict[str, Callable[[Any], str | bytes]] = {
+    return {
         "text": text.render,
         "md": markdown.render,
         "html": html.render,
@@ -33,9 +33,35 @@ def render(record: Any, form: str, *, page: bool = False) -> str | bytes:
         "json-flat": flat.render,
         "safety-card": safety_card.page if page else safety_card.markdown,
     }
-    if form not in forms:
-        raise InputError("the form of a report must be a known one", got=f"'{form}'", remedy=near(form, forms))
-    return forms[form](record)
+
+
+def render(record: Any, form: str, *, page: bool = False) -> str | bytes:
+    """A report in one of the known forms."""
+    refuse_forms([form], where="format")
+    return _forms(page=page)[form](record)
+
+
+def form_faults(names: Sequence[str], *, where: str) -> list[str]:
+    """Forms that are not known, or that need a library which is not installed."""
+    from workup.errors import MissingExtra, near
+    from workup.reports import pdf
+
+    known = _forms()
+    faults = [
+        f"{where}: '{name}' is not a form of a report; {near(name, known)}." for name in names if name not in known
+    ]
+    if "pdf" in names:
+        try:
+            pdf.writer()
+        except MissingExtra as error:
+            faults.append(f"{where}: {error}")
+    return faults
+
+
+def refuse_forms(names: Sequence[str], *, where: str) -> None:
+    """Refuse what could not be drawn, before anything is made that would be drawn."""
+    if faults := form_faults(names, where=where):
+        raise StudyError("\n  ".join(faults))
 
 
 def report(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,10 +46,14 @@ def paired_runs(first: Path, old: Report, second: Path, new: Report) -> PairedRu
     mine, theirs = rows_of(first, old), rows_of(second, new)
     if hasattr(mine.task, "paired"):
         return _by_task(mine, theirs)
-    known = {_named(metric) for metric in theirs.metrics}
-    shared = [metric for metric in mine.metrics if _named(metric) in known]
+    shared, of_second = _shared(mine, theirs)
     found = compare_scores(
-        mine.scores, theirs.scores, shared, _draws(mine.study, mine.scores), groups=_groups(mine.study, mine.scores)
+        mine.scores,
+        theirs.scores,
+        shared,
+        _draws(mine.study, mine.scores),
+        of_second=of_second,
+        groups=_groups(mine.study, mine.scores),
     )
     answered = [set(rows.scores["row"]) for rows in (mine, theirs)]
     if answered[0] == answered[1]:
@@ -64,26 +67,24 @@ def _by_task(mine: Rows, theirs: Rows) -> PairedRuns:
     from workup.compare import compare_scores
 
     pair = mine.task.paired(mine.scores, theirs.scores, mine.study)
-    others = {_named(metric): metric for metric in theirs.metrics}
-    shared = [
-        _cautious(metric, others[_named(metric)], theirs.scores) for metric in mine.metrics if _named(metric) in others
-    ]
+    shared, of_second = _shared(mine, theirs)
     found = compare_scores(
         pair.first,
         pair.second,
         shared,
         _draws(mine.study, pair.first),
+        of_second=of_second,
         groups=_groups(mine.study, pair.first),
         intervals=pair.intervals,
     )
     return PairedRuns(found, tuple(pair.notes), dict(pair.tables))
 
 
-def _cautious(metric: Metric, other: Metric, scores: Scores) -> Metric:
-    """One metric of both systems; the second's where that withholds its interval, since no verdict may rest on it."""
-    if other.interval is None or not math.isfinite(other.value(scores)):
-        return metric
-    return metric if other.interval(scores, 0.95).status == "ok" else other
+def _shared(mine: Rows, theirs: Rows) -> tuple[list[Metric], list[Metric]]:
+    """The metrics that both systems have, as the first and as the second has them."""
+    others = {_named(metric): metric for metric in theirs.metrics}
+    shared = [metric for metric in mine.metrics if _named(metric) in others]
+    return shared, [others[_named(metric)] for metric in shared]
 
 
 def _named(metric: Metric) -> tuple[str, tuple[tuple[str, Any], ...]]:

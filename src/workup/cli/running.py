@@ -6,16 +6,19 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from workup.cli.common import Progress, command, detail, say, verdict_code
-from workup.errors import RunError
+from workup.cli.common import VOICE, Progress, command, detail, say, verdict_code
+from workup.errors import RunError, WorkupError
 
 if TYPE_CHECKING:
+    from workup.checking import Ready
     from workup.report import Report
+    from workup.runs import RunDirectory
     from workup.study import Study
     from workup.task import Budget
 
@@ -34,7 +37,9 @@ def run(
         Path | None, typer.Option("-o", "--out", help="Run directory; runs/NAME beside the study if absent")
     ] = None,
     engine: Annotated[str | None, typer.Option(help="serial or processes; the study's own when absent")] = None,
-    workers: Annotated[int | None, typer.Option(help="Worker processes; 0 is one per core")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that ask the system, and threads of the lenses; 0 is one per core")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and say what would be done")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier outputs and ask the system again")] = False,
     sample: Annotated[int | None, typer.Option(help="So many cases only: seeded, stratified by type")] = None,
@@ -51,6 +56,8 @@ def run(
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
     """Run a study; the same command goes on where a stopped run ended."""
+    from workup.checking import checked
+    from workup.cli.records import form_faults
     from workup.runs import safe_name
     from workup.task import Budget
 
@@ -58,13 +65,26 @@ def run(
     budget = Budget(max_calls, max_cost, say)
     directory = out or plan.base / "runs" / safe_name(plan.name)
     names: list[str | None] = [part.name or part.use for part in plan.systems]
+    ready: Ready | None = checked(plan, more=form_faults(plan.report.formats, where="report.formats"))
     if dry_run:
-        _describe(plan, directory)
+        assert ready is not None
+        _describe(plan, directory, ready)
         return
     outcomes = []
     for name in names or [None]:
         place = directory / safe_name(str(name)) if len(names) > 1 else directory
-        report = run_system(plan, study, name, place, fresh=fresh, budget=budget, details=details, show_text=show_text)
+        report = run_system(
+            plan,
+            study,
+            name,
+            place,
+            fresh=fresh,
+            budget=budget,
+            details=details,
+            show_text=show_text,
+            ready=ready,
+        )
+        ready = None  # a task keeps what one system answered: the next begins anew
         say(f"{place / 'report.json'}")
         typer.echo(str(report))
         for verdict in report.verdicts:
@@ -101,9 +121,9 @@ def run_system(
     budget: Budget | None = None,
     details: Literal["primary", "all"] = "primary",
     show_text: bool = False,
+    ready: Ready | None = None,
 ) -> Report:
-    """Validate one system of a study into a run directory."""
-    from workup.cli.records import render
+    """Validate one system of a study into a run directory; the record is kept whatever becomes of its drawings."""
     from workup.runs import RunDirectory
     from workup.task import Budget
     from workup.validate import validate
@@ -119,20 +139,42 @@ def run_system(
             details=details,
             show_text=show_text,
             watch=progress,
+            ready=ready,
         )
-        for form in study.report.formats:
-            directory.write(FILES.get(form, f"report.{form}"), render(report, form))
+        directory.write("report.json", report.to_json())
         measured = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - cpu}
         directory.timings({**measured, **_host(study), "study_file": os.path.relpath(file.resolve(), place.resolve())})
-        directory.write("report.json", report.to_json())
         directory.log(f"{report.corpus['n_cases']} cases, {report.corpus['n_patients']} patients")
         for result in report.results.values():
             undecided = sum(e.status != "ok" for e in result.estimates)
             directory.log(f"{result.lens}: {len(result.estimates)} estimates, {undecided} of them without an interval")
         directory.log(f"versions {dict(report.environment)}, workup {report.workup}")
         directory.log(f"report {report.sha256}")
+        _draw(report, study.report.formats, directory)
     detail(f"{time.monotonic() - started:.1f} s")
     return report
+
+
+def _draw(report: Report, forms: Sequence[str], directory: RunDirectory) -> None:
+    """Every form that can be drawn; of those that cannot, one error at the end, since the record is safe by then."""
+    from workup.cli.records import render
+
+    failed: dict[str, str] = {}
+    for form in forms:
+        try:
+            directory.write(FILES.get(form, f"report.{form}"), render(report, form))
+        except Exception as error:
+            failed[form] = str(error) if isinstance(error, WorkupError) else f"{type(error).__name__} while drawing"
+            directory.log(f"{form} was not drawn: {type(error).__name__}")
+            if VOICE.debug:
+                raise
+    if failed:
+        why = "; ".join(f"{form}: {said.rstrip('.')}" for form, said in failed.items())
+        again = " ".join(f"-f {form} -o {FILES.get(form, f'report.{form}')}" for form in list(failed)[:1])
+        raise RunError(
+            f"{directory.path}: the study was run and its record is kept in report.json, but not every form could be "
+            f"drawn ({why}). To fix: mend that, then redraw with  workup report {directory.path} {again}"
+        )
 
 
 def _compare(study: Study, directory: Path, places: list[Path]) -> None:
@@ -187,24 +229,25 @@ class Unasked:
         return iter(())
 
 
-def _describe(study: Study, directory: Path) -> None:
-    """What a run would do, after reading and checking everything it needs."""
-    from workup import plugins
-    from workup.gates import Gate
-    from workup.report import Report
-    from workup.validate import Opener, check_settings
+_MANY_ROWS = 1e6  # of a patient: more would not move the most that a perfect system can show
 
-    task = plugins.find("tasks", study.task)()
-    for rule in study.gates:
-        Gate.parse(rule, known=task.metric_names, task=study.task)
-    for lens in study.lenses:
-        plugins.find("lenses", lens)
-    for part in study.systems:
-        check_settings(study, part)
-    plugins.make("engines", study.engine, {}, where="engine", context={"workers": study.workers})
-    if study.baseline:
-        Report.read(study.base / study.baseline)
-    corpus = task.read(study)
+
+def _unattainable(study: Study, ready: Ready) -> list[str]:
+    """Gates that no system could meet with as many patients as there are, however many rows each of them has."""
+    from workup.gates import unattainable
+    from workup.stats.intervals import ASSUMED_ICC
+
+    patients = ready.corpus.as_dict()["n_patients"] or 0
+    icc = ASSUMED_ICC if study.icc is None else study.icc
+    shares = getattr(ready.task, "shares", ())
+    return unattainable(ready.gates, [_MANY_ROWS] * patients, shares=shares, icc=icc)
+
+
+def _describe(study: Study, directory: Path, ready: Ready) -> None:
+    """What a run would do, now that everything it needs was read and checked."""
+    from workup.validate import Opener
+
+    corpus = ready.corpus
     facts = corpus.as_dict()
     systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
     typer.echo(f"study     {study.name} ({study.task})")
@@ -213,9 +256,11 @@ def _describe(study: Study, directory: Path) -> None:
     typer.echo(f"lenses    {', '.join(study.lenses)}")
     typer.echo(f"resamples {study.bootstrap.replicates:,}")
     typer.echo(f"gates     {len(study.gates)}")
+    for line in _unattainable(study, ready):
+        typer.echo(f"warning   {line}")
     typer.echo(f"into      {directory}")
     for part in study.systems:
-        if estimate := getattr(task, "estimate", None):
+        if estimate := getattr(ready.task, "estimate", None):
             system = Opener(study, part.name or part.use)()
             if not getattr(system, "recorded", False):
                 typer.echo(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")

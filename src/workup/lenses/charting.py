@@ -63,8 +63,7 @@ class Family:
     def __post_init__(self) -> None:
         for name in self.charts:
             if name not in CHARTS:
-                known = (*CHARTS, "ra_cusum")
-                raise StudyError(f"lenses.drift.charts: '{name}' is not a known chart; {near(name, known)}.")
+                raise StudyError(f"lenses.drift.charts: '{name}' is not a known chart; {near(name, KNOWN_CHARTS)}.")
         if "cusum" in self.charts and self.windows_a_year > MOST_FOR_CUSUM:
             raise StudyError(
                 f"lenses.drift.charts: a CUSUM adds up the baseline's own error over {self.windows_a_year} windows a "
@@ -259,3 +258,4 @@ CHARTS: Mapping[str, Callable[[Family, Points, Floats, float], Drawn]] = {
     "p": _p,
     "p_prime": _p_prime,
 }
+KNOWN_CHARTS = (*CHARTS, "ra_cusum")

@@ -1,9 +1,10 @@
-"""Two slices compared on one metric: difference and ratio with their intervals, and tests against a margin."""
+"""Two slices compared on one metric: difference and ratio with their intervals, and the tests that these invert."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from workup.estimate import MOST_UNDEFINED
 from workup.metric import FEWEST_PATIENTS, Interval, Metric
 from workup.scores import Floats, Scores
 from workup.stats import bootstrap
-from workup.stats.intervals import Ends, combine_difference, z_critical
+from workup.stats.intervals import Ends, combine_difference, p_of_ends, z_critical
 
 _NEAREST, _FARTHEST = 1e-9, 8.0  # normal quantiles between which a p value is looked for
+_FEWEST_BEYOND = 5  # replicates outside an end; a farther end is extrapolated, because the extremes say too little
+ALONE = "the 95 % interval of this gap alone"
 
 
 @dataclass(frozen=True)
@@ -28,13 +31,78 @@ class Side:
 
 @dataclass(frozen=True)
 class Contrast:
-    """What separates two slices: `ends(level)` is the interval, `p(margin)` tests that the gap is within a margin."""
+    """What separates two slices, with its interval at any level and the tests that the interval inverts.
+
+    A test read off the interval cannot contradict it in the same row of a report. `interval` and margins are those of
+    the logarithm when the value is a `ratio`. `costly` says that another level means fitting again; p against no gap is
+    then read off the 95 % interval.
+    """
 
     value: float
     se: float
     method: str
-    ends: Callable[[float], Ends]
-    p: Callable[[float], float]
+    interval: Callable[[float], Ends]
+    ratio: bool = False
+    costly: bool = False
+
+    def ends(self, level: float) -> Ends:
+        """The interval at a level."""
+        low, high = self.interval(level)
+        return Ends(float(np.exp(low)), float(np.exp(high))) if self.ratio else Ends(low, high)
+
+    def p(self, margin: float = 0.0) -> float:
+        """P of a gap this large or larger, either way, when the truth lies just at the margin."""
+        if abs(self._gap) <= margin:
+            return 1.0
+        return min(1.0, 2 * self.tail(0.0) if margin == 0 else self.tail(margin) + self.tail(-margin))
+
+    def p_alone(self) -> float | None:
+        """P against no gap, below 0.05 exactly where the 95 % interval leaves no gap out."""
+        if not self.costly:
+            return self.p()
+        return p_of_ends(self._gap, self.interval(0.95), level=0.95)
+
+    def tail(self, limit: float) -> float:
+        """The one-sided error at which the near end of the interval reaches a limit."""
+        gap = self._gap
+
+        def beyond(z: float) -> float:
+            low, high = self.interval(float(2 * special.ndtr(z) - 1))
+            return (low if gap > 0 else -high) - limit
+
+        if beyond(_FARTHEST) > 0:
+            return float(special.ndtr(-_FARTHEST))
+        if not beyond(_NEAREST) > 0:
+            return 0.5
+        found = float(optimize.brentq(beyond, _NEAREST, _FARTHEST, xtol=1e-10))
+        return float(special.ndtr(-_first(beyond, found)))
+
+    def near_share(self, margin: float) -> float:
+        """The part of p(margin) beyond the near margin: half of it for a margin of 0, nearly all for a wide one."""
+        if margin == 0:
+            return 0.5
+        near, far = self.tail(margin), self.tail(-margin)
+        if far > special.ndtr(-_FARTHEST):
+            return near / (near + far)
+        if near > far or self.se == 0:
+            return 1.0
+        return float(special.expit(2 * margin * abs(self._gap) / self.se**2))  # of two normal tails this far out
+
+    @property
+    def _gap(self) -> float:
+        return float(np.log(self.value)) if self.ratio else self.value
+
+
+def _first(beyond: Callable[[float], float], root: float) -> float:
+    """The smallest root: an end made of tied replicates stays at one value over a range of levels."""
+    step = 1e-9 * max(1.0, root)
+    if root - step <= _NEAREST or beyond(root - step) > 0:
+        return root
+    inside, outside = _NEAREST, root
+    while outside - inside > step:
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if beyond(middle) > 0 else (inside, middle)
+    return outside
 
 
 def difference(metric: Metric, first: Side, second: Side) -> Contrast | str:
@@ -48,16 +116,15 @@ def difference(metric: Metric, first: Side, second: Side) -> Contrast | str:
         return f"undefined in one of them: {metric.undefined}"
     gap = values[0] - values[1]
     if metric.interval is None or _overlap(first.scores, second.scores):
-        return _resampled(gap, first, second, lambda a, b: a - b)
+        return paired_difference(gap, first, second)
     found = [metric.interval(side.scores, 0.95) for side in (first, second)]
     for one in found:
         if one.status != "ok" or one.low is None or one.high is None:
             return f"{one.status} in one of them: {one.reason or 'no interval'}"
     spread = float(np.hypot(found[0].se or 0.0, found[1].se or 0.0))
     ends = _combined(metric, values, found, (first.scores, second.scores))
-    if found[0].ends and found[1].ends:
-        return Contrast(gap, spread, f"square and add of {found[0].method}", ends, lambda m: _p_inverted(gap, ends, m))
-    return Contrast(gap, spread, f"square and add of {found[0].method}", ends, lambda m: _p_normal(gap, spread, m))
+    costly = not (found[0].ends and found[1].ends)
+    return Contrast(gap, spread, f"square and add of {found[0].method}", cache(ends) if costly else ends, costly=costly)
 
 
 def _combined(
@@ -77,6 +144,11 @@ def _combined(
     return ends
 
 
+def paired_difference(gap: float, first: Side, second: Side) -> Contrast | str:
+    """A gap between two sides of the same patients, with the interval of their shared replicates."""
+    return _resampled(gap, first, second, lambda a, b: a - b)
+
+
 def ratio(metric: Metric, first: Side, second: Side) -> Contrast | str:
     """The metric on the first slice over that on the second, on the log scale."""
     values = metric.value(first.scores), metric.value(second.scores)
@@ -90,13 +162,7 @@ def ratio(metric: Metric, first: Side, second: Side) -> Contrast | str:
         found = _log_combined(metric, values, first, second)
     if isinstance(found, str):
         return found
-    logs = found
-
-    def ends(level: float) -> Ends:
-        low, high = logs.ends(level)
-        return Ends(float(np.exp(low)), float(np.exp(high)))
-
-    return Contrast(values[0] / values[1], logs.se, f"{logs.method}, log scale", ends, logs.p)
+    return replace(found, value=values[0] / values[1], method=f"{found.method}, log scale", ratio=True)
 
 
 def _log_combined(metric: Metric, values: tuple[float, float], first: Side, second: Side) -> Contrast | str:
@@ -119,7 +185,7 @@ def _log_combined(metric: Metric, values: tuple[float, float], first: Side, seco
         )
         return combine_difference(np.log(values[0]), first_logs, np.log(values[1]), second_logs)
 
-    return Contrast(logs, spread, f"square and add of {parts[0].method}", ends, lambda m: _p_normal(logs, spread, m))
+    return Contrast(logs, spread, f"square and add of {parts[0].method}", ends)
 
 
 def _log_ratio(a: Floats, b: Floats) -> Floats:
@@ -146,43 +212,34 @@ def _resampled(gap: float, first: Side, second: Side, combine: Callable[[Floats,
     spread = float(defined.std(ddof=1))
     if spread == 0:
         return "insufficient: every resample gives the same value"
-    z0 = bootstrap.bias_correction(gap, defined)
+    return Contrast(gap, spread, "shared replicates, bias-corrected", _corrected(gap, defined, spread))
+
+
+def _corrected(gap: float, replicates: Floats, spread: float) -> Callable[[float], Ends]:
+    """Bias-corrected percentile ends at any level.
+
+    Simultaneous levels lie beyond what the replicates can show: past the last of them an end would no longer move. From
+    the fifth-outermost replicate on it moves with the normal quantile instead.
+    """
+    ordered = np.sort(replicates)
+    found = bootstrap.bias_correction(gap, ordered)
+    z0 = found if np.isfinite(found) else 0.0
+    last = -float(special.ndtri(_FEWEST_BEYOND / (ordered.size + 1)))
+
+    def end(z: float, side: int) -> float:
+        reach = max(z_critical(0.95), last - 2 * side * z0)
+        near = min(z, reach)
+        [value] = bootstrap.quantiles(ordered, np.array([special.ndtr(2 * z0 + side * near)]))
+        away = max(0.0, side * (float(value) - gap))  # the value itself always lies inside
+        if z <= reach:
+            return gap + side * away
+        return gap + side * (away or reach * spread) * z / reach
 
     def ends(level: float) -> Ends:
-        probabilities = bootstrap.adjusted_levels(z0 if np.isfinite(z0) else 0.0, 0.0, level=level)
-        low, high = bootstrap.quantiles(defined, probabilities)
-        return Ends(float(low), float(high))
+        z = z_critical(level)
+        return Ends(end(z, -1), end(z, 1))
 
-    return Contrast(gap, spread, "shared replicates, bias-corrected", ends, lambda m: _p_normal(gap, spread, m))
-
-
-def _p_normal(gap: float, spread: float, margin: float) -> float:
-    """P of a gap this large when the truth is just at the margin; two-sided when the margin is 0."""
-    if abs(gap) <= margin or spread <= 0:
-        return 1.0
-    return float(special.ndtr((margin - abs(gap)) / spread) + special.ndtr((-margin - abs(gap)) / spread))
-
-
-def _p_inverted(gap: float, ends: Callable[[float], Ends], margin: float) -> float:
-    """The same from the interval itself: the level at which its near end just touches the margin.
-
-    A test and an interval that agree cannot contradict each other in one row of a report.
-    """
-    if abs(gap) <= margin:
-        return 1.0
-
-    def touching(limit: float) -> float:
-        def near_end(z: float) -> float:
-            low, high = ends(float(2 * special.ndtr(z) - 1))
-            return (low if gap > 0 else -high) - limit
-
-        if near_end(_FARTHEST) > 0:
-            return float(special.ndtr(-_FARTHEST))
-        if near_end(_NEAREST) <= 0:
-            return 0.5
-        return float(special.ndtr(-optimize.brentq(near_end, _NEAREST, _FARTHEST, xtol=1e-10)))
-
-    return min(1.0, touching(margin) + touching(-margin))
+    return ends
 
 
 def as_row(
@@ -191,15 +248,13 @@ def as_row(
     against: str,
     kind: str,
     found: Contrast | str,
-    *,
-    level: float = 0.95,
 ) -> dict[str, Any]:
     """A comparison as the record holds it, before any verdict."""
-    row: dict[str, Any] = {"metric": metric, "slice": keys, "against": against, "kind": kind, "level": level}
+    row: dict[str, Any] = {"metric": metric, "slice": keys, "against": against, "kind": kind, "level": 0.95}
     if isinstance(found, str):
         empty = dict.fromkeys(("value", "low", "high", "se", "p", "p_adjusted", "margin"))
-        return {**row, **empty, "method": "none", "verdict": "not_assessed", "reason": found}
-    low, high = found.ends(level)
-    p = found.p(0.0)
-    more = {"value": found.value, "low": low, "high": high, "se": found.se, "p": p, "p_adjusted": None, "margin": None}
-    return {**row, **more, "method": found.method, "verdict": "not_assessed", "reason": "no margin was declared"}
+        return {**row, **empty, "method": "none", "rule": None, "verdict": "not_assessed", "reason": found}
+    low, high = found.ends(0.95)
+    more: dict[str, Any] = {"value": found.value, "low": low, "high": high, "se": found.se, "p": found.p_alone()}
+    more |= {"p_adjusted": None, "margin": None, "method": found.method, "rule": ALONE}
+    return {**row, **more, "verdict": "not_assessed", "reason": "no margin was declared"}

@@ -9,25 +9,57 @@ from typing import Any
 
 import numpy as np
 
-from workup.errors import StudyError
+from workup.errors import StudyError, near
 from workup.estimate import Draws, Estimate, Progress, Slice, estimate, slices_by
+from workup.lenses.case_mix import between
+from workup.lenses.charting import KNOWN_CHARTS
+from workup.lenses.checks import crowded, unknown_groups, unknown_metrics
 from workup.lenses.drift_notes import FEEDBACK, WITHOUT_LABELS, table_notes
 from workup.lenses.drift_settings import LimitPart, MinimumPart, Settings
 from workup.lenses.input_drift import all_rows
+from workup.lenses.input_rows import one_row_each
 from workup.lenses.kinds import RISK, concept_drift, evidence, named, prior_drift, recalibration, without_labels
 from workup.lenses.outlook import forecasts
 from workup.lenses.streaming import Monitor
 from workup.lenses.watching import ACTED
-from workup.lenses.windows import Window, cut, judged, moment, rows_of, windows
+from workup.lenses.windows import WINDOWS_A_YEAR, Window, cut, judged, moment, rows_of, windows
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Scores
 from workup.stats.random import generator
+from workup.task import StudyDesign
 
 __all__ = ["FEEDBACK", "LimitPart", "MinimumPart", "Settings", "drift"]
 
 _MOST_TO_TELL_APART = 50_000
 _ESTIMATED_WITHOUT_LABELS = 3  # the last windows: those whose labels are still to come are among them
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    if design.timed is False:
+        yield " needs times. To fix: name the column of the prediction's time as columns.time."
+    yield from unknown_groups("by", chosen.by or (), design)
+    yield from crowded("by", (design.groups or ()) if chosen.by is None else chosen.by, design)
+    yield from unknown_metrics("metrics", (*chosen.metrics, *chosen.limits), design)
+    size = chosen.window
+    if isinstance(size, str) and size not in WINDOWS_A_YEAR:
+        yield f".window: expected a number of rows, or a word; got '{size}'; {near(size, WINDOWS_A_YEAR)}."
+    if isinstance(size, int) and size < 1:
+        yield f".window: expected at least 1 row; got {size}."
+    for name in chosen.charts:
+        if name not in KNOWN_CHARTS:
+            yield f".charts: '{name}' is not a known chart; {near(name, KNOWN_CHARTS)}."
+    for field, date in (("baseline", chosen.baseline), ("as_of", chosen.as_of)):
+        if isinstance(date, str):
+            moment(date, field=field)
+    if design.metrics is not None:
+        chosen.followed(design.metrics)
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """Keys of the slices that the lens will make."""
+    return ["window", ACTED, *(design.groups or () if chosen.by is None else chosen.by)]
 
 
 def drift(
@@ -66,6 +98,7 @@ def drift(
             for period, some in (("baseline", before), ("watched", later))
             for window in some
         ],
+        **_case_mix(scores, before, later),
         "forecast": list(forecasts(monitor.watching, later)),
         "without_labels": free,
     }
@@ -77,6 +110,17 @@ def drift(
         tables=tables,
         notes=tuple(said),
     )
+
+
+def _case_mix(scores: Scores, before: Sequence[Window], later: Sequence[Window]) -> dict[str, Any]:
+    """How inputs and risks of each window differ from those of the baseline, rows that wait for an answer included."""
+    base = one_row_each(all_rows(scores, before))
+    rows: list[dict[str, Any]] = []
+    for window in later:
+        now = one_row_each(all_rows(scores, [window]))
+        if len(now) and len(base):
+            rows += between(now, base, keys={"window": window.name}, against="baseline")
+    return {"standardised_differences": rows} if rows else {}
 
 
 def _periods(scores: Scores, chosen: Settings) -> tuple[list[Window], list[Window]]:

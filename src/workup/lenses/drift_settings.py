@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from workup.errors import StudyError, near
+from workup.lenses.checks import refuse_too_many
 from workup.lenses.input_drift import InputLimits
 from workup.lenses.windows import WINDOWS_A_YEAR, Minimum, Window
 from workup.metric import Concern, Metric
@@ -140,6 +141,7 @@ class Settings(Part):
                 raise StudyError(
                     f"lenses.drift.by: '{name}' is not one of columns.groups; {near(name, scores.groups)}."
                 )
+            refuse_too_many(name, scores.groups[name], where="lenses.drift.by")
         return by
 
     def in_a_year(self, before: Sequence[Window]) -> int:

@@ -38,6 +38,10 @@ class InputLimits(Part):
     separable: float = Field(
         0.60, gt=0.5, lt=1, description="AUC with which a classifier tells the window from the baseline"
     )
+    tied_deciles: Literal["own_bin", "merge"] = Field(
+        "own_bin",
+        description="PSI where deciles coincide: the value gets a bin of its own, or its deciles are merged as in R",
+    )
     together: Literal["latest", "every", "none"] = Field(
         "latest", description="Windows in which all inputs are also tested together (MMD and a classifier)"
     )
@@ -94,7 +98,7 @@ class InputReference:
             tuple(columns),
             len(rows),
             {name: _missing_count(column) for name, column in columns.items()},
-            {name: make(column) for name, column in numeric.items()},
+            {name: make(column, ties=limits.tied_deciles) for name, column in numeric.items()},
             {name: counts for name, counts in counted.items() if keep == "exact" or len(counts) <= MOST_LEVELS},
             limits,
             seed,

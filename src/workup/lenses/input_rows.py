@@ -57,6 +57,13 @@ def one_row_each(scores: Scores) -> Scores:
     of rows at one moment the values decide, and not their place in the file."""
     if scores.n_patients == len(scores):
         return scores
+    return scores.take(one_row_positions(scores))
+
+
+def one_row_positions(scores: Scores) -> npt.NDArray[np.intp]:
+    """Where these rows stand, in ascending order."""
+    if scores.n_patients == len(scores):
+        return np.arange(len(scores))
     keys: list[npt.NDArray[Any]] = [
         column.codes if isinstance(column, Levels) else column for column in scores.inputs.values()
     ]
@@ -64,4 +71,4 @@ def one_row_each(scores: Scores) -> Scores:
         keys.append(scores.time)
     order = np.lexsort(keys) if keys else np.arange(len(scores))
     _, first = np.unique(scores.patient[order], return_index=True)
-    return scores.take(np.sort(order[first]))
+    return np.sort(order[first])

@@ -20,10 +20,14 @@ from workup.scores import Floats, Levels, Scores
 from workup.stats.bootstrap import unit_counts
 from workup.stats.random import generator
 from workup.study import Part as StudyPart
-from workup.task import Part
+from workup.task import Part, StudyDesign
 
 # Rows to fit on (positions, repeats allowed) → the same Scores with the values a refitted system would give all rows.
 Refit = Callable[[npt.NDArray[np.intp]], Scores]
+
+
+# Of the standard error of a value, the Monte-Carlo error of its optimism that is small enough to be left out of it.
+LARGEST_MONTE_CARLO = 0.1
 
 
 class Settings(StudyPart):
@@ -33,6 +37,25 @@ class Settings(StudyPart):
     folds: int = Field(0, ge=0, description="Folds of patients for cross-validation; 0 for none")
     refit: str | None = Field(None, description="package.module:function that fits a model to a table")
     leave_one_site_out: bool = Field(False, description="Predict each site by a model fitted on the others")
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    given = sorted(chosen.model_fields_set)
+    if given and not (design.refit or chosen.refit):
+        yield (
+            f": {', '.join(given)} {'need' if len(given) > 1 else 'needs'} a refit function. To fix: add "
+            "'refit: package.module:function', or leave them out."
+        )
+    if chosen.folds == 1:
+        yield ".folds: expected at least 2, or 0 for none; got 1."
+    if chosen.leave_one_site_out and (design.placed is False or (design.sites is not None and len(design.sites) < 2)):
+        yield ".leave_one_site_out: it needs a site column with at least two sites. To fix: name it as columns.site."
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """Keys of the slices that the lens will make."""
+    return ["validation", *(["site", "pooled"] if chosen.leave_one_site_out else [])]
 
 
 def internal(
@@ -55,6 +78,7 @@ def internal(
     for part in parts:
         found += estimate(part.scores, part.metrics, part.slices, draws=draws, levels=levels)
     notes: list[str] = []
+    tables: dict[str, Any] = {}
     pooled: tuple[Mapping[str, Any], ...] = ()
     if refit is None:
         if settings:
@@ -64,11 +88,14 @@ def internal(
             )
     else:
         if chosen.optimism:
-            found += list(_optimism_corrected(scores, metrics, found, refit, chosen.optimism, draws.seed))
+            gaps = _optimism(scores, metrics, refit, chosen.optimism, draws.seed)
+            tables["optimism"] = list(_monte_carlo(metrics, found, gaps, levels[0]))
+            found += list(_optimism_corrected(metrics, found, gaps))
             notes.append(
                 f"Optimism-corrected values: {chosen.optimism} refits on resampled patients (Harrell); their intervals "
                 "are the apparent ones moved by the optimism and do not count its own error."
             )
+            notes += _more_refits(tables["optimism"])
         if chosen.folds:
             found += _cross_validated(scores, metrics, refit, chosen.folds, draws, levels)
         if chosen.leave_one_site_out:
@@ -80,15 +107,15 @@ def internal(
         lens="internal",
         settings={"replicates": draws.replicates, "levels": list(levels), **(chosen.model_dump() if refit else {})},
         estimates=tuple(found),
+        tables=tables,
         notes=tuple(notes),
         pooled=pooled,
     )
 
 
-def _optimism_corrected(
-    scores: Scores, metrics: Sequence[Metric], apparent: Sequence[Estimate], refit: Refit, times: int, seed: int
-) -> Iterator[Estimate]:
-    """Harrell's bootstrap: how much better a model looks on the patients it was fitted on than on everyone."""
+def _optimism(scores: Scores, metrics: Sequence[Metric], refit: Refit, times: int, seed: int) -> Floats:
+    """Harrell's bootstrap: how much better a model looks on the patients it was fitted on than on everyone, [refit,
+    metric]; NaN where a metric is undefined."""
     units, patient = np.unique(scores.patient, return_inverse=True)
     optimism: list[Floats] = []
     for counts in unit_counts(units.size, times, seed=int(generator(seed, "optimism").integers(2**31))):
@@ -98,16 +125,66 @@ def _optimism_corrected(
             both = np.vstack([count, np.ones(len(scores))]) * scores.base_weight
             values = np.array([metric.compute(refitted, both) for metric in metrics])
             optimism.append(values[:, 0] - values[:, 1])
-    gaps = np.array(optimism)
+    return np.array(optimism)
+
+
+def _apparent(
+    metrics: Sequence[Metric], apparent: Sequence[Estimate], gaps: Floats
+) -> Iterator[tuple[Estimate, Floats]]:
+    """Each apparent value beside what the refits that define it say of its optimism."""
     for m, metric in enumerate(metrics):
         defined = gaps[np.isfinite(gaps[:, m]), m]
         for row in apparent:
             if row.metric == metric.name and dict(row.slice) == dict(metric.at) and row.value is not None:
-                yield _shifted(row, float(defined.mean()) if defined.size else np.nan, times - defined.size, times)
+                yield row, defined
 
 
-def _shifted(row: Estimate, optimism: float, lost: int, times: int) -> Estimate:
-    if not np.isfinite(optimism) or row.value is None:
+def _optimism_corrected(metrics: Sequence[Metric], apparent: Sequence[Estimate], gaps: Floats) -> Iterator[Estimate]:
+    for row, defined in _apparent(metrics, apparent, gaps):
+        yield _shifted(row, defined, len(gaps))
+
+
+def _monte_carlo(
+    metrics: Sequence[Metric], apparent: Sequence[Estimate], gaps: Floats, level: float
+) -> Iterator[dict[str, Any]]:
+    """The mean optimism with its own standard error, which only more refits make smaller, beside that of the value."""
+    for row, defined in _apparent(metrics, apparent, gaps):
+        if row.level != level or defined.size < 2:
+            continue
+        error = float(defined.std(ddof=1) / np.sqrt(defined.size))
+        share = error / row.se if row.se else None
+        needed = None
+        if share is not None and share > LARGEST_MONTE_CARLO:
+            needed = int(np.ceil(defined.size * (share / LARGEST_MONTE_CARLO) ** 2 / 100) * 100)
+        yield {
+            "metric": row.metric,
+            "slice": dict(row.slice),
+            "apparent": row.value,
+            "optimism": float(defined.mean()),
+            "monte_carlo_se": error,
+            "corrected": None if row.value is None else row.value - float(defined.mean()),
+            "se": row.se,
+            "monte_carlo_share": share,
+            "refits": int(defined.size),
+            "refits_needed": needed,
+            "n_patients": row.n_patients,
+        }
+
+
+def _more_refits(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Advice where chance in drawing the refits still moves a corrected value."""
+    short = [row for row in rows if row["refits_needed"]]
+    if short:
+        most = max(row["refits_needed"] for row in short)
+        yield (
+            f"The Monte-Carlo error of the optimism is more than a tenth of the standard error for {len(short)} of "
+            f"{len(rows)} metrics; about {most:,} refits (lenses.internal.optimism) would bring it below."
+        )
+
+
+def _shifted(row: Estimate, defined: Floats, times: int) -> Estimate:
+    """An apparent value less the mean of the optimisms that are defined, out of so many refits."""
+    if not defined.size or row.value is None:
         return replace(
             row,
             slice={**row.slice, "validation": "optimism-corrected"},
@@ -117,13 +194,15 @@ def _shifted(row: Estimate, optimism: float, lost: int, times: int) -> Estimate:
             status="undefined",
             reason="no refit gave a value",
         )
+    optimism, lost = float(defined.mean()), times - defined.size
+    error = "" if defined.size < 2 else f"Monte-Carlo SE {defined.std(ddof=1) / np.sqrt(defined.size):.2g}, "
     return replace(
         row,
         slice={**row.slice, "validation": "optimism-corrected"},
         value=row.value - optimism,
         low=None if row.low is None else row.low - optimism,
         high=None if row.high is None else row.high - optimism,
-        method=f"{row.method}, moved by an optimism of {optimism:.4g} ({times} refits)",
+        method=f"{row.method}, moved by an optimism of {optimism:.4g} ({error}{times} refits)",
         reason=f"undefined in {lost} of {times} refits, which were left out" if lost else row.reason,
     )
 

@@ -12,11 +12,11 @@ from scipy import special
 
 from workup.estimate import Draws, replicate
 from workup.lenses.input_rows import one_row_each
-from workup.metric import Metric
+from workup.metric import Metric, clustered_rows
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration, logistic
 from workup.stats.distances import kolmogorov_smirnov, wasserstein
-from workup.stats.intervals import chi2_p, chi2_proportions, clustered_share, newcombe
+from workup.stats.intervals import Ends, chi2_p, chi2_proportions, combine_difference, effective_ends, wilson
 
 RISK = "risk"  # the column of predicted chances, in tasks whose systems give them
 WEIGHTED = "rows carry design weights, and a likelihood of weighted rows is none"
@@ -33,20 +33,22 @@ _REPLICATES = 200  # of the label-free estimate, which its assumption limits mor
 
 
 def prior_drift(baseline: Scores, now: Scores, events: str) -> dict[str, Any]:
-    """Do events happen as often as in the baseline? Difference with Newcombe's interval, on the effective number of
-    rows where they repeat within patients or carry weights."""
-    (before, n_before), (after, n_after) = (_share_of_events(part, events) for part in (baseline, now))
-    low, high = newcombe(after, n_after, before, n_before)
+    """Do events happen as often as in the baseline? The ends of both shares are squared and added (for independent
+    rows Newcombe's interval); the test counts effective rows where they repeat within patients or carry weights."""
+    sides = (_share_of_events(part, events) for part in (baseline, now))
+    (before, n_before, of_before), (after, n_after, of_after) = sides
+    low, high = combine_difference(after, of_after, before, of_before)
     test = chi2_proportions([after * n_after, before * n_before], [n_after, n_before])
     return {"kind": "prior", "baseline": before, "now": after, "low": low, "high": high, "p": _or_none(test.p)}
 
 
-def _share_of_events(part: Scores, events: str) -> tuple[float, float]:
+def _share_of_events(part: Scores, events: str) -> tuple[float, float, Ends]:
     happened = (part[events] > 0).astype(np.float64)
     if part.independent:
-        return float(happened.mean()), float(len(part))
-    found = clustered_share(happened, np.ones(len(part)), part.patient, part.base_weight)
-    return found.share, found.effective_n
+        share = float(happened.mean())
+        return share, float(len(part)), wilson(share, len(part))
+    found = clustered_rows(happened, np.ones(len(part)), part)
+    return found.share, found.effective_n(), effective_ends(found)
 
 
 def concept_drift(baseline: Scores, now: Scores, metrics: Sequence[Metric]) -> list[dict[str, Any]]:

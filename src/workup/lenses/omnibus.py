@@ -14,10 +14,10 @@ from workup.stats.intervals import Test, chi2_p, chi2_proportions
 
 def omnibus(scores: Scores, metrics: Sequence[Metric], name: str, levels: Levels) -> Iterator[dict[str, Any]]:
     """Chi-square for shares of independent rows, a metric's own test where it has one, else Cochran's Q."""
-    parts = [scores.take(np.flatnonzero(rows)) for _, rows in levels.masks() if rows.any()]
+    held = {level: scores.take(np.flatnonzero(rows)) for level, rows in levels.masks() if rows.any()}
     for metric in metrics:
-        method, found, used = _tested(metric, scores, levels, parts)
-        if used < 2:
+        method, found, used = _tested(metric, scores, levels, list(held.values()))
+        if sum(used) < 2:
             continue
         statistic, p = (found.statistic, found.p) if np.isfinite(found.statistic) else (None, None)
         yield {
@@ -25,29 +25,35 @@ def omnibus(scores: Scores, metrics: Sequence[Metric], name: str, levels: Levels
             "metric": metric.name,
             "at": dict(metric.at),
             "test": method,
-            "groups": used,
+            "groups": sum(used),
+            "without": [level for level, one in zip(held, used, strict=True) if not one],
             "statistic": statistic,
             "df": found.df,
             "p": p,
         }
 
 
-def _tested(metric: Metric, scores: Scores, levels: Levels, parts: Sequence[Scores]) -> tuple[str, Test, int]:
+def _tested(metric: Metric, scores: Scores, levels: Levels, parts: Sequence[Scores]) -> tuple[str, Test, list[bool]]:
+    """The name of the test, the test, and which of the groups took part in it."""
     if metric.omnibus is not None and scores.independent:
-        return "likelihood ratio", metric.omnibus(scores, levels), len(parts)
+        return "likelihood ratio", metric.omnibus(scores, levels), [True] * len(parts)
     if metric.counts is not None and metric.scale == "logit" and scores.independent:
         counts = [metric.counts(part) for part in parts]
         used = [(x, n) for x, n in counts if n > 0]
+        took_part = [n > 0 for _, n in counts]
         if len(used) < 2:
-            return "chi-square", Test(np.nan, np.nan, np.nan), len(used)
-        return "chi-square", chi2_proportions([x for x, _ in used], [n for _, n in used]), len(used)
+            return "chi-square", Test(np.nan, np.nan, np.nan), took_part
+        return "chi-square", chi2_proportions([x for x, _ in used], [n for _, n in used]), took_part
     return _cochran(metric, parts)
 
 
-def _cochran(metric: Metric, parts: Sequence[Scores]) -> tuple[str, Test, int]:
-    """Q over the groups that have a value and a standard error, on the metric's own scale."""
-    values, errors = [], []
-    for part in parts:
+def _cochran(metric: Metric, parts: Sequence[Scores]) -> tuple[str, Test, list[bool]]:
+    """Q over the groups that have a value and a standard error, on the metric's own scale.
+
+    A group at exactly 0 or 1 has no logit and takes no part, so the test says nothing about it.
+    """
+    values, errors, took_part = [], [], [False] * len(parts)
+    for place, part in enumerate(parts):
         value = metric.value(part)
         found = metric.interval(part, 0.95) if metric.interval is not None and np.isfinite(value) else None
         if found is None or found.status != "ok" or not found.se:
@@ -63,9 +69,10 @@ def _cochran(metric: Metric, parts: Sequence[Scores]) -> tuple[str, Test, int]:
         else:
             values.append(value)
             errors.append(found.se)
+        took_part[place] = True
     if len(values) < 2:
-        return "Cochran's Q", Test(np.nan, np.nan, np.nan), len(values)
+        return "Cochran's Q", Test(np.nan, np.nan, np.nan), took_part
     weight = 1 / np.square(errors)
     mean = np.average(values, weights=weight)
     q = float(np.sum(weight * (np.array(values) - mean) ** 2))
-    return "Cochran's Q", Test(q, chi2_p(q, len(values) - 1), len(values) - 1), len(values)
+    return "Cochran's Q", Test(q, chi2_p(q, len(values) - 1), len(values) - 1), took_part

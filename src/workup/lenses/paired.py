@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from workup.errors import InputError
 from workup.estimate import EVERYTHING, Draws, jackknife, replicate, slices_by
-from workup.lenses.contrasts import Contrast, Side, difference
-from workup.metric import FEWEST_CLUSTERS, FEWEST_PATIENTS, Linear, Metric
+from workup.lenses.contrasts import Contrast, Side, paired_difference
+from workup.metric import FEWEST_CLUSTERS, FEWEST_FOR_SHARES, FEWEST_PATIENTS, Linear, Metric, few_clusters
 from workup.scores import Bools, Floats, Levels, Scores
 from workup.stats import rank
-from workup.stats.intervals import z_critical
+from workup.stats.intervals import share_difference, z_critical
 from workup.stats.paired_gaps import patient_gap
 
 LEVEL = 0.95
@@ -44,7 +44,7 @@ class Gap:
         """From a contrast of two slices, or the sentence that stands in its place."""
         if isinstance(found, str):
             return cls(reason=found)
-        return cls(found.value, *found.ends(LEVEL), p=found.p(0.0), method=found.method)
+        return cls(found.value, *found.ends(LEVEL), p=found.p_alone(), method=found.method)
 
 
 def comparison_row(
@@ -72,6 +72,7 @@ def comparison_row(
         "n_patients": n_patients,
         **dict.fromkeys(("p_adjusted", "margin")),
         "headline": False,
+        "rule": "",
         "direction": "not_assessed",
         "verdict": "not_assessed",
     }
@@ -83,15 +84,17 @@ def compare_scores(
     metrics: Sequence[Metric],
     draws: Draws,
     *,
+    of_second: Sequence[Metric] = (),
     groups: Iterable[str] = (),
     intervals: Intervals = "resampled",
 ) -> list[Row]:
     """Both systems on the rows both answered: DeLong's paired test for AUROC, shared resamples of patients otherwise.
 
     Rows are matched by the column "row", or by place without one. `groups` adds a slice per level of each. Strata of
-    `draws` are those of the rows of `first`. Calibration curves of both bend where the metrics say, which is one place.
-    `linearised` intervals come from what each patient adds to the difference, by t on as many degrees of freedom as
-    patients differ; they hold where few do, which resamples do not.
+    `draws` are those of the rows of `first`. `of_second` are the metrics as the second system has them, one for each of
+    `metrics`, where they rest on the system (the knots of its calibration curve, labels it cannot emit): exchanging the
+    systems changes signs and nothing else. `linearised` intervals come from what each patient adds to the difference,
+    by t on as many degrees of freedom as patients differ; they hold where few do, which resamples do not.
 
     >>> from workup.metric import mean
     >>> error = mean("brier", lambda s: s["error"], describe="mean error", better="lower")
@@ -106,32 +109,38 @@ def compare_scores(
     slices = [EVERYTHING, *slices_by({name: first.groups[name] for name in groups if name in first.groups})]
     shared = [name for name in first.values if name in second.values]
     alike = all(np.array_equal(first[name], second[name]) for name in shared)
+    pairs = list(zip(metrics, of_second or metrics, strict=True))
     linear = [intervals == "linearised" and _linearisable(metric, first) for metric in metrics]
-    resampled = [metric for metric, one in zip(metrics, linear, strict=True) if not one]
-    place = {id(metric): i for i, metric in enumerate(resampled)}
+    place = dict(zip([m for m, one in enumerate(linear) if not one], range(len(pairs)), strict=False))
     drawn = None
-    if resampled and not alike:
-        drawn = [replicate(one, resampled, slices, draws=draws) for one in (first, second)]
+    if place and not alike:
+        drawn = [
+            replicate(one, [pairs[m][i] for m in place], slices, draws=draws) for i, one in enumerate((first, second))
+        ]
     rows = []
     for s, one in enumerate(slices):
         parts = [scores if one.rows is None else scores.take(one.rows) for scores in (first, second)]
         strata = draws.strata if draws.strata is None or one.rows is None else draws.strata.take(one.rows)
-        for metric, by_patient in zip(metrics, linear, strict=True):
+        for m, (pair, by_patient) in enumerate(zip(pairs, linear, strict=True)):
+            metric = pair[0]
             if alike or by_patient:
                 sides = [Side(part) for part in parts]
             else:
                 assert drawn is not None
-                sides = [Side(part, drawn[i][s, place[id(metric)]]) for i, part in enumerate(parts)]
+                sides = [Side(part, drawn[i][s, place[m]]) for i, part in enumerate(parts)]
             if by_patient and not alike:
-                gap, distance = _linearised(metric, parts[0], parts[1], strata), None
+                gap, distance = _linearised(pair, parts[0], parts[1], strata), None
             else:
-                gap = _paired(metric, sides[0], sides[1])
-                distance = _paired_distance(metric, sides[0], sides[1])
+                gap = _paired(pair, sides[0], sides[1])
+                distance = _paired_distance(pair, sides[0], sides[1])
             rows.append(
                 comparison_row(
                     metric.name,
                     {**one.key, **metric.at},
-                    [{"value": _or_none(metric.value(part)), "low": None, "high": None} for part in parts],
+                    [
+                        {"value": _or_none(own.value(part)), "low": None, "high": None}
+                        for own, part in zip(pair, parts, strict=True)
+                    ],
                     gap,
                     distance,
                     n_patients=parts[0].n_patients,
@@ -161,12 +170,40 @@ def _matched(first: Scores, second: Scores) -> tuple[Scores, Scores, npt.NDArray
         raise InputError("the two systems must have the same patients behind the same rows", got="others")
     if "outcome" in one.values and not np.array_equal(one["outcome"], other["outcome"]):
         raise InputError("the two systems must have the same outcomes behind the same rows", got="others")
-    return one, replace(other, patient=one.patient), here.astype(np.intp)
+    patient = _numbered(one, other)
+    return replace(one, patient=patient), replace(other, patient=patient), here.astype(np.intp)
 
 
-def _paired(metric: Metric, first: Side, second: Side) -> Gap:
+def _numbered(one: Scores, other: Scores) -> npt.NDArray[np.int64]:
+    """Numbers of patients that do not depend on which system comes first: resamples draw by them.
+
+    Without ids each system numbered its rows by its own answers. Here what both answered decides, the smaller and the
+    larger, then all else that is known of a row.
+    """
+    mine, theirs = (np.unique(scores.patient, return_inverse=True)[1] for scores in (one, other))
+    shared = sorted(name for name in one.values if name in other.values and name != "row")
+    keys = [end(one[name], other[name]) for name in shared for end in (np.minimum, np.maximum)]
+    keys += [levels.codes for _, levels in sorted(one.groups.items())]
+    keys += [] if one.site is None else [one.site.codes]
+    keys += [] if one.time is None else [one.time.astype(np.int64)]
+    keys += [one.base_weight, *([mine] if np.array_equal(mine, theirs) else []), np.arange(len(one))]
+    order = np.lexsort(keys[::-1])
+    _, first = np.unique(mine[order], return_index=True)  # where each patient comes first in that order
+    rank = np.empty(first.size, dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
+    return np.asarray(rank[mine])
+
+
+Pair = tuple[Metric, Metric]  # one metric, as the first and as the second system have it
+
+
+def _values(pair: Pair, first: Scores, second: Scores) -> tuple[float, float]:
+    return pair[0].value(first), pair[1].value(second)
+
+
+def _paired(pair: Pair, first: Side, second: Side) -> Gap:
     """second − first on the same rows."""
-    values = metric.value(first.scores), metric.value(second.scores)
+    metric, values = pair[0], _values(pair, first.scores, second.scores)
     if not np.isfinite(values).all():
         return Gap(reason=f"undefined in one of them: {metric.undefined}")
     gap = values[1] - values[0]
@@ -179,12 +216,12 @@ def _paired(metric: Metric, first: Side, second: Side) -> Gap:
         return Gap(gap, reason=f"insufficient: {few}")
     moved = second.replicates - first.replicates
     if gap == 0 and not np.any(moved[np.isfinite(moved)]):
+        if _are_shares(pair):
+            return _shares(pair, first.scores, second.scores, gap)
         return Gap(
             0.0, p=1.0, method="shared replicates", reason="alike in every resample, so no interval can be given"
         )
-    found = Gap.of(difference(metric, second, first))
-    if metric.drawn is not None:
-        found = replace(found, reason="; ".join(filter(None, (found.reason, "of the spline estimates"))))
+    found = Gap.of(paired_difference(gap, second, first))
     return found if found.value is not None else replace(found, value=gap)
 
 
@@ -193,22 +230,28 @@ def _paired(metric: Metric, first: Side, second: Side) -> Gap:
 
 def _linearisable(metric: Metric, scores: Scores) -> bool:
     """A function of sums, or one for which every patient can be left out in turn; distances from a target are not."""
-    if metric.better == "target" or metric.drawn is not None:
+    if metric.better == "target":
         return False
     return metric.linear is not None or scores.n_patients * len(scores) <= MOST_LEFT_OUT
 
 
-def _linearised(metric: Metric, first: Scores, second: Scores, strata: Levels | None) -> Gap:
+def _linearised(pair: Pair, first: Scores, second: Scores, strata: Levels | None) -> Gap:
     """second − first on the same rows, from patients' influences on either value."""
-    values = metric.value(first), metric.value(second)
+    metric, values = pair[0], _values(pair, first, second)
     if not np.isfinite(values).all():
         return Gap(reason=f"undefined in one of them: {metric.undefined}")
     gap = values[1] - values[0]
-    for scores in (first, second) if metric.interval is not None else ():
-        own = metric.interval(scores, LEVEL)  # type: ignore[misc]
-        if own.status != "ok":  # a figure that nothing may rest on is no better for being compared
-            return Gap(gap, reason=f"{own.status} in one of them: {own.reason or 'no interval'}")
-    (mine, counted), (theirs, also) = (_influence(metric, scores) for scores in (first, second))
+    for own, scores in zip(pair, (first, second), strict=True):
+        found = None if own.interval is None else own.interval(scores, LEVEL)
+        if (
+            found is not None and found.status != "ok"
+        ):  # a figure that nothing may rest on is no better for being compared
+            return Gap(gap, reason=f"{found.status} in one of them: {found.reason or 'no interval'}")
+    if strata is None and _are_shares(pair):
+        return _shares(pair, first, second, gap)
+    (mine, counted), (theirs, also) = (
+        _influence(own, scores) for own, scores in zip(pair, (first, second), strict=True)
+    )
     between, of = (theirs - mine)[counted | also], counted | also
     if not np.isfinite(between).all():
         return Gap(gap, reason="insufficient: undefined where a single patient is left out")
@@ -220,13 +263,32 @@ def _linearised(metric: Metric, first: Scores, second: Scores, strata: Levels | 
     if strata is not None:
         _, place = np.unique(first.patient, return_index=True)
         codes = strata.codes[place][of]
-    found = patient_gap(gap, between, strata=codes)
-    if found.se == 0:
+    spread = patient_gap(gap, between, strata=codes)
+    if spread.se == 0:
         return Gap(gap, reason="insufficient: every patient adds the same, so the data cannot show its uncertainty")
-    low, high = found.ends(LEVEL)
+    low, high = spread.ends(LEVEL)
     if metric.scale == "logit":  # a share, and so is the distance of two from each other
         low, high = max(low, -1.0), min(high, 1.0)
-    return Gap(gap, low, high, found.p(), f"linearised over patients, t on {found.df:.0f} df")
+    return Gap(gap, low, high, spread.p(), f"linearised over patients, t on {spread.df:.0f} df")
+
+
+def _are_shares(pair: Pair) -> bool:
+    """Shares of units that are counted, and not of weights."""
+    return all(one.linear is not None and one.counts is not None and one.scale == "logit" for one in pair)
+
+
+def _shares(pair: Pair, first: Scores, second: Scores, gap: float) -> Gap:
+    """second − first of a share: on the same units where both count the same, else from the ends of either.
+
+    Where no unit differs the interval is not a point: how often two systems differ was seen in so many units only.
+    """
+    sides = [one.linear.columns(rows).T for one, rows in zip(pair, (first, second), strict=True) if one.linear]
+    counted = (sides[0][1] > 0) | (sides[1][1] > 0)
+    clusters = np.unique(first.patient[counted]).size
+    if clusters < FEWEST_FOR_SHARES:
+        return Gap(gap, reason=f"insufficient: {clusters} patients; at least {FEWEST_FOR_SHARES} are needed")
+    found = share_difference(sides[0], sides[1], first.patient, first.base_weight, level=LEVEL)
+    return Gap(gap, found.low, found.high, found.p, found.method, few_clusters(clusters))
 
 
 def _influence(metric: Metric, scores: Scores) -> tuple[Floats, Bools]:
@@ -272,20 +334,25 @@ def _delong(first: Scores, second: Scores) -> Gap:
     return Gap(test.difference, test.difference - half, test.difference + half, test.p, "DeLong, paired")
 
 
-def _paired_distance(metric: Metric, first: Side, second: Side) -> Gap | None:
+def _paired_distance(pair: Pair, first: Side, second: Side) -> Gap | None:
     """How much further from its target the second is, for a metric that has one."""
-    target = metric.target
-    if metric.better != "target" or target is None:
+    target = pair[0].target
+    if pair[0].better != "target" or target is None:
         return None
-
-    def distance(scores: Scores, weights: Floats) -> Floats:
-        return np.abs(metric.compute(scores, weights) - target)
 
     def away(side: Side) -> Side:
         return Side(side.scores, None if side.replicates is None else np.abs(side.replicates - target))
 
-    plain = replace(metric, compute=distance, interval=None, linear=None, family=None, drawn=None)
-    return _paired(plain, away(first), away(second))
+    return _paired((_distance(pair[0], target), _distance(pair[1], target)), away(first), away(second))
+
+
+def _distance(metric: Metric, target: float) -> Metric:
+    """How far a metric is from its target, as a metric."""
+
+    def compute(scores: Scores, weights: Floats) -> Floats:
+        return np.abs(metric.compute(scores, weights) - target)
+
+    return replace(metric, compute=compute, interval=None, linear=None, family=None)
 
 
 def _or_none(value: float) -> float | None:

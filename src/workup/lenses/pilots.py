@@ -63,6 +63,8 @@ def _unusable(e: Estimate) -> str:
         return f"{e.n_patients} patients; a spread seen in fewer than {FEWEST_PATIENTS} is no ground for a plan"
     # A share rests on the rows it counts (a sensitivity on the events), any other metric on the rarer outcome.
     if e.denominator is not None:
+        if e.clusters is not None and e.clusters < FEWEST_CLUSTERS:
+            return f"it rests on {e.clusters} clusters; at least {FEWEST_CLUSTERS} are needed to see how it varies"
         if e.denominator < FEWEST_CLUSTERS:
             return f"it rests on {e.denominator:g} rows; at least {FEWEST_CLUSTERS} are needed to see how it varies"
     elif e.n_events is not None and min(e.n_events, e.n_rows - e.n_events) < FEWEST_CLUSTERS:

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from workup.errors import StudyError, near
 from workup.estimate import EVERYTHING, Draws, Progress, estimate, replicate, slices_by
+from workup.lenses.checks import crowded, refuse_too_many, unknown_groups, unknown_metrics
 from workup.lenses.contrasts import Side, difference
 from workup.lenses.gatekeeper import REPETITIONS, Gatekeeper
 from workup.lenses.pilots import (
@@ -32,6 +33,7 @@ from workup.report import LensResult
 from workup.scores import Bools, Levels, Scores
 from workup.stats.group_size import pairs
 from workup.study import Part
+from workup.task import StudyDesign
 
 FIXED = "a fixed value"  # what everyone together is held against
 SHARED = "patients are in both groups, for which the power of a gatekeeper is not simulated"
@@ -74,6 +76,26 @@ class Settings(Part):
         if self.power <= self.alpha:
             raise ValueError(f"power must exceed alpha ({self.alpha:g}); got {self.power:g}")
         return self
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    yield from unknown_groups("by", chosen.by, design)
+    yield from crowded("by", chosen.by or design.groups or (), design)
+    for field in ("metrics", "difference", "half_width"):
+        named = getattr(chosen, field)
+        if isinstance(named, (tuple, dict)):
+            yield from unknown_metrics(field, named, design)
+    for field in ("difference", "half_width"):
+        wanted = getattr(chosen, field)
+        for name, value in wanted.items() if isinstance(wanted, dict) else [("", wanted)]:
+            if value is not None and value >= 1 and (not name or design.scale(name) == "logit"):
+                yield f".{field}: expected a difference of shares or AUCs, above 0 and below 1; got {value:g}."
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """None: plans are tables, and no estimate is sliced."""
+    return []
 
 
 class _Planned(NamedTuple):
@@ -138,7 +160,10 @@ def _groups(scores: Scores, chosen: Settings) -> dict[str, Levels]:
     for name in chosen.by:
         if name not in scores.groups:
             raise StudyError(f"lenses.power.by: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
-    return {name: scores.groups[name] for name in chosen.by or scores.groups}
+    found = {name: scores.groups[name] for name in chosen.by or scores.groups}
+    for name, levels in found.items():
+        refuse_too_many(name, levels, where="lenses.power")
+    return found
 
 
 def _metrics(metrics: Sequence[Metric], chosen: Settings) -> list[Metric]:

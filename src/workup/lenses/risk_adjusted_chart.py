@@ -122,11 +122,7 @@ class RiskAdjusted:
         told = f"{observed:g} events where {expected:.4g} were expected"
         if not (0 < observed < len(scores) and scores.n_patients > 1):
             return np.nan, np.nan, np.nan, told
-        if scores.n_patients == len(scores):
-            (low, high), _ = calibration.oe_interval(observed, expected, len(scores))
-        else:
-            ones = np.ones(len(scores))
-            (low, high), _ = calibration.oe_interval_clustered(happened, chance, ones, scores.patient)
+        (low, high), _ = calibration.oe_interval(happened, chance, np.ones(len(scores)), scores.patient)
         ratio = observed / expected
         return ratio - 1, low, high, f"{told}: {ratio:.3g} ({low:.3g} to {high:.3g})"
 

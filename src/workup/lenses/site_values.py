@@ -10,6 +10,7 @@ import numpy as np
 
 from workup.estimate import Estimate
 from workup.lenses.scales import back, or_none, steepness, there
+from workup.metric import CLUSTERED
 from workup.stats import meta_analysis
 from workup.stats.intervals import t_critical, z_critical
 from workup.stats.meta_analysis import Method, Pooled, TestKind
@@ -90,11 +91,14 @@ def _effective(e: Estimate, share: float) -> float | str:
         if e.se is None or not e.se > 0:
             return "its rows repeat within patients and it carries no standard error"
         return share * (1 - share) / e.se**2
-    # All or none: the standard error is 0 and says nothing, but Wilson's end does. It was made with a t quantile; with
-    # the normal one it stands for a smaller size, which errs on the side of less weight.
+    # All or none: the standard error is 0 and says nothing, but the end does.
     end = e.high if share == 0 else None if e.low is None else 1 - e.low
-    if not e.method.startswith("Wilson") or end is None or not 0 < end < 1:
+    if end is None or not 0 < end < 1 or not e.method.startswith(("Wilson", CLUSTERED)):
         return f"a share of {share:g} whose size is not known"
+    if e.method.startswith(CLUSTERED):  # Clopper and Pearson's: the chance that as many rows are all alike
+        return float(np.log((1 - e.level) / 2) / np.log1p(-end))
+    # Wilson's was made with a t quantile; with the normal one it stands for a smaller size, which errs on the side of
+    # less weight.
     return z_critical(e.level) ** 2 * (1 - end) / end
 
 

@@ -14,14 +14,18 @@ from pydantic import Field
 
 from workup.errors import StudyError, near
 from workup.estimate import Draws, Progress
+from workup.lenses.case_mix import differences, one_row_a_patient
+from workup.lenses.checks import unknown_groups
 from workup.lenses.evidence import SiteEvidence, holdings
 from workup.lenses.internal import internal
 from workup.lenses.pooling import Goal, PoolSettings, pool_sites, poolable
+from workup.lenses.site_limits import bounds
 from workup.lenses.site_tables import read_places
 from workup.lenses.subgroups import subgroups
 from workup.metric import Metric
 from workup.report import LensResult, Report
 from workup.scores import MISSING, Bools, Levels, Scores
+from workup.task import StudyDesign
 
 
 class Settings(PoolSettings):
@@ -31,6 +35,24 @@ class Settings(PoolSettings):
     internal: str | None = Field(
         None, description="report.json of the development data, relative to the study file: the internal reference"
     )
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    if design.placed is False:
+        yield " needs to know the sites. To fix: name their column as columns.site."
+    yield from unknown_groups("by", chosen.by, design)
+    if chosen.development is not None and design.sites is not None and chosen.development not in design.sites:
+        yield f".development: '{chosen.development}' is not one of the sites; {near(chosen.development, design.sites)}."
+    if design.metrics is not None:
+        pooled = poolable(design.metrics)
+        goals = {metric.name: Goal(metric.better, metric.target) for metric in pooled}
+        bounds(chosen.limit, goals=goals, scales={metric.name: metric.scale for metric in pooled})
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """Keys of the slices that the lens will make."""
+    return ["site", "pooled", *chosen.by, *(design.groups or ())]
 
 
 def sites(
@@ -71,7 +93,23 @@ def sites(
     left = list(dict.fromkeys(metric.name for metric in metrics if metric not in pooled))
     if left:
         said += (f"Not pooled, because they rest on the whole study or on a site's size: {', '.join(left)}.",)
-    return replace(found, settings={**found.settings, "levels": list(levels)}, notes=(*said, *found.notes))
+    return replace(
+        found,
+        settings={**found.settings, "levels": list(levels)},
+        tables={**found.tables, **_case_mix(scores, scores.site, draws.seed)},
+        notes=(*said, *found.notes),
+    )
+
+
+def _case_mix(scores: Scores, site: Levels, seed: int) -> dict[str, Any]:
+    """How inputs and risks of a site differ from those of the other sites together."""
+    kept = one_row_a_patient(scores, seed=seed)
+    one_each = scores.take(kept)
+    rows: list[dict[str, Any]] = []
+    for name, here in site.masks():
+        if here[kept].any() and not here[kept].all():
+            rows += differences(one_each, here[kept], ~here[kept], keys={"site": name}, against="other sites")
+    return {"standardised_differences": rows} if rows else {}
 
 
 def _told(site: Levels, progress: Progress | None) -> Iterator[tuple[str, Progress | None]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -11,16 +12,31 @@ from pydantic import Field
 
 from workup.errors import StudyError, near
 from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate, replicate, slices_by
+from workup.lenses.case_mix import differences, one_row_a_patient
+from workup.lenses.checks import crowded, refuse_too_many, too_many, unknown_groups, unknown_metrics
 from workup.lenses.contrasts import Contrast, Side, as_row, difference, ratio
 from workup.lenses.omnibus import omnibus
+from workup.lenses.parity import parity_ratios
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Bools, Floats, Levels, Scores
 from workup.stats.intervals import z_critical
 from workup.stats.multiplicity import adjust
 from workup.study import Part
+from workup.task import StudyDesign
 
+OUTSIDE = "outside the family that the study declared"
+_COMPARATORS = ("rest", "largest", "best", "overall")
 Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
+
+
+class Family(Part):
+    """Which comparisons are judged together: the fewer there are, the less each answer has to allow for the others."""
+
+    metrics: tuple[str, ...] | None = Field(None, description="Metrics judged; all with a margin when left out")
+    thresholds: Literal["all", "primary"] | tuple[float, ...] = Field(
+        "all", description="Thresholds at which decisions are judged: all, primary, or a list of them"
+    )
 
 
 class Settings(Part):
@@ -40,8 +56,61 @@ class Settings(Part):
         description="Largest gap that does not matter: one number, or a number for each metric by name",
         examples=[{"auroc": 0.05}],
     )
+    family: Family = Field(
+        default_factory=Family,
+        description="Metrics and thresholds that are judged together; all with a margin if none",
+        examples=[{"metrics": ["auroc", "sensitivity"], "thresholds": "primary"}],
+    )
     adjust: Literal["holm", "bh"] = Field("holm", description="holm to confirm, bh to explore")
     alpha: float = Field(0.05, gt=0, lt=1, description="Chance of a false disparity over the whole family")
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    if design.groups is not None and not (chosen.by or design.groups):
+        yield " needs groups. To fix: name columns under columns.groups."
+    for field, names in (
+        ("by", chosen.by),
+        ("intersections", [name for pair in chosen.intersections for name in pair]),
+    ):
+        yield from unknown_groups(field, names, design)
+    for one, other in chosen.intersections:
+        known = design.groups or {}
+        if {one, other} <= set(known) and (said := too_many(f"{one} × {other}", known[one].crossed(known[other]))):
+            yield f".intersections: {said}."
+    yield from crowded("by", chosen.by or design.groups or (), design)
+    yield from _wrong_margins(chosen, design)
+    if design.metrics is not None:
+        yield from _wrong_family(design.metrics, chosen)
+    if isinstance(chosen.comparator, dict):
+        yield from unknown_groups("comparator", chosen.comparator, design)
+    for name in chosen.by or design.groups or ():
+        choice = chosen.comparator.get(name, "rest") if isinstance(chosen.comparator, dict) else chosen.comparator
+        levels = design.levels(name)
+        if levels is not None and choice not in (*levels, *_COMPARATORS):
+            yield (
+                f".comparator: '{choice}' is neither {', '.join(_COMPARATORS)} nor a level of '{name}'; "
+                f"{near(choice, levels)}."
+            )
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """Keys of the slices that the lens will make."""
+    return [*(chosen.by or design.groups or ()), *(f"{one} × {other}" for one, other in chosen.intersections)]
+
+
+def _wrong_margins(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """A gap between two shares or AUCs cannot reach 1, so a margin of 5 would let anything pass."""
+    one = {} if chosen.margin is None else {"": chosen.margin}
+    margins: dict[str, Any] = chosen.margin if isinstance(chosen.margin, dict) else one
+    yield from unknown_metrics("margin", filter(None, margins), design)
+    for name, margin in margins.items():
+        field = f".margin.{name}" if name else ".margin"
+        if not (np.isfinite(margin) and margin > 0):
+            yield f"{field}: expected a number above 0; got {margin:g}."
+        elif margin >= 1 and (not name or design.scale(name) == "logit"):
+            percent = f" To fix: write {margin / 100:g} for {margin:g} points." if margin <= 100 else ""
+            yield f"{field}: expected a gap between two shares or AUCs, above 0 and below 1; got {margin:g}.{percent}"
 
 
 @dataclass(frozen=True)
@@ -63,26 +132,40 @@ def subgroups(
     draws: Draws,
     levels: Sequence[float] = (0.95,),
     progress: Progress | None = None,
+    primary: Mapping[str, Any] | None = None,
 ) -> LensResult:
-    """Value, interval and n per group, none left out; differences, ratios and verdicts against declared margins."""
+    """Value, interval and n per group, none left out; differences, ratios and verdicts against declared margins.
+
+    `primary` are the slice values that the study puts first, such as its primary threshold.
+    """
     chosen = Settings.checked(settings, where="lenses.subgroups")
+    inside = _family(metrics, chosen, primary or {})
     groups = _groups(scores, chosen)
     slices = slices_by(groups)
     if not slices:
         raise StudyError("the subgroups lens needs groups. To fix: name columns under columns.groups.")
     found = estimate(scores, metrics, slices, draws=draws, levels=levels, progress=progress)
-    compared = [metric for metric in metrics if metric.drawn is None and metric.name != "ece"]
+    compared = [metric for metric in metrics if not metric.grows_as_n_falls]
     pairs = [pair for name, one in groups.items() for pair in _pairs(scores, metrics, name, one, chosen)]
     sides = _Sides(scores, compared, slices, pairs, draws)
     tests = [row for name, one in groups.items() for row in omnibus(scores, compared, name, one)]
     rows, contrasts = _comparisons(compared, pairs, sides)
-    _judge(rows, contrasts, compared, chosen, tests)
+    _judge(rows, contrasts, chosen, inside, tests)
     return LensResult(
         lens="subgroups",
         settings=chosen.model_dump(mode="json") | {"by": list(groups)},
         estimates=tuple(found),
-        comparisons=(*rows, *_largest_gaps(compared, groups, sides)),
-        tables={"omnibus": tests, "smallest_difference": _smallest(rows), "groups": _sizes(found, groups)},
+        comparisons=(
+            *rows,
+            *_largest_gaps(compared, groups, sides),
+            *parity_ratios(compared, groups, partial(_shared, compared, sides)),
+        ),
+        tables={
+            "omnibus": tests,
+            "smallest_difference": _smallest(rows),
+            "groups": _sizes(found, groups),
+            **_case_mix(scores, pairs, draws.seed),
+        },
         notes=tuple(_notes(chosen, rows)),
     )
 
@@ -95,6 +178,8 @@ def _groups(scores: Scores, chosen: Settings) -> dict[str, Levels]:
     groups = {name: scores.groups[name] for name in by}
     for first, second in chosen.intersections:
         groups[f"{first} × {second}"] = scores.groups[first].crossed(scores.groups[second])
+    for name, levels in groups.items():
+        refuse_too_many(name, levels, where="lenses.subgroups")
     return groups
 
 
@@ -194,6 +279,63 @@ def _comparisons(
     return rows, contrasts
 
 
+_Place = tuple[str, str]  # a metric and where it is taken, such as a threshold
+
+
+def _place(name: str, at: Mapping[str, Any]) -> _Place:
+    threshold = at.get("threshold")
+    return name, f"{threshold:.12g}" if isinstance(threshold, (int, float)) else ""
+
+
+def _family(metrics: Sequence[Metric], chosen: Settings, primary: Mapping[str, Any]) -> dict[_Place, float | None]:
+    """The margin of every metric that has one, at every place; None for what the study leaves out of the family."""
+    for fault in _wrong_family(metrics, chosen):
+        raise StudyError(f"lenses.subgroups{fault}")
+    margins = {_place(metric.name, metric.at): _margin(metric, chosen) for metric in metrics}
+    known = list(dict.fromkeys(at for _, at in margins if at))
+    thresholds: Collection[str] = known
+    if chosen.family.thresholds == "primary":
+        thresholds = [f"{float(primary['threshold']):.12g}"] if "threshold" in primary else known[:1]
+    elif chosen.family.thresholds != "all":
+        thresholds = [f"{value:.12g}" for value in chosen.family.thresholds]
+    wanted = chosen.family.metrics
+    return {
+        (name, at): margin if (wanted is None or name in wanted) and (not at or at in thresholds) else None
+        for (name, at), margin in margins.items()
+        if margin is not None
+    }
+
+
+def _wrong_family(metrics: Sequence[Metric], chosen: Settings) -> Iterator[str]:
+    """Metrics and thresholds of the family that the study does not have or cannot judge."""
+    names = {metric.name for metric in metrics}
+    judged = {metric.name for metric in metrics if _margin(metric, chosen) is not None}
+    if chosen.family.metrics == ():
+        yield ".family.metrics: the list is empty. To fix: name the metrics to be judged, or leave the field out."
+    for name in chosen.family.metrics or ():
+        if name not in names:
+            yield f".family.metrics: '{name}' is not a metric of this study; {near(name, names)}."
+        elif name not in judged:
+            yield (
+                f".family.metrics: '{name}' has no margin, so it cannot be judged. To fix: give each metric its own "
+                f"margin, as in margin: {{{name}: 0.05}}."
+            )
+    if chosen.family.thresholds == "all":
+        return
+    known = list(dict.fromkeys(at for metric in metrics if (at := _place("", metric.at)[1])))
+    if not known:
+        yield ".family.thresholds: the study names no threshold. To fix: list some under 'thresholds'."
+    elif not chosen.family.thresholds:
+        yield ".family.thresholds: the list is empty. To fix: write all, primary, or thresholds of the study."
+    elif chosen.family.thresholds != "primary":
+        for value in (f"{value:.12g}" for value in chosen.family.thresholds):
+            if value not in known:
+                yield (
+                    f".family.thresholds: {value} is not a threshold of the study. To fix: choose among "
+                    f"{', '.join(known)}, or list it under 'thresholds'."
+                )
+
+
 def _margin(metric: Metric, chosen: Settings) -> float | None:
     if isinstance(chosen.margin, dict):
         return chosen.margin.get(metric.name)
@@ -203,50 +345,91 @@ def _margin(metric: Metric, chosen: Settings) -> float | None:
 def _judge(
     rows: list[dict[str, Any]],
     contrasts: Sequence[Contrast | None],
-    metrics: Sequence[Metric],
     chosen: Settings,
+    inside: Mapping[_Place, float | None],
     tests: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Verdicts of the whole family at once: the more is asked, the surer each answer has to be."""
-    margins = {metric.name: _margin(metric, chosen) for metric in metrics}
-    family = [i for i, found in enumerate(contrasts) if found is not None and margins[rows[i]["metric"]] is not None]
-    if not family:
-        return
-    against_margin = []
-    for i in family:
-        contrast, margin = contrasts[i], margins[rows[i]["metric"]]
-        assert contrast is not None
-        assert margin is not None
-        against_margin.append(contrast.p(margin))
-    adjusted = adjust(against_margin, method=chosen.adjust)
-    level = 1 - chosen.alpha / len(family)
-    for i, p in zip(family, adjusted, strict=True):
-        contrast, margin = contrasts[i], margins[rows[i]["metric"]]
-        assert contrast is not None
-        assert margin is not None
-        low, high = contrast.ends(level)
-        rows[i] |= {"low": low, "high": high, "level": level, "margin": margin, "p_adjusted": float(p)}
-        rows[i] |= _verdict(rows[i], float(p), chosen.alpha, _equal(rows[i], tests, chosen.alpha))
+    """Verdicts of the whole family at once: the more is asked, the surer each answer has to be.
+
+    A disparity shows the interval that its own test inverts, which leaves out the margin exactly where the adjusted p
+    is below alpha. Every other judged row shows the simultaneous interval, which decides whether it is within it.
+    """
+    family = []
+    for i, contrast in enumerate(contrasts):
+        place = _place(rows[i]["metric"], rows[i]["slice"])
+        if contrast is None or place not in inside:
+            continue
+        margin = inside[place]
+        if margin is None:
+            rows[i]["reason"] = OUTSIDE
+        else:
+            family.append((rows[i], contrast, margin))
+    p = np.array([contrast.p(margin) for _, contrast, margin in family])
+    adjusted = adjust(p, method=chosen.adjust)
+    for i, (row, contrast, margin) in enumerate(family):
+        row |= {"p": float(p[i]), "p_adjusted": float(adjusted[i]), "margin": margin}
+        together = _all_groups(row, tests)
+        if together is not None:  # the gap is judged only where the groups differ at all, so the larger p decides
+            row["p_adjusted"] = max(row["p_adjusted"], together)
+        if row["p_adjusted"] < chosen.alpha:
+            row |= _disparity(row, contrast, *_step(p, adjusted, i, chosen), chosen.alpha)
+        else:
+            row |= _no_disparity(row, contrast, len(family), chosen.alpha)
+            if adjusted[i] < chosen.alpha:
+                row |= _held_back(row, together)
 
 
-def _equal(row: Mapping[str, Any], tests: Sequence[Mapping[str, Any]], alpha: float) -> bool:
-    """Did the omnibus test of this metric and column find no difference among three groups or more?"""
+def _all_groups(row: Mapping[str, Any], tests: Sequence[Mapping[str, Any]]) -> float | None:
+    """P of the test of all groups together, where there are three or more and the group of the row took part."""
     for test in tests:
         same = test["metric"] == row["metric"] and test["column"] in row["slice"]
-        if same and all(row["slice"].get(key) == value for key, value in test["at"].items()) and test["groups"] > 2:
-            return test["p"] is not None and test["p"] >= alpha
-    return False
+        if same and all(row["slice"].get(key) == value for key, value in test["at"].items()):
+            took_part = row["slice"][test["column"]] not in test["without"]
+            return test["p"] if test["groups"] > 2 and took_part else None
+    return None
 
 
-def _verdict(row: Mapping[str, Any], p: float, alpha: float, equal: bool) -> dict[str, str]:
-    margin, low, high = row["margin"], row["low"], row["high"]
-    if p < alpha and not equal:
-        return {"verdict": "disparity", "reason": f"the gap exceeds {margin:g} (adjusted p {p:.2g})"}
+def _step(p: Floats, adjusted: Floats, i: int, chosen: Settings) -> tuple[float, str]:
+    """Among how many alpha was shared when this row was decided, and that in words."""
+    n = p.size
+    if chosen.adjust == "bh":
+        found = int(np.count_nonzero(adjusted < chosen.alpha))
+        return n / found, f"Benjamini-Hochberg, {found} of {n} found"
+    smaller = int(np.count_nonzero(p < p[i]))
+    return n - smaller, f"Holm step {smaller + 1} of {n}"
+
+
+def _disparity(
+    row: Mapping[str, Any], contrast: Contrast, shared: float, rule: str, alpha: float
+) -> dict[str, float | str]:
+    """The interval that the test inverts: p adds the tails beyond the near and beyond the far margin, so the near end
+    gets the same part of what alpha leaves for this row."""
+    error = alpha / shared * contrast.near_share(row["margin"])
+    level = 1 - 2 * error
+    low, high = contrast.ends(level)
+    reason = f"the gap exceeds {row['margin']:g} (adjusted p {row['p_adjusted']:.2g})"
+    rule = f"{rule}, one-sided {100 * (1 - error):.4g} %"
+    return {"low": low, "high": high, "level": level, "rule": rule, "verdict": "disparity", "reason": reason}
+
+
+def _no_disparity(row: Mapping[str, Any], contrast: Contrast, family: int, alpha: float) -> dict[str, float | str]:
+    margin, level = row["margin"], 1 - alpha / family
+    low, high = contrast.ends(level)
+    rule = f"simultaneous over {family}, {100 * level:.4g} %"
+    found: dict[str, float | str] = {"low": low, "high": high, "level": level, "rule": rule}
     if -margin < low and high < margin:
-        return {"verdict": "within", "reason": f"the interval lies within ±{margin:g}"}
-    if p < alpha:
-        return {"verdict": "inconclusive", "reason": "the test of all groups together finds no difference"}
-    return {"verdict": "inconclusive", "reason": f"the interval reaches beyond ±{margin:g}, but the gap may be smaller"}
+        return found | {"verdict": "within", "reason": f"the interval lies within ±{margin:g}"}
+    reason = f"the interval reaches beyond ±{margin:g}, but the gap may be smaller"
+    return found | {"verdict": "inconclusive", "reason": reason}
+
+
+def _held_back(row: Mapping[str, Any], together: float | None) -> dict[str, Any]:
+    """A gap that is large by its own test while the groups together do not differ: the interval must allow for both."""
+    margin = row["margin"]
+    drawn_out = {"low": min(row["low"], margin)} if row["value"] > 0 else {"high": max(row["high"], -margin)}
+    why = f"the test of all groups together finds no difference (p {together:.2g})"
+    rule = f"{row['rule']}, extended to the margin because {why}"
+    return drawn_out | {"rule": rule, "verdict": "inconclusive", "reason": why}
 
 
 def _largest_gaps(metrics: Sequence[Metric], groups: Mapping[str, Levels], sides: _Sides) -> Iterator[dict[str, Any]]:
@@ -267,6 +450,11 @@ def _largest_gaps(metrics: Sequence[Metric], groups: Mapping[str, Levels], sides
                     point = float(np.max([one[0][0] for one in joint[key]]))
                     both = np.max([one[1] for one in joint[key]], axis=0)
                     yield _gap_row(metric.joint_gap, {"column": name, **metric.at}, point, both)
+
+
+def _shared(metrics: Sequence[Metric], sides: _Sides, rows: Bools, m: int) -> tuple[float, Floats | None]:
+    """A metric on one group and its shared replicates, where they were made."""
+    return metrics[m].value(sides.of(rows, m).scores), sides.replicates(rows, m)
 
 
 def _spread(values: Floats) -> Floats:
@@ -293,6 +481,7 @@ def _gap_row(metric: str, keys: dict[str, Any], value: float, drawn: Floats) -> 
         "p_adjusted": None,
         "margin": None,
         "method": "shared replicates, percentile",
+        "rule": None,
         "verdict": "not_assessed",
         "reason": reason if enough else "undefined in a group, or in more than 1 % of the resamples",
     }
@@ -321,6 +510,18 @@ def _error(row: Mapping[str, Any]) -> float:
     return max(spread, (row["high"] - row["low"]) / (2 * z_critical(row["level"])))  # type: ignore[no-any-return]
 
 
+def _case_mix(scores: Scores, pairs: Sequence[_Pair], seed: int) -> dict[str, Any]:
+    """How inputs and risks of a group differ from those it is held against; everyone would hold the group itself."""
+    kept = one_row_a_patient(scores, seed=seed)
+    one_each = scores.take(kept)
+    rows: list[dict[str, Any]] = []
+    for pair in pairs:
+        everyone = pair.against == "overall"
+        against, other = ("rest", ~pair.rows) if everyone else (pair.against, pair.other)
+        rows += differences(one_each, pair.rows[kept], other[kept], keys={pair.column: pair.level}, against=against)
+    return {"standardised_differences": rows} if rows else {}
+
+
 def _sizes(found: Sequence[Estimate], groups: Mapping[str, Levels]) -> list[dict[str, Any]]:
     """Every group with its n, so that none can vanish."""
     seen: dict[tuple[str, str], dict[str, Any]] = {}
@@ -336,8 +537,11 @@ def _notes(chosen: Settings, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]
     if chosen.margin is None:
         yield "No margin was declared for the gaps between groups, so no verdict is given on them."
         return
-    judged = [row for row in rows if row["margin"] is not None]
-    yield (
-        f"{len(judged)} comparisons between groups are judged together "
-        f"({'Holm' if chosen.adjust == 'holm' else 'Benjamini-Hochberg'}); their intervals are simultaneous."
-    )
+    judged = sum(row["margin"] is not None for row in rows)
+    outside = sum(row["reason"] == OUTSIDE for row in rows)
+    of = f" of {judged + outside} with a margin" if outside else ""
+    how = "Holm" if chosen.adjust == "holm" else "Benjamini-Hochberg"
+    yield f"{judged} comparisons between groups{of} are judged together ({how}); each row names its interval."
+    if outside:
+        left = sorted({row["metric"] for row in rows if row["reason"] == OUTSIDE})
+        yield f"{outside} comparisons are shown and not judged, {OUTSIDE}: {', '.join(left)}."

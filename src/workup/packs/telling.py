@@ -16,6 +16,7 @@ _WORDS = {
     "undefined": "the data of this site do not define it",
     "insufficient": "the data of this site are too few for an interval",
 }
+_COUNTS = ("clusters", "ceiling")  # how many patients have anything that counts, or what follows from it alone
 _BY_SIZE = ("largest", "best")  # comparators that the data choose: to name one says how it compares with the others
 _UNNAMED = "a level that is withheld"
 
@@ -67,7 +68,8 @@ class Teller:
         who, at = who_and_at(e.slice, self._columns)
         named = {"metric": e.metric, "slice": dict(e.slice), "level": e.level}
         if self._tells(who, e.metric, at):
-            return {**e.as_dict(), **named, "reason": _WORDS.get(e.status)}
+            told = {name: figure for name, figure in e.as_dict().items() if name not in _COUNTS}
+            return {**told, **named, "reason": _WORDS.get(e.status)}
         self._keep(e.metric, e.slice, "estimate")
         return {**named, "status": "withheld", "reason": self._reason}
 

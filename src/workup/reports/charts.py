@@ -148,9 +148,8 @@ def _calibration(result: LensResult) -> Figure | None:
     curve = result.tables.get("calibration_curve")
     if not curve:
         return None
-    band, tenths = curve["spline"], curve["rug"]
-    drawn = curve.get("loess") or band
-    seen = [row[key] for row in (*band, *tenths) for key in ("risk", "observed") if row[key] is not None]
+    band, tenths, ends = curve["spline"], curve["rug"], curve.get("ends") or []
+    seen = [row[key] for row in (*band, *tenths, *ends) for key in ("risk", "observed") if row[key] is not None]
     seen += [row["high"] for row in band if row["high"] is not None and row["high"] < 1]
     end = min(1.0, ceil(20 * max([0.05, *seen])) / 20)
     x, y = _x("risk", "predicted risk", domain=[0, end]), _x("observed", "observed share", domain=[0, end])
@@ -161,22 +160,72 @@ def _calibration(result: LensResult) -> Figure | None:
     layer = [
         {"data": {"values": list(band)}, "mark": spread, "encoding": sides},
         _diagonal(x, y, end),
-        _line(drawn, x, y),
+        _line(band, x, y),
         {"data": {"values": list(tenths)}, "mark": dots, "encoding": {"x": x, "y": y}},
         {"data": {"values": list(tenths)}, "mark": ticks, "encoding": {"x": x, "y": {"value": HEIGHT - 4}}},
     ]
+    if curve.get("loess"):
+        layer.append(_line(curve["loess"], x, y, mark={"color": MUTED, "strokeWidth": 1.2}))
+    if ends:
+        bar = {"type": "rule", "color": INK, "strokeWidth": 1.5}
+        square = {"type": "point", "shape": "square", "filled": True, "size": 70, "color": INK, "opacity": 1}
+        held = {"values": [row for row in ends if row["low"] is not None]}
+        layer.append({"data": held, "mark": bar, "encoding": sides})
+        layer.append({"data": {"values": list(ends)}, "mark": square, "encoding": {"x": x, "y": y}})
     table = Table(
         ("tenth", "rows", "mean risk", "observed"),
         tuple((str(i + 1), number(r["n"]), number(r["risk"]), number(r["observed"])) for i, r in enumerate(tenths)),
         "Mean risk and observed share in tenths by risk",
     )
     says = (
-        f"On the dashed line risks mean what they say. Curve: {curve['smoother']}; band: 95 % of the spline; dots and "
-        "ticks: tenths of the rows by risk.",
+        "On the dashed line risks mean what they say. Curve: restricted cubic spline with its 95 % band; dots and "
+        "ticks: tenths of the rows by risk." + (" Thin grey: loess, for the eye alone." if curve.get("loess") else ""),
+        *(_end_words(row) for row in ends),
         *_said(find(result, "calibration_slope", {}), "Calibration slope"),
         *_said(find(result, "oe_ratio", {}), "Observed / expected"),
+        *chance_words(result),
     )
     return Figure("calibration", "Calibration: do risks mean what they say", {**base(), "layer": layer}, says, table)
+
+
+def chance_words(result: LensResult) -> Iterator[str]:
+    """The ICI beside that of a perfectly calibrated model: a fitted curve never lies on the diagonal."""
+    chance = (result.tables.get("calibration_curve") or {}).get("by_chance")
+    ici = find(result, "ici", {})
+    if not chance or ici is None or ici.value is None:
+        return
+    mean, most = chance["ici"]["mean"], chance["ici"]["p95"]
+    verdict = "more than chance explains" if ici.value > most else "so this one may be chance alone"
+    alike = chance.get("within_patient_correlation")
+    yield (
+        f"ICI {number(ici.value)} ({ici.level:.0%} interval {interval(ici)}). If every risk were right, a curve "
+        f"through so many rows would have an ICI of {number(mean)} on average and above {number(most)} one time in 20: "
+        f"{verdict}."
+    )
+    if alike is not None:
+        yield f"Outcomes of one patient were drawn alike for this, with a correlation of {number(alike)}."
+
+
+def ends_table(ends: Sequence[Mapping[str, Any]]) -> Table:
+    """Rows with a risk of 0 and of 1, which are no part of the curve."""
+    rows = tuple(
+        (f"{r['risk']:g}", number(r["n"]), number(r["events"]), number(r["observed"]), _ends_of(r)) for r in ends
+    )
+    heads = ("risk", "rows", "events", "observed", "95% interval")
+    return Table(
+        heads, rows, "Rows with a risk of 0 or 1, which have no log odds and no place on the curve", titled=True
+    )
+
+
+def _end_words(row: Mapping[str, Any]) -> str:
+    return (
+        f"Square at {row['risk']:g}: {number(row['n'])} rows were given a risk of {row['risk']:g}, and "
+        f"{number(row['events'])} had the event ({percent(row['observed'])}; interval {_ends_of(row)})."
+    )
+
+
+def _ends_of(row: Mapping[str, Any]) -> str:
+    return "–" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
 
 
 def _benefit(result: LensResult) -> Figure | None:
@@ -200,21 +249,21 @@ def _benefit(result: LensResult) -> Figure | None:
     ]
     rules = {"type": "rule", "color": MUTED, "strokeWidth": 1, "strokeDash": [1, 3]}
     layer = [_line(rows, x, y, color=colour, strokeDash=dash)]
+    band = [row for row in curve if row.get("low") is not None and row["threshold"] <= end + 0.01]
+    if band:
+        area = {"type": "area", "clip": True, "color": FIRST, "opacity": 0.18}
+        sides = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+        layer.insert(0, {"data": {"values": band}, "mark": area, "encoding": sides})
     if named:
         ruled = {"values": [{"threshold": t} for t in named]}
         layer.append({"data": ruled, "mark": rules, "encoding": {"x": x}})
     shown = [row for row in curve if round(row["threshold"] * 100) % 5 == 0 and row["threshold"] <= max(end, 0.5)]
-    table = Table(
-        ("threshold", "model", "treat all", "treat none", "interventions avoided per 100"),
-        tuple(
-            (f"{r['threshold']:g}", number(r["model"]), number(r["treat_all"]), "0", number(r["avoided_per_100"]))
-            for r in shown
-        ),
-        "Net benefit by threshold",
-    )
+    table = benefit_table(shown)
     says = (
         "Is acting on the model better than acting on everyone or on no one? The highest line is the best choice at "
-        "that threshold." + (" Dotted uprights: the thresholds of the study." if named else ""),
+        "that threshold."
+        + (" Band: 95 % intervals of the model, each threshold by itself." if band else "")
+        + (" Dotted uprights: the thresholds of the study." if named else ""),
         *(
             line
             for t in named[:2]
@@ -222,6 +271,29 @@ def _benefit(result: LensResult) -> Figure | None:
         ),
     )
     return Figure("decision-curve", "Usefulness: decision curve", {**base(), "layer": layer}, says, table)
+
+
+def benefit_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Net benefit at some thresholds, with what the model gains over treating all."""
+    body = tuple(
+        (
+            f"{r['threshold']:g}",
+            number(r["model"]),
+            _ends(r.get("low"), r.get("high")),
+            number(r["treat_all"]),
+            number(r["model"] - r["treat_all"]),
+            _ends(r.get("over_all_low"), r.get("over_all_high")),
+            number(r["avoided_per_100"]),
+        )
+        for r in rows
+    )
+    gain = ("model less treat all", "95% interval of the gain")
+    heads = ("threshold", "model", "95% interval", "treat all", *gain, "interventions avoided per 100")
+    return Table(heads, body, "Net benefit by threshold")
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{number(low)} to {number(high)}"
 
 
 def _distribution(result: LensResult) -> Figure | None:

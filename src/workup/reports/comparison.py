@@ -65,12 +65,15 @@ def _sides(one: Row) -> Table:
 
 # ---- metrics ---------------------------------------------------------------------------------------------------------
 
-_HEADS = ("metric", "where", "A", "B", "B − A", "p", "verdict", "how")
+_HEADS = ("metric", "where", "A", "B", "B − A", "p")
 
 
 def _headline(one: Row) -> Section:
     rows = [row for row in one["rows"] if row["headline"]]
-    said = "Differences are B − A with their 95 % intervals; p is adjusted by Holm over the rows of this table."
+    said = (
+        "Differences are B − A, each with its own 95 % interval and the p that belongs to it. Better and worse are "
+        "decided by the adjusted p (Holm over the rows of this table)."
+    )
     if one["margin"] is not None:
         said += f" No worse than A by more than {one['margin']:g}: within, worse or unsure."
     return Section("Headline", (said,), (_table(rows, "Headline metrics"),), key="headline") if rows else Section("")
@@ -92,28 +95,25 @@ def _moved(one: Row) -> Iterator[Section]:
 
 
 def _table(rows: Sequence[Row], caption: str) -> Table:
-    return Table(_HEADS, tuple(map(_cells, rows)), caption)
+    adjusted = any(row["p_adjusted"] is not None for row in rows)
+    heads = (*_HEADS, *(("adjusted p",) if adjusted else ()), "verdict", "how")
+    return Table(heads, tuple(_cells(row, adjusted=adjusted) for row in rows), caption)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Row, *, adjusted: bool) -> tuple[str, ...]:
     verdict = str(_VERDICTS.get(row["verdict"], row["verdict"]))
     if row["margin"] is not None and row["direction"] in {"better", "worse"} - {row["verdict"]}:
         verdict += f", {row['direction']}"
-    p = row["p"] if row["p_adjusted"] is None else row["p_adjusted"]
-    how = (
-        row["method"]
-        if not row["reason"]
-        else row["reason"]
-        if row["low"] is None
-        else f"{row['method']}; {row['reason']}"
-    )
+    method = "" if row["low"] is None and row["reason"] else row["method"]
+    how = "; ".join(filter(None, (method, row["reason"], row.get("rule"))))
     return (
         METRIC_TITLES.get(row["metric"], row["metric"].replace("_", " ")),
         slice_name(row["slice"]),
         _with_ends(row["first"]),
         _with_ends(row["second"]),
         _with_ends(row, signed),
-        p_value(p),
+        p_value(row["p"]),
+        *((p_value(row["p_adjusted"]),) if adjusted else ()),
         verdict,
         how,
     )

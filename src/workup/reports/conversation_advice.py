@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workup.report import Report
-from workup.reports.conversation_headline import never_bound
-from workup.reports.conversation_setting import ONE_SIDED, Numbers, Setting, noun
+from workup.reports.conversation_headline import never_words
+from workup.reports.conversation_setting import Numbers, Setting, noun
 from workup.reports.conversation_turns import table_of
-from workup.reports.conversation_words import between, brief, counted, value_words, why
+from workup.reports.conversation_words import between, brief, capital, counted, figure, value_words, why
 from workup.reports.layout import Section, Table
-from workup.reports.spans_words import percent
 from workup.reports.wording import number, plural
 
 MOST_LISTED = 50  # on a page; the record holds more
@@ -32,27 +31,23 @@ Row = Mapping[str, Any]
 def never_section(report: Report) -> Section:
     """How many, of which kind, and where; none seen still has its bound."""
     numbers = Numbers.of(report)
-    e = numbers.get("never_events", level=ONE_SIDED) or numbers.get("never_events")
+    e = numbers.get("never_events")
     rows = _gravest_first(table_of(report, "never_events") or ())
     if e is None:
         return Section("")
     if e.value is None:
         return Section("Never-events", (f"Never-events are {value_words(e)}: {e.reason}.",), key="never-events")
     total = int(e.value)
-    seen = "None was seen" if not total else f"{plural(total, 'never-event')}"
     said = [
         "A never-event is advice that an active fact of the patient forbids (an allergy and a drug of its class), or a "
         "retired or reversed critical fact asserted. They are found by rules and a reviewed map of drug classes; what "
         "the map does not hold is not seen.",
-        f"{seen}, {e.reason}; {never_bound(e, noun(report))}. The bound takes the cases as independent draws; it is no "
+        f"{capital(never_words(numbers, report))}. The bound takes the {noun(report)} as independent draws; it is no "
         "licence where none was seen.",
     ]
-    rate = numbers.get("never_event_rate")
-    if rate is not None and rate.value is not None:
-        said.append(
-            f"Conversations with at least one: {percent(rate.value)} ({counted(rate)})"
-            f"{between(rate, of_hundred=False)}."
-        )
+    rate = numbers.get("never_events_per_100")
+    if rate is not None and rate.value is not None and rate.low is not None:
+        said.append(f"In a hundred conversations: {figure(rate.metric, rate.value)}{between(rate, of_hundred=False)}.")
     if rows:
         said += [kinds_words(rows), *_cut(len(rows), total, "never-events")]
     return Section("Never-events", tuple(said), (_listed_events(rows),) if rows else (), key="never-events")

@@ -4,6 +4,7 @@ A number that is undefined or withheld keeps its place, with the reason in words
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -147,22 +148,40 @@ def _conflicts(numbers: Numbers, setting: Setting) -> Line:
 
 
 def _never(numbers: Numbers, report: Report) -> Line:
-    e = numbers.get("never_events", level=ONE_SIDED) or numbers.get("never_events")
+    e = numbers.get("never_events")
     if e is None or e.value is None:
         return Line("Never-events", e, "not counted")
-    return Line("Never-events", e, "", f"{e.reason or ''}; {never_bound(e, noun(report))}", own_ends=_upper(e))
+    return Line("Never-events", e, "", never_words(numbers, report), own_ends="–")
 
 
-def never_bound(e: Estimate, unit: str) -> str:
-    """How many there could be in as many cases as these."""
-    if e.high is None:
+FEWEST_FOR_A_RATE = 5  # cases below which nothing is said of a rate
+
+
+def never_words(numbers: Numbers, report: Report) -> str:
+    """How many were seen and in how many cases, and how common they may be at most."""
+    seen, unit = numbers.get("never_events"), noun(report)
+    rate = numbers.get("never_event_rate", level=ONE_SIDED) or numbers.get("never_event_rate")
+    if seen is None or seen.value is None or rate is None or rate.value is None or not rate.denominator:
         return "no bound"
-    sided = "one-sided 95 % bound" if e.level == ONE_SIDED else f"upper end of the {e.level:.0%} interval"
-    return f"{sided}: {e.high:.1f} in as many as these {number(e.n_patients)} {unit}"
-
-
-def _upper(e: Estimate) -> str:
-    return "–" if e.high is None else f"at most {e.high:.1f}"
+    total, cases = int(seen.value), int(rate.denominator)
+    held = numbers.get("never_events_per_100")
+    where = f"{number(cases)} {unit}"
+    if not total:
+        within = where
+        if held is not None and held.denominator:
+            within = f"{plural(int(held.denominator), 'conversation')} of {where}"
+        start = f"none seen in {within}"
+    else:
+        start = f"{plural(total, 'never-event')}, in {int(rate.numerator or 0)} of {where}"
+    if cases < FEWEST_FOR_A_RATE:
+        return f"{start}; {where} are too few for a rate"
+    if rate.high is None:
+        return f"{start}; no bound ({rate.reason})"
+    most = math.ceil(100 * rate.high)  # rounded up: a bound must not be rounded below itself
+    if total:
+        return f"{start} ({100 * rate.value:.0f} %; at most {most} %)"
+    sure = f"{100 * (1 + rate.level) / 2:g}"
+    return f"{start}: with {sure} % confidence fewer than {most} of 100 such {unit} meet one"
 
 
 def _plans(held: Mapping[str, Any]) -> str:

@@ -16,7 +16,8 @@ _BY_SET = (
     *("wrong_value_rate", "stale_rate", "precision", "f1", "hallucination_rate", "coverage", "unscorable_rate"),
 )
 _WHOLE = (
-    *("availability", "use", "conflict_rate", "never_events", "never_event_rate", "plan_coverage", "plan_contradicted"),
+    *("availability", "use", "conflict_rate", "never_events", "never_event_rate", "never_events_per_100"),
+    *("plan_coverage", "plan_contradicted"),
     *("copy_rate", "conflict_rate_published", "plan_alignment_published"),
 )
 _BESIDE = ("recall", "recall_at_10", "decay_slope", "time_to_loss", "precision", "hallucination_rate")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workup.report import Estimate, Report
-from workup.reports.conversation_headline import TOO_SHORT, against_bar, at_horizon, never_bound
+from workup.reports.conversation_headline import TOO_SHORT, against_bar, at_horizon, never_words
 from workup.reports.conversation_memory import advice as memory_words
-from workup.reports.conversation_setting import ONE_SIDED, Numbers, Setting, noun
+from workup.reports.conversation_setting import Numbers, Setting
 from workup.reports.conversation_turns import table_of
 from workup.reports.conversation_words import between, capital, counted, hundred, tidy, value_words, why
 from workup.reports.spans_words import percent
@@ -96,11 +96,11 @@ def _loss(numbers: Numbers, setting: Setting) -> str:
 
 
 def _never_said(numbers: Numbers, report: Report) -> str:
-    e = numbers.get("never_events", level=ONE_SIDED) or numbers.get("never_events")
+    e = numbers.get("never_events")
     if e is None or e.value is None:
         return f"Never-events are {_absent(e)}: {why(e, 'they were not counted')}."
-    seen = "No never-event was seen" if e.value == 0 else f"{plural(int(e.value), 'never-event')} seen"
-    return f"{seen} ({e.reason}); {never_bound(e, noun(report))}."
+    words = never_words(numbers, report)
+    return f"Of never-events {words}." if e.value == 0 else f"{capital(words)}."
 
 
 def _conflict_said(numbers: Numbers, setting: Setting) -> str:

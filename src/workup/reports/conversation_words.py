@@ -38,7 +38,8 @@ METRICS = {
     "use": ("use", "facts kept, of those that still stood in what was sent"),
     "conflict_rate": ("conflict rate K", "comparable pairs of advice that conflict"),
     "never_events": ("never-events", "advice that a fact forbids; retired or reversed facts asserted"),
-    "never_event_rate": ("never-event rate", "conversations with at least one"),
+    "never_event_rate": ("never-event rate", "cases with at least one"),
+    "never_events_per_100": ("never-events per 100", "never-events in a hundred conversations"),
     "plan_coverage": ("plan coverage", "items of the plan that replies cover and do not oppose"),
     "plan_contradicted": ("plan contradicted", "items of the plan that a reply opposes"),
     "copy_rate": ("copy rate", "share of a reply that is copied word for word"),
@@ -94,7 +95,7 @@ def figure(metric: str, value: float | None) -> str:
         return "–"
     if metric in _SIGNED:
         return signed(tidy(value))
-    if metric == "never_events":
+    if metric in ("never_events", "never_events_per_100"):
         return count(value) if float(value).is_integer() else f"{value:.1f}"
     return f"{value:.2f}" if metric in ("time_to_loss", "pdsqi") else share(value)
 

@@ -7,6 +7,7 @@ from math import hypot
 from typing import Any
 
 from workup.report import Estimate, LensResult, Report
+from workup.reports import case_mix
 from workup.reports.charts import Figure
 from workup.reports.drift_charts import control_charts
 from workup.reports.drift_dots import gap_charts, input_dots
@@ -33,6 +34,9 @@ def sections(report: Report) -> list[Section]:
         resolved(result),
         fairness(result),
         inputs(result),
+        *case_mix.section(
+            result, title="How the latest patients differ from the baseline", key="drift-case-mix", latest="window"
+        ),
         kinds(result),
         labels(report),
         ahead(result),

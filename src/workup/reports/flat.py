@@ -61,7 +61,7 @@ def render(report: Report) -> str:
         found |= _ends(name, _one(overall, metric, {}))
     for name, metric in _AT_THRESHOLD.items():
         found |= _ends(name, None if threshold is None else _one(overall, metric, {"threshold": threshold}))
-    found |= _test(report) | _pooled(report)
+    found |= _alerts(report, threshold) | _test(report) | _parity(report, threshold) | _pooled(report)
     left_out = [name for name in ("accuracy", "f1") if threshold is not None and not _held(overall, name)]
     found |= {f"{name}_note": _ON_REQUEST.format(name=name) for name in left_out}
     if found["calibration_intercept_joint"] is None:
@@ -77,6 +77,7 @@ def _identity(report: Report) -> dict[str, Any]:
         "system": report.system.get("name"),
         "system_version": report.system.get("version"),
         "corpus": report.corpus.get("name"),
+        **({"alarms": list(report.alarms())} if report.alarms() else {}),
     }
 
 
@@ -130,6 +131,30 @@ def _test(report: Report) -> dict[str, float | None]:
     internal = report.results.get("internal")
     rows = internal.tables.get("calibration_tests", ()) if internal else ()
     return {f"spiegelhalter_{key}": row[key] for row in rows for key in ("z", "p")}
+
+
+def _alerts(report: Report, threshold: float | None) -> dict[str, float | None]:
+    """Alerts per 100 predictions and number needed to evaluate at the primary threshold."""
+    held = report.results["internal"].tables.get("threshold_sweep", {}) if "internal" in report.results else {}
+    row = next((r for r in held.get("rows", ()) if not r["slice"] and r["threshold"] == threshold), None)
+    found: dict[str, float | None] = {}
+    for name, key in (("alerts_per_100", "alerts_per_100"), ("number_needed_to_evaluate", "needed_to_evaluate")):
+        if row is not None:
+            found |= {name: row[key]["value"], f"{name}_lower": row[key]["low"], f"{name}_upper": row[key]["high"]}
+    return found
+
+
+def _parity(report: Report, threshold: float | None) -> dict[str, float | None]:
+    """Parity ratios of each grouping at the primary threshold."""
+    names = {"alert_rate": "demographic_parity_ratio", "equalised_odds": "equalized_odds_ratio"}
+    rows = report.results["subgroups"].comparisons if "subgroups" in report.results else ()
+    found: dict[str, float | None] = {}
+    for row in rows:
+        over_all = row["kind"] == "ratio" and row["against"] == "all groups"
+        if over_all and row["metric"] in names and row["slice"].get("threshold") == threshold:
+            name = f"{names[row['metric']]}_{row['slice']['column']}"
+            found |= {name: row["value"], f"{name}_lower": row["low"], f"{name}_upper": row["high"]}
+    return found
 
 
 def _sizes(rows: list[Estimate]) -> dict[str, int | None]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from workup.report import Estimate, LensResult
 from workup.reports.layout import Section, Table
-from workup.reports.wording import at_threshold, group_words, number, p_value, plural, signed
+from workup.reports.wording import at_threshold, group_words, number, p_value, plural, signed, signed_beside
 
 # Enough to see who is served worse without a page per group; the record holds every metric.
 BY_GROUP = (
@@ -57,20 +57,22 @@ def comparisons(result: LensResult) -> Iterator[Section]:
         yield Section("Gaps between groups", (_margin_words(judged),), (_judged(judged),), key="gaps")
     others = [row for row in gaps if row["margin"] is None and row["metric"] in BY_GROUP]
     if others:
-        said = "No margin applies to these gaps, so they are described and not judged. Ratios, and the metrics left "
-        yield Section(
-            "Gaps without a verdict", (f"{said}out here, are in report.json.",), (_described(others),), key="gaps-open"
+        said = (
+            "No margin applies to these gaps, or they are outside the family that the study judges, so they are "
+            "described and not judged: p tests against no gap, and each interval stands alone. Ratios, and the metrics "
+            "left out here, are in report.json."
         )
+        yield Section("Gaps without a verdict", (said,), (_described(others),), key="gaps-open")
     yield from _omnibus(result)
     yield from _largest(result)
 
 
 def _margin_words(rows: list[Row]) -> str:
-    levels = sorted({f"{100 * row['level']:.4g} %" for row in rows})
     return (
         "The metric in a group less the metric in those it is held against. Disparity: the gap exceeds the margin, "
         "allowing for the number of comparisons. Within: the whole interval lies inside the margin. Inconclusive: "
-        f"these data cannot tell. Intervals are simultaneous ({', '.join(levels)} each).{_one_margin(rows)}"
+        "these data cannot tell. Each interval is the one that decided its row, by the rule named there; p tests "
+        f"against the margin.{_one_margin(rows)}"
     )
 
 
@@ -87,8 +89,10 @@ def _who(row: Row) -> tuple[str, str, str]:
 def _gap(row: Row) -> tuple[str, str]:
     if row["value"] is None:
         return "–", "–"
-    ends = "–" if row["low"] is None or row["high"] is None else f"{signed(row['low'])} to {signed(row['high'])}"
-    return signed(row["value"]), ends
+    if row["low"] is None or row["high"] is None:
+        return signed(row["value"]), "–"
+    low, high = (signed_beside(row[end], row["margin"]) for end in ("low", "high"))
+    return signed(row["value"]), f"{low} to {high}"
 
 
 def _judged(rows: list[Row]) -> Table:
@@ -100,12 +104,13 @@ def _judged(rows: list[Row]) -> Table:
             *((number(row["margin"]),) if each else ()),
             p_value(row["p_adjusted"]),
             str(row["verdict"]),
+            str(row.get("rule") or "–"),  # records made before rules were named have none
             str(row["reason"]),
         )
         for row in rows
     )
     margin = ("margin",) if each else ()
-    heads = ("group", "against", "metric", "gap", "interval", *margin, "adjusted p", "verdict", "reason")
+    heads = ("group", "against", "metric", "gap", "interval", *margin, "adjusted p", "verdict", "decided by", "reason")
     return Table(heads, body, "Gaps judged against the declared margin")
 
 
@@ -158,6 +163,38 @@ def _largest(result: LensResult) -> Iterator[Section]:
     )
     table = Table(("grouping", "metric", "largest gap", "95% interval", "reason"), body, "Largest gaps")
     yield Section("Largest gaps", (said,), (table,), key="largest-gaps")
+
+
+def parity(result: LensResult) -> Iterator[Section]:
+    """Smallest over largest share among all groups; of risk models, whose readers ask for it."""
+    rows = [row for row in result.comparisons if row["kind"] == "ratio" and row["against"] == "all groups"]
+    if not rows:
+        return
+    body = tuple(
+        (
+            str(row["slice"].get("column", "")),
+            at_threshold(row["metric"], row["slice"]),
+            number(row["value"]),
+            "–" if row["low"] is None or row["high"] is None else f"{number(row['low'])} to {number(row['high'])}",
+            str(row.get("lowest", "")),
+            str(row.get("highest", "")),
+            "" if " is biased downwards" in str(row["reason"]) else str(row["reason"]),
+        )
+        for row in rows
+    )
+    said = [
+        "The smallest share among the groups over the largest; 1 is parity. It is never above 1 and falls with the "
+        "number of groups and with their smallness, so it is biased downwards, described and not judged.",
+        "The customary four fifths (0.8) is a rule of employment law, not a clinical limit.",
+    ]
+    if any(row["metric"] == "alert_rate" for row in rows):
+        said.append(
+            "Alert rates should differ where need differs. Equalised odds is the smaller of the ratios of sensitivity "
+            "and of false positive rate."
+        )
+    heads = ("grouping", "metric", "ratio", "95% interval", "smallest in", "largest in", "reason")
+    table = Table(heads, body, "Parity ratios over all groups")
+    yield Section("Parity ratios", tuple(said), (table,), key="parity")
 
 
 def smallest_gaps(result: LensResult) -> Section:

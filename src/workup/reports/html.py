@@ -28,7 +28,7 @@ from workup.reports.sections import HOLDS_TEXT, kind, sections
 from workup.reports.spans_cards import Card, cards, facts
 from workup.reports.spans_setting import is_spans
 from workup.reports.spans_viewer import KINDS, Shown, documents
-from workup.reports.wording import at_threshold, interval, number, rule_words
+from workup.reports.wording import at_threshold, backwards, interval, number, rule_words
 
 NO_CHARTS = (
     "Charts are left out because the library vl-convert-python is not installed (extra 'report'); "
@@ -47,6 +47,7 @@ FOLDED = {
     "types-branch": "Every branch of types",
     "severity": "The weights",
     "documents": "List of the documents",
+    "curves-by": "Some points of the curves of every group",
 }
 LONGEST = 300  # letters of one name that a page shows
 
@@ -272,6 +273,9 @@ def _cards(report: Report) -> list[Card]:
         return [_card(e) for e in now if e is not None]
     if internal is None:
         return []
+    if backwards(report):  # calibration and sensitivity of risks that run backwards would mislead at a glance
+        auroc = find(internal, "auroc", {})
+        return [] if auroc is None else [replace(_card(auroc), title="AUROC: the risks run backwards")]
     found = [find(internal, metric, {}) for metric in ("auroc", "oe_ratio", "calibration_slope")]
     found += [find(internal, "sensitivity", {"threshold": t}) for t in thresholds(internal)[:1]]
     return [_card(e) for e in found if e is not None]

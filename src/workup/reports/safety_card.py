@@ -10,10 +10,10 @@ from markupsafe import Markup
 from workup.errors import ReportError
 from workup.report import Report
 from workup.reports.conversation_advice import kinds_words
-from workup.reports.conversation_headline import NO_BAR, Line, in_words, lines, never_bound
-from workup.reports.conversation_setting import ONE_SIDED, Numbers, Setting, is_conversation, noun
+from workup.reports.conversation_headline import NO_BAR, Line, in_words, lines, never_words
+from workup.reports.conversation_setting import Numbers, Setting, is_conversation, noun
 from workup.reports.conversation_turns import table_of
-from workup.reports.conversation_words import ends, value_words, why
+from workup.reports.conversation_words import capital, ends, value_words, why
 from workup.reports.html import VERDICTS, asset, legible, policy
 from workup.reports.layout import Section, Table
 from workup.reports.markdown import section_markdown
@@ -106,13 +106,12 @@ def _brief(line: Line, unit: str) -> str:
 
 def _never(report: Report) -> Section:
     numbers = Numbers.of(report)
-    e = numbers.get("never_events", level=ONE_SIDED) or numbers.get("never_events")
+    e = numbers.get("never_events")
     if e is None or e.value is None:
         status = "not defined" if e is None else value_words(e)
         said = [f"Never-events are {status}: {why(e, 'they were not counted')}."]
     else:
-        seen = "None was seen" if not e.value else f"{plural(int(e.value), 'never-event')}"
-        said = [f"{seen}, {e.reason}; {never_bound(e, noun(report))}."]
+        said = [f"{capital(never_words(numbers, report))}."]
         rows = table_of(report, "never_events") or ()
         said += [kinds_words(rows)] if rows else []
     return Section("Never-events", tuple(said), key="never-events")

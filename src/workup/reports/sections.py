@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import conversation, drift, power, sites, spans, split
+from workup.reports import case_mix, conversation, drift, power, sites, spans, split, sweeps
+from workup.reports.charts import benefit_table, chance_words, ends_table
 from workup.reports.conversation_setting import is_conversation, noun
 from workup.reports.conversation_setting import narrowed as at_primary
 from workup.reports.conversation_words import in_units, said_in
-from workup.reports.groups import BY_GROUP, by_group, comparisons, smallest_gaps
+from workup.reports.groups import BY_GROUP, by_group, comparisons, parity, smallest_gaps
 from workup.reports.layout import Section, Table
 from workup.reports.spans_setting import is_spans, narrowed
 from workup.reports.wording import (
@@ -30,6 +31,10 @@ Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % t
 
 Z_INTERVAL = 1.95996  # of the 95 % intervals that are read here
 TITLE = "Validation report"
+MONTE_CARLO = (
+    "The optimism is a mean over refits and has an error of its own, which more refits make smaller. It should be "
+    "below a tenth of the standard error of the value."
+)
 HOLDS_TEXT = "THIS REPORT HOLDS PATIENT TEXT."
 OVERALL = (
     "auroc",
@@ -68,9 +73,11 @@ def sections(report: Report) -> list[Section]:
             _calibration(internal),
             _benefit(internal),
         ]
+    found += sweeps.sections(report)
     if "subgroups" in report.results:
         groups = report.results["subgroups"]
-        found += [*by_group(groups, _HEADS, _rows), *comparisons(groups)]
+        found += [*by_group(groups, _HEADS, _rows), *comparisons(groups), *parity(groups)]
+        found += case_mix.section(groups, title="How the groups differ in inputs and risks", key="case-mix")
     found += [*sites.sections(report), *power.sections(report), *drift.sections(report)]
     found.append(_smallest(report))
     if "subgroups" in report.results and report.results["subgroups"].tables.get("smallest_difference"):
@@ -135,7 +142,7 @@ def _header(report: Report) -> Section:
         ),
         ("Record sha256", report.sha256),
     ]
-    marked = (*((HOLDS_TEXT,) if report.contains_phi else ()), *spans.broken_scorer(report))
+    marked = (*((HOLDS_TEXT,) if report.contains_phi else ()), *spans.broken_scorer(report), *report.alarms())
     rows = [(name, value) for name, value in rows if value]
     return Section(kind(report), marked, (Table(("", ""), tuple(rows)),), key="record")
 
@@ -204,7 +211,8 @@ def _overall(result: LensResult) -> Section:
         rows = _plain([e for e in result.estimates if not e.slice], OVERALL, level)
         if rows:
             heads = (_HEADS[0], _HEADS[1], f"{level:.0%} interval", *_HEADS[3:])
-            sub.append(Table(heads, tuple(_rows(rows)), f"All patients together, {level:.0%} intervals"))
+            shown = _with_company(result, zip(rows, _rows(rows), strict=True), level)
+            sub.append(Table(heads, tuple(shown), f"All patients together, {level:.0%} intervals"))
     return Section("Overall", tables=(*sub, *_calibration_tests(result)), key="overall")
 
 
@@ -225,6 +233,23 @@ def _calibration_tests(result: LensResult) -> Iterator[Table]:
         heads = ("test", "z", "p", "patients", "events", "how")
         caption = "Test that every risk is right: a small p refutes it, a large one proves nothing"
         yield Table(heads, rows, caption, titled=True)
+
+
+def _with_company(
+    result: LensResult, rows: Iterable[tuple[Estimate, tuple[str, ...]]], level: float
+) -> Iterator[tuple[str, ...]]:
+    """Figures that would mislead alone, with what must stand beside them."""
+    without = result.tables.get("slope_without_ends")
+    chance = (result.tables.get("calibration_curve") or {}).get("by_chance")
+    for e, row in rows:
+        yield row
+        if e.metric == "calibration_slope" and without and level == 0.95:
+            [(_, *rest)] = _rows([Estimate(**without["without"])])
+            yield (f"{row[0]} without risks of 0 or 1", *rest)
+        if e.metric == "ici" and chance and level == 0.95:
+            mean, most = chance["ici"]["mean"], number(chance["ici"]["p95"])
+            how = f"outcomes drawn from the risks {chance['draws']} times; 95th percentile {most}"
+            yield (f"{row[0]} expected by chance", number(mean), "–", *row[3:5], "", how)
 
 
 def _decisions(result: LensResult) -> Iterator[Section]:
@@ -250,7 +275,29 @@ def _corrected(result: LensResult) -> Iterator[Section]:
             ),
             f"Refitted: {kind}",
         )
-        yield Section(f"Refitted: {kind}", tables=(table,), key=f"refitted:{kind}")
+        more = _monte_carlo(result) if kind == "optimism-corrected" else ()
+        said = (MONTE_CARLO,) if more else ()
+        yield Section(f"Refitted: {kind}", said, (table, *more), key=f"refitted:{kind}")
+
+
+def _monte_carlo(result: LensResult) -> tuple[Table, ...]:
+    """Optimism with the error that the number of refits leaves in it."""
+    rows = tuple(
+        (
+            at_threshold(row["metric"], row["slice"]),
+            number(row["apparent"]),
+            signed(row["optimism"]),
+            number(row["monte_carlo_se"]),
+            number(row["corrected"]),
+            number(row["se"]),
+            number(row["refits"]),
+            f"about {row['refits_needed']:,} refits" if row["refits_needed"] else "enough" if row["se"] else "–",
+        )
+        for row in result.tables.get("optimism", ())
+        if row["metric"] in BY_GROUP
+    )
+    heads = ("metric", "apparent", "optimism", "Monte-Carlo SE", "corrected", "SE of the value", "refits", "needed")
+    return (Table(heads, rows, "Optimism and its Monte-Carlo error", titled=True),) if rows else ()
 
 
 def _calibration(result: LensResult) -> Section:
@@ -260,9 +307,14 @@ def _calibration(result: LensResult) -> Section:
     rows = tuple(
         (str(i + 1), number(r["n"]), number(r["risk"]), number(r["observed"])) for i, r in enumerate(curve["rug"])
     )
-    said = f"Rows in tenths by risk. The drawn curve is a {curve['smoother']}; its points and band are in report.json."
-    table = Table(("tenth", "rows", "mean risk", "observed"), rows, "Mean risk and observed share in tenths by risk")
-    return Section("Calibration", (said,), (table,), key="calibration")
+    said = (
+        "Rows in tenths by risk, equal risks together. The curve is a restricted cubic spline; its points and band are "
+        "in report.json.",
+    )
+    tables = [Table(("tenth", "rows", "mean risk", "observed"), rows, "Mean risk and observed share in tenths by risk")]
+    if curve.get("ends"):
+        tables.append(ends_table(curve["ends"]))
+    return Section("Calibration", (*said, *chance_words(result)), tuple(tables), key="calibration")
 
 
 def _benefit(result: LensResult) -> Section:
@@ -270,13 +322,14 @@ def _benefit(result: LensResult) -> Section:
     if not curve:
         return Section("Decision curve")
     shown = [row for row in curve if round(row["threshold"] * 100) % 5 == 0 and row["threshold"] <= 0.5]
-    rows = tuple(
-        (f"{r['threshold']:g}", number(r["model"]), number(r["treat_all"]), "0", number(r["avoided_per_100"]))
-        for r in shown
-    )
-    said = "Net benefit per row of treating by the model, of treating everyone and of treating no one."
-    heads = ("threshold", "model", "treat all", "treat none", "interventions avoided per 100")
-    return Section("Decision curve", (said,), (Table(heads, rows, "Net benefit by threshold"),), key="decision-curve")
+    said = [
+        "Net benefit per row of treating by the model, of treating everyone and of treating no one (0). What the model "
+        "gains over treating no one is its net benefit itself."
+    ]
+    if any(row.get("low") is not None for row in shown):
+        said.append("95 % intervals are pointwise, each threshold by itself.")
+    said += sorted({str(row["reason"]).partition(": ")[2] for row in shown if row.get("reason")})
+    return Section("Decision curve", tuple(said), (benefit_table(shown),), key="decision-curve")
 
 
 def _smallest(report: Report) -> Section:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workup.report import Estimate, LensResult, Report
+from workup.reports import case_mix
 from workup.reports.charts import Figure
 from workup.reports.forests import brief
 from workup.reports.layout import Section, Table
@@ -30,6 +31,7 @@ def sections(report: Report) -> list[Section]:
         _samples(result),
         _settings(result),
         _completeness(result),
+        *case_mix.section(result, title="How the sites differ in inputs and risks", key="sites-case-mix"),
         _internal(result),
         _site_by_site(result),
         pooled(result),

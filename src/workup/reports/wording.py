@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -29,6 +30,7 @@ METRIC_TITLES = {
     "npv": "NPV",
     "f1": "F1",
     "alert_rate": "alert rate",
+    "false_positive_rate": "false positive rate",
     "net_benefit": "net benefit",
     "equalised_odds": "equalised odds",
     "f2": "F2",
@@ -119,13 +121,42 @@ def signed(value: float) -> str:
     return f"+{number(value)}" if value > 0 else number(value)
 
 
+def signed_beside(value: float, limit: float | None) -> str:
+    """A gap with its sign, with as many digits as show on which side of ±limit it lies.
+
+    >>> signed_beside(0.05003, 0.05), signed_beside(0.0412, 0.05), signed_beside(-0.04996, 0.05)
+    ('+0.05003', '+0.041', '-0.04996')
+    """
+    if limit is None or abs(value) == limit or number(abs(value)) != number(limit):
+        return signed(value)
+    digits = 3
+    while digits < 12 and float(f"{abs(value):.{digits}f}") == limit:
+        digits += 1
+    return f"{value:+.{digits}f}"
+
+
 def p_value(p: float | None) -> str:
     """A p value for reading.
 
-    >>> p_value(0.00004), p_value(0.0412), p_value(None), p_value(0.99999)
-    ('<0.001', '0.041', '–', '1.000')
+    Rounding never carries it to the other side of 0.05.
+
+    >>> p_value(0.00004), p_value(0.0412), p_value(None), p_value(0.99999), p_value(0.04999)
+    ('<0.001', '0.041', '–', '1.000', '<0.050')
     """
-    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+    if p is None or p < 0.001:
+        return "–" if p is None else "<0.001"
+    return "<0.050" if p < 0.05 <= round(p, 3) else f"{p:.3f}"
+
+
+def level_words(level: float) -> str:
+    """The level of an interval, with as many digits as tell it from 100 %.
+
+    >>> level_words(0.95), level_words(1 - 0.05 / 24), level_words(1 - 0.05 / 240)
+    ('95 %', '99.79 %', '99.979 %')
+    """
+    missing = max(100 * (1 - level), 1e-9)
+    digits = 0 if missing >= 1 and abs(missing - round(missing)) < 1e-9 else max(1, 1 - math.floor(math.log10(missing)))
+    return f"{100 - missing:.{digits}f} %"
 
 
 _RULE = re.compile(
@@ -173,6 +204,9 @@ def _risk_headline(report: Report) -> Iterator[str]:
             f"the model predicted {percent(about['predicted'])} on average."
         )
     auroc = _found(report, "auroc")
+    if backwards(report):
+        yield from _backwards_headline(auroc)
+        return
     if auroc:
         yield (
             f"Shown one patient with the event and one without, the model gives the higher risk to the right one in "
@@ -181,13 +215,50 @@ def _risk_headline(report: Report) -> Iterator[str]:
     ratio = _found(report, "oe_ratio")
     if ratio and ratio.value is not None:
         happened = f"{100 * ratio.value:.0f} happened{_hundred(ratio)}"
-        yield f"For every 100 events the model expected, {happened}: {_lean(ratio)}."
+        lean = _lean(ratio, _found(report, "calibration_in_the_large"))
+        yield f"For every 100 events the model expected, {happened}: {lean}."
     slope = _found(report, "calibration_slope")
     if slope and slope.value is not None:
-        yield f"The calibration slope is {slope.value:.2f}{_raw(slope)}: {_spread(slope)}."
+        without = report.results["internal"].tables.get("slope_without_ends")
+        yield f"The calibration slope is {slope.value:.2f}{_raw(slope)}{_slope_words(slope, without)}."
     for e in report.results["internal"].estimates:
         if e.metric == "sensitivity" and set(e.slice) == {"threshold"} and e.level == 0.95 and e.value is not None:
             yield f"At a threshold of {e.slice['threshold']:g} it flags {_share(e)} of the events{_between(e)}."
+
+
+def backwards(report: Report) -> bool:
+    """Were those with the event given the lower risks, so that sentences about the model would mislead?"""
+    held = (alarm for result in report.results.values() for alarm in result.tables.get("alarms", ()))
+    return any(alarm["code"] == "runs_backwards" for alarm in held)
+
+
+def _backwards_headline(auroc: Estimate | None) -> Iterator[str]:
+    if auroc is not None and auroc.value is not None:
+        ends = "" if auroc.low is None or auroc.high is None else f" ({auroc.level:.0%} interval "
+        ends += f"{percent(1 - auroc.high)} to {percent(1 - auroc.low)})" if ends else ""  # type: ignore[operator]
+        yield (
+            "Shown one patient with the event and one without, the lower risk was given to the one with the event in "
+            f"{percent(1 - auroc.value)} of pairs{ends}."
+        )
+    yield (
+        "Calibration, decisions and gaps between groups are shown for the risks as they were given. They would be "
+        "others if the risks were turned round, and nothing is said of them here."
+    )
+
+
+def _slope_words(slope: Estimate, without: Mapping[str, Any] | None) -> str:
+    """What the slope means; where rows without log odds move it, what it is without them, and whether both agree."""
+    if not without:
+        return f": {_spread(slope)}"
+    rows, other = without["rows_at_an_end"], Estimate(**without["without"])
+    if other.value is None:
+        return (
+            f", which rests on the {plural(rows, 'risk')} of 0 or 1 alone: they have no log odds, and it means little"
+        )
+    beside = f", or {other.value:.2f}{_raw(other)} without the {plural(rows, 'risk')} of 0 or 1, which have no log odds"
+    if _spread(slope) == _spread(other):
+        return f"{beside}: {_spread(slope)} either way"
+    return f"{beside}: without them {_spread(other)}"
 
 
 def _group_headline(result: LensResult) -> Iterator[str]:
@@ -204,11 +275,12 @@ def _group_headline(result: LensResult) -> Iterator[str]:
     worst = sorted((row for row in judged if row["verdict"] == "disparity"), key=lambda row: -abs(row["value"]))
     for row in worst[:3]:
         side = "lower" if row["value"] < 0 else "higher"
+        ends = [signed_beside(row[end], row["margin"]) for end in ("low", "high")]
         others = {"rest": "the rest", "overall": "everyone"}.get(row["against"], row["against"])
         yield (
             f"{_capital(at_threshold(row['metric'], row['slice']))} is {side} for {group_words(row['slice'])} than for "
-            f"{others} by {number(abs(row['value']))} (simultaneous interval of the gap {signed(row['low'])} to "
-            f"{signed(row['high'])}; margin {number(row['margin'])})."
+            f"{others} by {number(abs(row['value']))} ({level_words(row['level'])} interval of the gap "
+            f"{ends[0]} to {ends[1]}; margin {number(row['margin'])})."
         )
 
 
@@ -246,14 +318,22 @@ def _raw(e: Estimate) -> str:
     return f" ({e.level:.0%} interval {e.low:.2f} to {e.high:.2f})"
 
 
-def _lean(e: Estimate) -> str:
+def _lean(e: Estimate, in_the_large: Estimate | None) -> str:
+    """Which way the risks lean. Calibration in the large asks the same on another scale: where only one of the two
+    excludes "none", neither "a lean" nor "no lean" would be true to both."""
     if e.low is None or e.high is None:
         return "whether risks are too high or too low cannot be said"
-    if e.high < 1:
-        return "risks are too high on average"
-    if e.low > 1:
-        return "risks are too low on average"
-    return "no clear lean either way"
+    leans = "high" if e.high < 1 else "low" if e.low > 1 else ""
+    other = in_the_large
+    also = leans
+    if other is not None and other.low is not None and other.high is not None:
+        also = "high" if other.high < 0 else "low" if other.low > 0 else ""
+    if leans == also:
+        return f"risks are too {leans} on average" if leans else "no clear lean either way"
+    return (
+        f"risks seem too {leans or also} on average, but only just: of O/E and calibration in the large one interval "
+        "excludes no lean and the other does not"
+    )
 
 
 def _spread(e: Estimate) -> str:

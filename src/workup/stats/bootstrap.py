@@ -19,26 +19,45 @@ RUN = 16
 _TILE = 4096  # units turned over at a time, so that both sides of the copy stay in the cache
 
 
+class Resamples(NamedTuple):
+    """Resamples of units with replacement, within `strata` (one code per unit) where a design fixed the case mix.
+
+    Any block of them can be drawn by itself, in any order and by any worker.
+    """
+
+    n_units: int
+    replicates: int
+    seed: int
+    strata: npt.NDArray[np.int64] | None = None
+
+    def blocks(self, *, cells: int = 1_000_000) -> list[range]:
+        """The replicates in blocks of about `cells` counts, which keep memory flat."""
+        size = RUN * max(1, cells // max(1, RUN * self.n_units))
+        return [range(first, min(first + size, self.replicates)) for first in range(0, self.replicates, size)]
+
+    def counts(self, block: range) -> Floats:
+        """How often each unit stands in each replicate of a block, [b, n_units]."""
+        runs = [
+            _run(
+                self.n_units, min(RUN, block.stop - start), generator(self.seed, "bootstrap", start // RUN), self.strata
+            )
+            for start in range(block.start, block.stop, RUN)
+        ]
+        return runs[0] if len(runs) == 1 else np.concatenate([run.T for run in runs], axis=1).T
+
+
 def unit_counts(
     n_units: int, replicates: int, *, seed: int, strata: npt.NDArray[np.int64] | None = None, cells: int = 1_000_000
 ) -> Iterator[Floats]:
-    """How often each unit stands in each replicate, as blocks [b, n_units] that keep memory flat.
-
-    Units are drawn with replacement; with `strata` (one code per unit) within each stratum, for designs that fixed
-    the case mix. About `cells` numbers are held at a time.
+    """How often each unit stands in each replicate, block by block.
 
     >>> block = next(unit_counts(5, 3, seed=1))
     >>> block.shape, block.sum(axis=1).tolist()
     ((3, 5), [5.0, 5.0, 5.0])
     """
-    runs_per_block = max(1, cells // max(1, RUN * n_units))
-    starts = range(0, replicates, RUN)
-    for first in range(0, len(starts), runs_per_block):
-        runs = [
-            _run(n_units, min(RUN, replicates - start), generator(seed, "bootstrap", start // RUN), strata)
-            for start in starts[first : first + runs_per_block]
-        ]
-        yield runs[0] if len(runs) == 1 else np.concatenate([run.T for run in runs], axis=1).T
+    drawn = Resamples(n_units, replicates, seed, strata)
+    for block in drawn.blocks(cells=cells):
+        yield drawn.counts(block)
 
 
 def _run(n: int, size: int, rng: np.random.Generator, strata: npt.NDArray[np.int64] | None) -> Floats:

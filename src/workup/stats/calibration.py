@@ -17,14 +17,19 @@ Ints = npt.NDArray[np.int64]
 CLIP = 1e-6
 
 
-def logit(risk: Floats) -> Floats:
+def logit(risk: Floats, *, clip: float = CLIP) -> Floats:
     """Log odds, with risks clipped to [1e-6, 1 - 1e-6] because 0 and 1 have none."""
-    return np.asarray(special.logit(np.clip(risk, CLIP, 1 - CLIP)))
+    return np.asarray(special.logit(np.clip(risk, clip, 1 - clip)))
+
+
+def at_an_end(risk: Floats) -> Ints:
+    """1 for a risk of 0, 2 for one of 1 (or nearer to them than 1e-6), 0 for all that have log odds of their own."""
+    return np.asarray(np.where(risk < CLIP, 1, np.where(risk > 1 - CLIP, 2, 0)), dtype=np.int64)
 
 
 def n_clipped(risk: Floats) -> int:
     """How many risks a logit had to clip."""
-    return int(np.count_nonzero((risk < CLIP) | (risk > 1 - CLIP)))
+    return int(np.count_nonzero(at_an_end(risk)))
 
 
 class Fitted(NamedTuple):
@@ -233,17 +238,38 @@ def _likelihood_ratio(outcome: Floats, smaller: Floats, larger: Floats) -> Test:
 # ---- observed over expected ------------------------------------------------------------------------------------------
 
 
-def oe_interval(observed: float, expected: float, n: float, *, level: float = 0.95) -> tuple[Ends, float]:
-    """Interval of O/E on the log scale for independent rows, the expected count taken as fixed; and the log SE."""
+def oe_interval(
+    outcome: Floats, risk: Floats, weight: Floats, cluster: Ints, *, level: float = 0.95
+) -> tuple[Ends, float]:
+    """Interval of O/E on the log scale from the pair of totals, and the log SE.
+
+    Both the events and the sum of the risks come from the patients who happened to be sampled, and they rise and fall
+    together: log O/E has the variance of the patients' y/O - p/E (delta method). Taking E as fixed leaves out that
+    covariance, and the interval is too wide. Clusters of one row are the case of independent rows.
+    """
+    observed, expected = float(np.sum(weight * outcome)), float(np.sum(weight * risk))
+    _, codes = np.unique(cluster, return_inverse=True)
+    pull = np.bincount(codes, weights=weight * (outcome / observed - risk / expected))
+    units = pull.size
+    if units < 2:
+        return Ends(np.nan, np.nan), np.nan
+    se = float(np.sqrt(units / (units - 1) * np.sum(pull**2)))
+    return _log_ends(observed / expected, t_critical(level, units - 1) * se), se
+
+
+def oe_interval_expected_fixed(
+    observed: float, expected: float, n: float, *, level: float = 0.95
+) -> tuple[Ends, float]:
+    """The customary interval for independent rows, the expected count taken as fixed; and the log SE."""
     se = float(np.sqrt((1 - observed / n) / observed))
     return _log_ends(observed / expected, z_critical(level) * se), se
 
 
-def oe_interval_clustered(
+def oe_interval_expected_fixed_clustered(
     outcome: Floats, risk: Floats, weight: Floats, cluster: Ints, *, level: float = 0.95
 ) -> tuple[Ends, float]:
-    """The same from the totals per cluster, with a t quantile; the expected count is taken as fixed here too, so that
-    clusters of one row give the interval of independent rows."""
+    """The customary interval from the totals per cluster, with a t quantile; clusters of one row give the customary
+    standard error of independent rows."""
     ratio = float(np.sum(weight * outcome) / np.sum(weight * risk))
     _, codes = np.unique(cluster, return_inverse=True)
     residual = np.bincount(codes, weights=weight * (outcome - np.average(outcome, weights=weight)))

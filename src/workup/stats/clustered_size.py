@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from workup.stats.intervals import z_critical
+from workup.stats.intervals import ASSUMED_ICC, z_critical
 from workup.stats.sample_size import Method, PairSize, inside, two_proportions, whole
 
 Floats = npt.NDArray[np.float64]
@@ -82,8 +82,8 @@ class LeakSize(NamedTuple):
     `golds` independent golds are the fewest with which at most `allowed_misses` keep the upper end at or under the
     bound, and so few happen with probability `assurance` (at least the one wanted). Power saws: a few golds more can
     have less of it until one more miss is allowed, so from `steady_golds` on it never falls below. `clustered` scales
-    `golds` by the design effect. `documents` are those needed: when none may be missed the analysis cannot see the
-    design effect and counts documents, so as many documents as independent golds are needed then.
+    `golds` by the design effect. `documents` are those needed: as many as hold these golds, and no fewer than
+    `clusters_for_none`, below which even a perfect result could not show the bound.
     """
 
     bound: float
@@ -106,6 +106,7 @@ def leak_size(
     method: Bound = "wilson",
     design_effect: float = 1.0,
     golds_per_document: float = 1.0,
+    assumed_icc: float = ASSUMED_ICC,
 ) -> LeakSize:
     """Golds and documents so that, at the true `leak_rate`, the upper end falls to the bound with this probability.
 
@@ -123,9 +124,28 @@ def leak_size(
         )
     allowed, golds, steady = _first_assured(bound, leak_rate, assurance, level, sides, method)
     scaled = clustered(golds, design_effect=design_effect, golds_per_document=golds_per_document)
-    documents = max(scaled.documents, golds) if allowed == 0 and golds_per_document > 1 else scaled.documents
+    documents = scaled.documents
+    if golds_per_document > 1:
+        least = clusters_for_none(bound, size=golds_per_document, level=level, sides=sides, icc=assumed_icc)
+        documents = max(documents, least)
     reached = float(_at_most(np.array([float(allowed)]), np.array([float(golds)]), leak_rate)[0])
     return LeakSize(bound, leak_rate, allowed, golds, steady, reached, scaled, documents)
+
+
+def clusters_for_none(
+    bound: float, *, size: float, level: float = 0.95, sides: Sides = "two", icc: float = ASSUMED_ICC
+) -> int:
+    """The fewest clusters of so many rows among which no failure at all leaves the upper end at or under a bound.
+
+    From rows that are all right the analysis cannot see how alike those of one cluster are, and assumes `icc`.
+    One-sided 95 % with the customary third: (1 + 2 / size) / −ln(1 − bound).
+
+    >>> [clusters_for_none(bound, size=18, sides="one") for bound in (0.10, 0.05, 0.02)]
+    [11, 22, 55]
+    """
+    tail = (1 - level) / 2 if sides == "two" else 1 - level
+    rows = math.log(tail) / math.log1p(-bound) * max(1.0, 1 + (size - 1) * icc)
+    return math.ceil(rows / size - 1e-9)
 
 
 def leak_power(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -128,7 +129,8 @@ class _Start(NamedTuple):
             arrived = decrement < _BOLD.settled * (1 + total[active])
             # A fit that gave every row its own outcome to within 1e-6 would leave less variance than this.
             uncertain = packed[:, -1] > 2e-6 * total[active]
-            fitted[active[arrived]] = (uncertain & _regular(hessian))[arrived]
+            if arrived.any():
+                fitted[active[arrived]] = uncertain[arrived] & _regular(hessian[arrived])
             active = active[~arrived & (decrement < _BOLD.checked_above)]
             if active.size == 0:
                 break
@@ -158,11 +160,16 @@ def _regular(information: Floats) -> npt.NDArray[np.bool_]:
 
 def _unpacked(packed: Floats, k: int) -> Floats:
     """Symmetric matrices [B, k, k] from their upper triangles."""
-    upper = np.triu_indices(k)
-    full = np.empty((len(packed), k, k))
-    full[:, upper[0], upper[1]] = packed
-    full[:, upper[1], upper[0]] = packed
-    return full
+    return packed[:, _places(k)].reshape(-1, k, k)
+
+
+@lru_cache
+def _places(k: int) -> npt.NDArray[np.intp]:
+    """Where each entry of a symmetric matrix stands in its upper triangle."""
+    places = np.empty((k, k), dtype=np.intp)
+    first, second = np.triu_indices(k)
+    places[first, second] = places[second, first] = np.arange(first.size)
+    return places.ravel()
 
 
 def _newton(design: Floats, outcome: Floats, weights: Floats, offset: Floats, beta: Floats, pace: _Pace) -> Fits:

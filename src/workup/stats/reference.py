@@ -26,7 +26,7 @@ from workup.stats.distances import (
     spread,
     wasserstein_of_sorted,
 )
-from workup.stats.shares import Cuts, JensenShannon, Psi, decile_cuts, jensen_shannon, psi
+from workup.stats.shares import Cuts, JensenShannon, Psi, Ties, decile_cuts, jensen_shannon, psi
 from workup.stats.streaming import Grid, Tally, edges_of
 
 
@@ -53,17 +53,18 @@ class Reference(ABC):
     """A stored reference, made by `exact` or by `binned`. Rows without a value are counted; infinite ones refused."""
 
     @staticmethod
-    def exact(values: npt.ArrayLike) -> ExactReference:
+    def exact(values: npt.ArrayLike, *, ties: Ties = "own_bin") -> ExactReference:
         """Keep the whole sample in order: 8 bytes a row, or 4 for float32. A window costs its own sort and little more.
+        `ties` says what `decile_cuts` does where deciles coincide.
 
         >>> Reference.exact([1.0, 2.0, 3.0, 4.0]).compare([3.0, 4.0, 5.0, 6.0], seed=1).ks.statistic
         0.5
         """
         kept = sample(values, name="reference")
-        return ExactReference(kept.ascending, kept.missing)
+        return ExactReference(kept.ascending, kept.missing, ties)
 
     @staticmethod
-    def binned(values: npt.ArrayLike, *, quantiles: int = 2_000) -> BinnedReference:
+    def binned(values: npt.ArrayLike, *, quantiles: int = 2_000, ties: Ties = "own_bin") -> BinnedReference:
         """Keep counts at `quantiles` rows of the sample, some 50 kB whatever its size; windows come in batches.
 
         >>> reference = Reference.binned(np.arange(10_000) / 10_000)
@@ -75,7 +76,7 @@ class Reference(ABC):
         if quantiles < 1:
             raise ValueError(f"at least one quantile must be kept, got {quantiles}")
         kept = sample(values, name="reference")
-        return BinnedReference(kept.ascending, kept.missing, quantiles)
+        return BinnedReference(kept.ascending, kept.missing, quantiles, ties)
 
     @abstractmethod
     def compare(self, window: npt.ArrayLike, *, seed: int, level: float = 0.95) -> Distances:
@@ -85,12 +86,13 @@ class Reference(ABC):
 class ExactReference(Reference):
     """A reference kept whole, in ascending order."""
 
-    def __init__(self, ascending: Real, missing: int) -> None:
+    def __init__(self, ascending: Real, missing: int, ties: Ties = "own_bin") -> None:
         """Keep an ascending sample without missing values, and their number."""
+        self.ties: Ties = ties
         self.ascending = ascending
         self.missing = missing
         self.deviation = spread(ascending)
-        self.cuts: Cuts = decile_cuts(ascending)
+        self.cuts: Cuts = decile_cuts(ascending, ties=ties)
         self.counts: Ints = self.cuts.counts(ascending)
 
     def compare(self, window: npt.ArrayLike, *, seed: int, level: float = 0.95) -> Distances:
@@ -102,7 +104,9 @@ class ExactReference(Reference):
         x = self.ascending
         if ascending.dtype != x.dtype:
             if x.dtype == np.float64:
-                return ExactReference(x.astype(np.float32), self.missing).compare(window, seed=seed, level=level)
+                return ExactReference(x.astype(np.float32), self.missing, self.ties).compare(
+                    window, seed=seed, level=level
+                )
             ascending = ascending.astype(np.float32)  # rounding keeps the order
         n, m = x.size, ascending.size
         counts = self.cuts.counts(ascending)
@@ -123,9 +127,9 @@ class ExactReference(Reference):
 class BinnedReference(Reference):
     """A reference of which only counts at fixed edges are kept."""
 
-    def __init__(self, ascending: Real, missing: int, quantiles: int) -> None:
+    def __init__(self, ascending: Real, missing: int, quantiles: int, ties: Ties = "own_bin") -> None:
         """Take the edges and counts of an ascending sample; the sample itself is not kept."""
-        cuts = decile_cuts(ascending)
+        cuts = decile_cuts(ascending, ties=ties)
         # With the deciles among the edges, PSI and Jensen–Shannon are counted exactly.
         self.grid = Grid(edges_of(ascending, quantiles=quantiles, also=cuts.values), typical=ascending)
         self.counts: Ints = self.grid.count_sorted(ascending)

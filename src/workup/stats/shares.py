@@ -51,16 +51,24 @@ class Cuts(NamedTuple):
         return np.diff(np.where(self.before, left, right), prepend=0, append=ascending.size)
 
 
-def decile_cuts(ascending: npt.NDArray[Any], *, bins: int = 10) -> Cuts:
+Ties = Literal["own_bin", "merge"]
+
+
+def decile_cuts(ascending: npt.NDArray[Any], *, bins: int = 10, ties: Ties = "own_bin") -> Cuts:
     """Cuts at the reference's quantiles (R's type 7), each bin closed on the right.
 
     A value on which two or more quantiles fall holds a tenth of the reference or more and gets a bin of its own: bins
     closed on the right alone would put it together with everything below, and a column that was always 0 could fall
-    without any change in its shares.
+    without any change in its shares. `ties="merge"` is the convention of most R code, cut(x, c(-Inf,
+    unique(quantile(reference, 1:9 / 10)), Inf)), which does just that.
 
     >>> decile_cuts(np.array([0.0, 0.0, 0.0, 0.0, 5.0]), bins=4)
     Cuts(values=array([0., 0.]), before=array([ True, False]))
+    >>> decile_cuts(np.array([0.0, 0.0, 0.0, 0.0, 5.0]), bins=4, ties="merge")
+    Cuts(values=array([0.]), before=array([False]))
     """
+    if ties not in ("own_bin", "merge"):
+        raise ValueError(f"tied quantiles get their own bin ('own_bin') or are merged ('merge'), got {ties!r}")
     if bins < 2:
         raise ValueError(f"at least 2 bins are needed, got {bins}")
     # Places as whole numbers over `bins`: the product of a float share and n - 1 may miss the row it means.
@@ -69,6 +77,8 @@ def decile_cuts(ascending: npt.NDArray[Any], *, bins: int = 10) -> Cuts:
     share = rest / bins
     quantiles = np.where(lower == upper, lower, (1 - share) * lower + share * upper).astype(ascending.dtype)
     values, times = np.unique(quantiles, return_counts=True)
+    if ties == "merge":
+        return Cuts(values, np.zeros(values.size, dtype=bool))
     both = np.repeat(values, 1 + (times > 1))
     return Cuts(both, np.append(both[1:] == both[:-1], False))
 

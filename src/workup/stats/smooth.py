@@ -1,4 +1,4 @@
-"""Smooth calibration curves: loess as R draws it, restricted cubic splines, and the distances of a curve from risk."""
+"""Smooth calibration curves: restricted cubic splines and their distances from the risk; loess, to be drawn only."""
 
 from __future__ import annotations
 
@@ -195,15 +195,35 @@ def _weighted_distances(curve: Floats, risk: Floats, weights: Floats) -> Distanc
     return Distances(ici, e50, e90, emax)
 
 
-def spline_distance_replicates(lp: Floats, outcome: Floats, risk: Floats, weights: Floats, *, at: Floats) -> Distances:
+def spline_distance_replicates(
+    lp: Floats,
+    outcome: Floats,
+    risk: Floats,
+    weights: Floats,
+    *,
+    at: Floats,
+    apart: npt.NDArray[np.int64] | None = None,
+) -> Distances:
     """Distances of the spline curve refitted under every weight vector in `weights[B, n]`.
 
-    Above 20,000 rows, rows are gathered into cells of neighbouring risk, which moves a distance by about a hundredth
-    of its standard error (root mean square over replicates) and keeps the cost independent of n.
+    `outcome` is [n], or [B, n] where every replicate has its own. Rows with a code above 0 in `apart` have no log odds
+    (risks of 0 or 1): they are no part of the curve, and each code is held against its own observed share. Above 20,000
+    rows, rows are gathered into cells of neighbouring risk, which moves a distance by about a hundredth of its standard
+    error (root mean square over replicates) and keeps the cost independent of n.
     """
+    ends: list[tuple[Floats, float, Floats]] = []
+    if apart is not None and apart.any():
+        ends = [_own_share(outcome, risk, weights, apart == code) for code in np.unique(apart[apart > 0])]
+        inside = np.flatnonzero(apart == 0)
+        lp, outcome, risk, weights = lp[inside], outcome[..., inside], risk[inside], np.take(weights, inside, axis=1)
     if lp.size > CELLS_ABOVE:
         lp, outcome, risk, weights = _cells(lp, outcome, risk, weights)
-    return distances(_spline_curves(lp, outcome, weights, at), risk, weights)
+    curve = _spline_curves(lp, outcome, weights, at)
+    if ends:
+        curve = np.column_stack([curve, *(share for share, _, _ in ends)])
+        risk = np.append(risk, [mean for _, mean, _ in ends])
+        weights = np.column_stack([weights, *(mass for _, _, mass in ends)])
+    return distances(curve, risk, weights)
 
 
 def _spline_curves(lp: Floats, outcome: Floats, weights: Floats, at: Floats) -> Floats:
@@ -222,6 +242,15 @@ def _spline_curves(lp: Floats, outcome: Floats, weights: Floats, at: Floats) -> 
     return logistic.expit(logistic.refit(design, outcome, weights, start=centre) @ design.T)
 
 
+def _own_share(
+    outcome: Floats, risk: Floats, weights: Floats, rows: npt.NDArray[np.bool_]
+) -> tuple[Floats, float, Floats]:
+    """Observed share of some rows in every replicate, their mean risk, and their weight; the risk where none weighs."""
+    mass, mean = weights[:, rows].sum(axis=1), float(risk[rows].mean())
+    events = (weights[:, rows] * outcome[..., rows]).sum(axis=1)
+    return np.divide(events, mass, out=np.full(len(weights), mean), where=mass > 0), mean, mass
+
+
 def _cells(lp: Floats, outcome: Floats, risk: Floats, weights: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Cells of equal count along the risk: log odds and risk [C], share of events and weight [B, C]."""
     order = np.argsort(lp, kind="stable")
@@ -229,7 +258,7 @@ def _cells(lp: Floats, outcome: Floats, risk: Floats, weights: Floats) -> tuple[
     sizes = np.diff(np.append(starts, lp.size))
     ordered = np.take(weights, order, axis=1)
     mass = np.add.reduceat(ordered, starts, axis=1)
-    events = np.add.reduceat(ordered * outcome[order], starts, axis=1)
+    events = np.add.reduceat(ordered * outcome[..., order], starts, axis=1)
     share = np.divide(events, mass, out=np.zeros_like(mass), where=mass > 0)
     mean_risk = np.add.reduceat(risk[order], starts) / sizes
     # The log odds of the mean risk, not the mean log odds: a cell must lie on the curve's own abscissa.

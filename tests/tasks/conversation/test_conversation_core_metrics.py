@@ -235,9 +235,9 @@ def test_a_gap_of_nothing_still_has_an_interval_at_any_number_of_cases() -> None
         column = [[4.0] * cases]
         scores = Scores.of(counts(scorable=column, correct=column) | counts("oracle", scorable=column, correct=column))
         found = one_estimate(scores, named("decay_gap"))
-        share = proportions.wilson(1.0, cases, critical=stats.t.ppf(0.975, cases - 1))
+        most = 0.025 ** ((1 + 3 / 3) / (4 * cases))  # four facts a case: what a perfect arm can show
         assert found.value == 0 and found.low is not None and found.high is not None
-        assert found.high == -found.low == pytest.approx(1 - share.low)
+        assert found.high == -found.low == pytest.approx(1 - most)
 
 
 def test_a_rare_rate_names_the_exact_bound_over_cases() -> None:
@@ -247,20 +247,19 @@ def test_a_rare_rate_names_the_exact_bound_over_cases() -> None:
     found = one_estimate(scores, named("reversal_rate"))
     exact = proportions.clopper_pearson(2, 40).high
     assert found.value == pytest.approx(2 / 400)
-    assert found.reason == f"in 2 of 40 cases, exact upper bound {exact:.3g}"
+    assert str(found.reason).endswith(f"; in 2 of 40 cases, exact upper bound {exact:.3g}")
     none = one_estimate(Scores.of(counts(facts=facts, scorable=facts)), named("reversal_rate"))
-    assert none.value == 0 and none.high == pytest.approx(
-        proportions.wilson(0.0, 40, critical=stats.t.ppf(0.975, 39)).high
-    )
-    assert none.reason.startswith("in 0 of 40 cases, exact upper bound")
+    assert none.value == 0 and none.high == pytest.approx(1 - 0.025 ** ((1 + 9 / 3) / 400))
+    assert "the least that 40 clusters can show is 0.036" in none.reason
+    assert "in 0 of 40 cases, exact upper bound" in none.reason
 
 
 def test_a_rate_that_some_cases_have_nothing_of_says_so() -> None:
     facts = [[4.0] * 20, [4.0] * 12 + [0.0] * 8]
     kept = [[3.0, 2.0] * 10, [2.0, 3.0] * 6 + [0.0] * 8]
     scores = Scores.of(counts(facts=facts, scorable=facts, correct=kept))
-    assert one_estimate(scores, named("recall", {**LIVE, "turn": 2})).reason == "over 12 of 20 cases"
-    assert one_estimate(scores, named("recall", {**LIVE, "turn": 1})).reason is None
+    assert str(one_estimate(scores, named("recall", {**LIVE, "turn": 2})).reason).endswith("; over 12 of 20 cases")
+    assert "of 20 cases" not in str(one_estimate(scores, named("recall", {**LIVE, "turn": 1})).reason)
 
 
 def test_facts_of_one_case_that_stand_and_fall_together_widen_the_interval() -> None:
@@ -352,12 +351,39 @@ def test_a_reason_for_the_whole_study_holds_in_every_slice_of_the_live_arm() -> 
 # ---- never-events ----------------------------------------------------------------------------------------------------
 
 
-def test_never_events_are_counted_and_bounded_over_cases() -> None:
-    events = [0.0] * 28 + [1.0, 3.0]
-    scores = Scores.of({columns.whole("never_events"): events, columns.whole("conversations"): [1.0] * 30})
+def never(events: list[float], conversations: list[float] | None = None, **more: Any) -> Scores:
+    held = conversations or [1.0] * len(events)
+    return Scores.of({columns.whole("never_events"): events, columns.whole("conversations"): held}, **more)
+
+
+def test_never_events_are_counted_and_the_rates_carry_the_bounds() -> None:
+    scores = never([0.0] * 28 + [1.0, 3.0])
     found = one_estimate(scores, named("never_events", {}))
-    exact = proportions.clopper_pearson(2, 30)
-    assert (found.value, found.reason) == (4.0, "in 2 of 30 cases")
-    assert [found.low, found.high] == pytest.approx([exact.low * 60, exact.high * 60])
+    assert (found.value, found.low, found.high, found.status) == (4.0, None, None, "ok")
+    assert str(found.reason).startswith("in 2 of 30 cases; a number that was seen has no interval")
+    rate = one_estimate(scores, named("never_event_rate", {}))
+    assert (rate.numerator, rate.denominator, rate.value) == (2, 30, pytest.approx(2 / 30))
+    assert (rate.low, rate.high) == pytest.approx(tuple(proportions.clopper_pearson(2, 30)))
+    per_100 = one_estimate(scores, named("never_events_per_100", {}))
+    ends = proportions.event_rate_ends(np.array([0.0] * 28 + [1.0, 3.0]), np.ones(30))
+    assert per_100.value == pytest.approx(400 / 30)
+    assert (per_100.low, per_100.high) == pytest.approx((100 * ends.low, 100 * ends.high))
     silent = replace(scores, values={**scores.values, columns.whole("conversations"): np.zeros(30)})
-    assert one_estimate(silent, named("never_events", {})).status == "undefined"
+    for name in ("never_events", "never_event_rate", "never_events_per_100"):
+        assert one_estimate(silent, named(name, {})).status == "undefined"
+
+
+def test_the_never_event_rate_counts_cases_and_not_conversations() -> None:
+    twice = never([2.0, 1.0, 0.0, 0.0, 0.0, 0.0], patient=["a", "a", "b", "b", "c", "c"])
+    rate = one_estimate(twice, named("never_event_rate", {}))
+    assert (rate.value, rate.numerator, rate.denominator) == (pytest.approx(1 / 3), 1, 3)
+
+
+def test_seven_never_events_of_two_cases_are_no_rate_of_seven() -> None:
+    scores = never([3.0, 4.0])
+    rate = estimate(scores, [named("never_event_rate", {})], draws=DRAWS, levels=(0.9,))[0]
+    assert (rate.low, rate.high) == pytest.approx((0.05**0.5, 1.0))
+    assert one_estimate(scores, named("never_events_per_100", {})).reason == "2 cases are too few for a rate"
+    none = estimate(never([0.0] * 15), [named("never_event_rate", {})], draws=DRAWS, levels=(0.9,))[0]
+    assert none.high == pytest.approx(0.181, abs=5e-4)
+    assert one_estimate(never([0.0] * 15), named("never_events_per_100", {})).low is None

@@ -44,12 +44,19 @@ def test_f_of_equal_recall_and_precision_has_the_interval_of_that_share() -> Non
     hits = rng.binomial(golds, 0.8)
     of = scores(golds.tolist(), hits.tolist(), golds.tolist())
     share = hits.sum() / golds.sum()
-    influence = (hits - share * golds) / golds.sum()
-    variance = 60 / 59 * float(influence @ influence)
-    critical = intervals.t_critical(0.95, _degrees(influence))
-    expected = intervals.wilson(share, share * (1 - share) / variance, critical=critical)
-    assert interval("f1", of) == pytest.approx(expected, abs=1e-7)
-    assert interval("f2", of) == pytest.approx(expected, abs=1e-7)
+    # That of the share but for two details: the share counts leverage and takes the best of all worse results.
+    own = intervals.clustered_share(hits.astype(float), golds.astype(float), np.arange(60), np.ones(60))
+    low, high = intervals.effective_ends(own)
+    assert share == own.share
+    assert interval("f1", of) == pytest.approx((low, high), abs=0.01)
+    assert interval("f2", of) == pytest.approx((low, high), abs=0.01)
+
+
+def test_a_perfect_f_has_no_lower_end_than_a_worse_one() -> None:
+    golds = [12] * 12
+    perfect, nearly = (interval("f1", scores(golds, [12] * 11 + [n], golds)) for n in (12, 11))
+    assert perfect[0] >= nearly[0]
+    assert perfect[0] == pytest.approx(0.025 ** ((1 + 11 / 3) / 144))
 
 
 def test_misses_of_one_patient_widen_the_interval() -> None:

@@ -12,6 +12,7 @@ from workup.lenses.plans.ways import curve
 from workup.lenses.plans.words import smallest_row
 from workup.report import LensResult
 from workup.stats import clustered_size
+from workup.stats.intervals import ASSUMED_ICC
 from workup.stats.sample_size import Method, detectable_gap, two_proportions_power
 
 
@@ -152,10 +153,12 @@ def _bound_words(
             f"The chance of success saws with the number of golds; from {found.steady_golds:,} independent golds on it "
             "never falls below the one wanted."
         )
-    if found.allowed_misses == 0 and settings["golds_per_document"] > 1:
+    if found.documents > found.clustered.documents:
         yield (
-            "When nothing is missed the data cannot show how golds cluster, so documents are counted in their place: "
-            "as many documents are needed as independent golds."
+            "Golds that are all found do not show how alike those of one document are, so the analysis assumes an "
+            f"intraclass correlation of {ASSUMED_ICC:.2f}: with fewer than {found.documents:,} "
+            f"documents of {_golds(settings['golds_per_document'])} even a perfect result cannot show this bound. "
+            "Rule of thumb, one-sided 95 %: (1 + 2/n)/b documents of n golds for a bound b."
         )
     for row in tables.get("reached", ()):
         yield f"With {_golds(row['n_first'])} at hand the chance of success is {row['power']:.0%}."

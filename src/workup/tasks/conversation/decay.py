@@ -170,4 +170,4 @@ def _apart(sums: Floats, scores: Scores, level: float) -> Interval:
     low, high = ends(0.95)
     # What the interval stands for, so that a site without any gap keeps its weight where sites are pooled.
     se = (high - low) / (2 * intervals.z_critical(0.95))
-    return Interval(*ends(level), se, "each arm's Wilson interval, combined", reason=first.reason, ends=ends)
+    return Interval(*ends(level), se, "each arm's own interval, combined", reason=first.reason, ends=ends)

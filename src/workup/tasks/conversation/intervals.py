@@ -5,12 +5,24 @@ Few clusters give a wide interval and a warning, never a narrow one."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from workup.estimate import MOST_UNDEFINED, Draws
-from workup.metric import FEWEST_CLUSTERS, Column, Interval, Linear, Metric, linear, ratio
+from workup.metric import (
+    CLUSTERED,
+    Column,
+    Interval,
+    Linear,
+    Metric,
+    clustered_interval,
+    clustered_rows,
+    few_clusters,
+    linear,
+    ratio,
+)
 from workup.scores import Floats, Scores
 from workup.stats import bootstrap, intervals
 
@@ -22,7 +34,7 @@ RARE = 0.05  # rates below which the exact bound over cases stands beside the in
 
 
 def rate(name: str, top: Column, bottom: Column, **fields: Any) -> Metric:
-    """A share of facts, entities or pairs: Wilson on the effective n; a rare one has the exact bound over cases too."""
+    """A share of facts, entities or pairs, over clusters; a rare one has the exact bound over cases too."""
 
     def interval(scores: Scores, level: float) -> Interval:
         return share_over_cases(top(scores), bottom(scores), scores, level)
@@ -31,18 +43,14 @@ def rate(name: str, top: Column, bottom: Column, **fields: Any) -> Metric:
 
 
 def share_over_cases(top: Floats, bottom: Floats, scores: Scores, level: float) -> Interval:
-    """Wilson's interval on the n that clusters leave of the units counted, with the warnings that belong to it."""
-    found = intervals.clustered_share(top, bottom, scores.patient, scores.base_weight)
-    method = "Wilson on effective n over cases"
-    if found.clusters < 2:
-        return Interval.refused("one case; an interval needs at least two", method=method)
-
-    def ends(at: float) -> tuple[float, float]:
-        return intervals.wilson_clustered(found, level=at)
-
-    rare = _exact(top, bottom, scores, level) if found.share < RARE else ""
-    said = [_few(found.clusters), rare or _part(found.clusters, scores)]
-    return Interval(*ends(level), found.se, method, reason="; ".join(filter(None, said)), ends=ends)
+    """The interval of a clustered share, also where no cluster counts twice, with what belongs to it."""
+    share = clustered_rows(top, bottom, scores)
+    if share.clusters < 2:
+        return Interval.refused("one case; an interval needs at least two", method=CLUSTERED)
+    found = clustered_interval(share, level)
+    rare = _exact(top, bottom, scores, level) if share.share < RARE else ""
+    said = [found.reason, rare or _part(share.clusters, scores)]
+    return replace(found, reason="; ".join(filter(None, said)))
 
 
 def _exact(top: Floats, bottom: Floats, scores: Scores, level: float) -> str:
@@ -56,10 +64,6 @@ def _exact(top: Floats, bottom: Floats, scores: Scores, level: float) -> str:
 def _part(clusters: int, scores: Scores) -> str:
     """How many cases a rate rests on, where some have nothing to count, such as conversations that end before."""
     return f"over {clusters} of {scores.n_patients} cases" if clusters < scores.n_patients else ""
-
-
-def _few(clusters: int) -> str:
-    return f"only {clusters} cases: read with care" if clusters < FEWEST_CLUSTERS else ""
 
 
 def smooth(
@@ -102,7 +106,7 @@ def t_over_cases(
         half = intervals.t_critical(at, clusters - 1) * se
         return max(value - half, possible[0]), min(value + half, possible[1])
 
-    return Interval(*ends(level), se, method, reason=_few(clusters), ends=ends)
+    return Interval(*ends(level), se, method, reason=few_clusters(clusters, "cases"), ends=ends)
 
 
 def resampled_cases(

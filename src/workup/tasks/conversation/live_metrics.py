@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from workup.metric import Column, Interval, Metric
+from workup.metric import Column, Interval, Metric, few_clusters, ratio
 from workup.scores import Floats, Scores
 from workup.stats import intervals
 from workup.tasks.conversation import columns
@@ -58,13 +59,7 @@ def live_metrics(design: Design) -> list[Metric]:
             *("copy_rate", "copied", design, "share of a reply that is copied word for word"),
             *("no reply was given", (0.0, 1.0)),
         ),
-        _never_events(),
-        rate(
-            *("never_event_rate", of("never_any"), of("conversations")),
-            describe="share of conversations with at least one never-event",
-            undefined="no conversation was held",
-            better="lower",
-        ),
+        *_never_events(),
     ]
     return found
 
@@ -119,34 +114,94 @@ def _mean(
     )
 
 
-def _never_events() -> Metric:
-    """Their number, with bounds from the exact share of cases that have one."""
-    count, held = columns.whole("never_events"), columns.whole("conversations")
+FEWEST_FOR_A_RATE = 5  # clusters below which bunches of events tell nothing of a rate
 
-    def compute(scores: Scores, weights: Floats) -> Floats:
+
+def _never_events() -> list[Metric]:
+    """Their number, which is what was seen and has no interval; and the two rates that carry the bounds."""
+    count, held = columns.whole("never_events"), columns.whole("conversations")
+    none_held = "no conversation was held"
+
+    def number(scores: Scores, weights: Floats) -> Floats:
         return np.asarray(np.where(weights @ of_row(scores, held) > 0, weights @ of_row(scores, count), np.nan))
 
-    def interval(scores: Scores, level: float) -> Interval:
-        events, conversations = of_row(scores, count), of_row(scores, held)
-        cases = np.unique(scores.patient[conversations > 0])
-        touched = np.unique(scores.patient[events > 0])
-        # Each case that has one has so many; none seen could still be one each.
-        each = max(1.0, float(events.sum()) / max(1, touched.size))
+    def by_cluster(scores: Scores) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
+        """Events and conversations of each cluster, and where its first row stands."""
+
+        def made() -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
+            _, first, codes = np.unique(scores.patient, return_index=True, return_inverse=True)
+            sums = (np.bincount(codes, weights=of_row(scores, name)) for name in (count, held))
+            events, conversations = (np.asarray(one, dtype=np.float64) for one in sums)
+            return events, conversations, first
+
+        return scores.kept("never-events by cluster", made)
+
+    def touched(scores: Scores) -> tuple[int, int]:
+        events, conversations, _ = by_cluster(scores)
+        return int(np.count_nonzero(events[conversations > 0])), int(np.count_nonzero(conversations))
+
+    def share(scores: Scores, weights: Floats) -> Floats:
+        events, conversations, first = by_cluster(scores)
+        chosen = weights[:, first]  # a replicate weighs all conversations of a cluster alike
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = chosen @ (conversations > 0)
+            return np.asarray(np.where(total > 0, chosen @ ((events > 0) & (conversations > 0)) / total, np.nan))
+
+    def seen(scores: Scores, level: float) -> Interval:
+        hit, clusters = touched(scores)
+        reason = f"in {hit} of {clusters} cases; a number that was seen has no interval, the bounds are on the rates"
+        return Interval(None, None, None, "counted", reason=reason)
+
+    def exact(scores: Scores, level: float) -> Interval:
+        hit, clusters = touched(scores)
 
         def ends(at: float) -> tuple[float, float]:
-            found = intervals.clopper_pearson(touched.size, cases.size, level=at)
-            low, high = found.low * cases.size * each, found.high * cases.size * each
-            return min(low, float(events.sum())), max(high, float(events.sum()))
+            return intervals.clopper_pearson(hit, clusters, level=at)
 
-        reason = f"in {touched.size} of {cases.size} cases"
-        return Interval(*ends(level), None, "exact over cases (Clopper and Pearson)", reason=reason, ends=ends)
+        se = float(np.sqrt(hit / clusters * (1 - hit / clusters) / clusters))
+        reason = f"in {hit} of {clusters} cases"
+        return Interval(*ends(level), se, "exact over cases (Clopper and Pearson)", reason=reason, ends=ends)
 
-    return Metric(
-        name="never_events",
-        compute=compute,
-        describe="contraindicated advice, and critical facts asserted after they were retired or reversed",
-        better="lower",
-        undefined="no conversation was held",
-        interval=interval,
-        whole_study=True,  # a number grows with the study: sites are pooled on the rate beside it
-    )
+    def bunched(scores: Scores, level: float) -> Interval:
+        events, conversations, _ = by_cluster(scores)
+        events, conversations = events[conversations > 0], conversations[conversations > 0]
+        method = "gamma on effective events"
+        if events.size < FEWEST_FOR_A_RATE:
+            few = "1 case is" if events.size == 1 else f"{events.size} cases are"
+            return Interval.refused(f"{few} too few for a rate", method=method)
+        if not events.any():
+            return Interval.refused("none was seen; never_event_rate has the bound", method=method)
+
+        def ends(at: float) -> tuple[float, float]:
+            low, high = intervals.event_rate_ends(events, conversations, level=at)
+            return 100 * low, 100 * high
+
+        return Interval(*ends(level), None, method, reason=few_clusters(events.size, "cases"), ends=ends)
+
+    common: dict[str, Any] = {"better": "lower", "undefined": none_held}
+    return [
+        Metric(
+            name="never_events",
+            compute=number,
+            describe="contraindicated advice, and critical facts asserted after they were retired or reversed",
+            interval=seen,
+            whole_study=True,  # a number grows with the study: sites are pooled on the rate beside it
+            **common,
+        ),
+        Metric(
+            name="never_event_rate",
+            compute=share,
+            describe="share of cases (or clusters of them) with at least one never-event",
+            interval=exact,
+            counts=lambda scores: tuple(map(float, touched(scores))),  # type: ignore[arg-type, return-value]
+            scale="logit",
+            **common,
+        ),
+        ratio(
+            *("never_events_per_100", lambda scores: 100 * of_row(scores, count), lambda scores: of_row(scores, held)),
+            share=False,
+            describe="never-events in a hundred conversations",
+            interval=bunched,
+            **common,
+        ),
+    ]

@@ -10,14 +10,14 @@ from workup import plugins
 from workup.errors import InputError, StudyError
 from workup.estimate import Draws
 from workup.metric import Metric
-from workup.scores import Scores
+from workup.scores import Levels, Scores
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, Watch
+from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
 from workup.tasks.conversation.cases import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.content import Ratings, extended_facts, rating_columns, read_ratings
 from workup.tasks.conversation.corpus import ConversationCorpus, corpus_of
 from workup.tasks.conversation.live import Readers, Shown
-from workup.tasks.conversation.metrics import METRIC_NAMES, Design, conversation_metrics
+from workup.tasks.conversation.metrics import METRIC_NAMES, SHARES, Design, conversation_metrics
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
 from workup.tasks.conversation.scoring import ConversationScores, as_scores, score_case
@@ -37,6 +37,7 @@ class ConversationTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    shares = SHARES
     headline = ("decay_gap", "recall_at_10", "recall", "decay_slope", "time_to_loss", "conflict_rate", "reversal_rate")
     batch = 1
     shows_text = False
@@ -79,6 +80,19 @@ class ConversationTask:
             source=part.path or "",
             seed=seed,
             recorded=recorded,
+        )
+
+    def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
+        """How the cases are grouped, placed and timed."""
+        if corpus is None:
+            return StudyDesign()
+        names = sorted({name for case in corpus.cases for name in case.groups})
+        sites = {case.site for case in corpus.cases if case.site is not None}
+        return StudyDesign(
+            groups={name: Levels.of([case.groups.get(name) for case in corpus.cases]) for name in names},
+            sites=sorted(sites) if sites else None,
+            placed=bool(sites),
+            timed=any(case.time is not None for case in corpus.cases),
         )
 
     def run(

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from scipy import special
 
 from workup.metric import FEWEST_PATIENTS, Concern, Family, Interval, Metric, linear, mean, ratio
-from workup.scores import Floats, Scores
+from workup.scores import Floats, Ints, Scores
 from workup.stats import calibration, refits, smooth
 from workup.stats.intervals import wilson, z_critical
 from workup.tasks.risk.discrimination import BOTH_CLASSES
 
-LOESS_BELOW = 5_000  # rows of the whole study; the choice is made once and serves every slice
 FEWEST_FOR_CURVE = 10  # events, and non-events: below that a curve with four bends separates them more often than not
+NO_CURVE = (
+    f"a curve needs at least {FEWEST_FOR_CURVE} rows with and {FEWEST_FOR_CURVE} without the event whose risks are "
+    "neither 0 nor 1"
+)
+MOVED = 0.5  # standard errors by which rows without log odds may move the slope before it is shown without them too
 SEPARATED = "has no finite value: no events, only events, risks that separate them perfectly, or all risks equal"
 
 
@@ -29,20 +34,26 @@ def _ones(scores: Scores) -> Floats:
 
 @dataclass(frozen=True)
 class Smoother:
-    """Which curve the study draws (loess or spline) and where the splines' knots stand; fixed for all slices."""
+    """Where the knots of a system's calibration curve stand: quantiles of all its risks, the same for every slice."""
 
-    kind: str
     knots: Floats
 
     @classmethod
     def of(cls, scores: Scores) -> Smoother:
-        """Loess below 5,000 rows, else splines; knots from the full data either way."""
-        kind = "loess" if len(scores) < LOESS_BELOW else "spline"
-        return cls(kind, smooth.knots(calibration.logit(scores["risk"]), scores.base_weight))
+        """Knots from the log odds of the full data; risks of 0 and 1 have none and are left out."""
+        inside = at_an_end(scores) == 0
+        if not inside.any():
+            return cls(np.zeros(0))
+        return cls(smooth.knots(calibration.logit(scores["risk"][inside]), scores.base_weight[inside]))
 
 
 def _log_odds(scores: Scores) -> Floats:
     return scores.kept("log odds", lambda: calibration.logit(scores["risk"]))
+
+
+def at_an_end(scores: Scores) -> Ints:
+    """Which rows have a risk of 0 (1) or of 1 (2), and so no log odds; 0 for the others."""
+    return scores.kept("at an end", lambda: calibration.at_an_end(scores["risk"]))
 
 
 def _slope_replicates(scores: Scores, weights: Floats) -> Floats:
@@ -56,6 +67,14 @@ def _in_the_large_replicates(scores: Scores, weights: Floats) -> Floats:
 
 
 def _slope_interval(scores: Scores, level: float) -> Interval:
+    found = _plain_slope_interval(scores, level)
+    without = slope_without_ends(scores, level)
+    if without is None:
+        return found
+    return replace(found, reason="; ".join(filter(None, (found.reason, without.sentence))))
+
+
+def _plain_slope_interval(scores: Scores, level: float) -> Interval:
     y, lp = scores["outcome"], _log_odds(scores)
     if scores.independent:
         fitted = calibration.slope(y, lp, scores.base_weight)
@@ -64,15 +83,76 @@ def _slope_interval(scores: Scores, level: float) -> Interval:
     return _cr2_interval(scores, *calibration.slope_robust(y, lp, scores.base_weight, scores.patient, level=level))
 
 
+@dataclass(frozen=True)
+class WithoutEnds:
+    """The slope of the rows whose risks are neither 0 nor 1, where it is another one than that of all rows."""
+
+    rows: int  # with a risk of 0 or 1
+    value: float | None
+    interval: Interval | None
+    moved: float | None  # by how many standard errors of the slope of all rows
+
+    @property
+    def sentence(self) -> str:
+        """What a reader of the slope of all rows must know."""
+        said = (
+            f"{self.rows:,} risks are 0 or 1 and have no log odds; the slope takes them as {calibration.CLIP:g} from "
+            "the end, and that choice moves it"
+        )
+        if self.value is None or self.interval is None:
+            return f"{said}: without these rows there is no slope"
+        ends = "no interval"
+        if self.interval.low is not None and self.interval.high is not None:
+            ends = f"{self.interval.low:.3g} to {self.interval.high:.3g}"
+        return f"{said}: without these rows it is {self.value:.3g} ({ends})"
+
+
+def slope_without_ends(scores: Scores, level: float = 0.95) -> WithoutEnds | None:
+    """The slope without risks of 0 and 1; None where there are none, or where they move it by half a standard error
+    at most."""
+    ends = at_an_end(scores) > 0
+    if not ends.any():
+        return None
+    count, inside = int(ends.sum()), scores.take(np.flatnonzero(~ends))
+    value = float(_slope_replicates(inside, inside.base_weight[None, :])[0]) if len(inside) else np.nan
+    if not np.isfinite(value):
+        return WithoutEnds(count, None, None, None)
+    whole = calibration.slope(scores["outcome"], _log_odds(scores), scores.base_weight)
+    se = _plain_slope_interval(scores, level).se or whole.se
+    moved = abs(value - whole.value) / se
+    if not moved > MOVED:
+        return None
+    return WithoutEnds(count, value, _plain_slope_interval(inside, level), moved)
+
+
 def _citl_interval(scores: Scores, level: float) -> Interval:
     y, lp = scores["outcome"], _log_odds(scores)
     if scores.independent:
         fitted = calibration.in_the_large(y, lp, scores.base_weight)
         low, high = calibration.in_the_large_profile(y, lp, fitted, level=level)
-        return Interval(low, high, fitted.se, "profile likelihood")
-    return _cr2_interval(
-        scores, *calibration.in_the_large_robust(y, lp, scores.base_weight, scores.patient, level=level)
-    )
+        found = Interval(low, high, fitted.se, "profile likelihood")
+    else:
+        found = _cr2_interval(
+            scores, *calibration.in_the_large_robust(y, lp, scores.base_weight, scores.patient, level=level)
+        )
+    return replace(found, reason="; ".join(filter(None, (found.reason, _in_the_large_rests_on_ends(scores, found.se)))))
+
+
+def _in_the_large_rests_on_ends(scores: Scores, se: float | None) -> str:
+    """Said where the distance from the end at which risks of 0 and 1 are taken decides calibration-in-the-large.
+
+    It hardly ever does: a risk of 1e-6 expects no more events than one of 1e-9. Where most risks are 0 or 1 it does.
+    """
+    ends = int(np.count_nonzero(at_an_end(scores)))
+    if not ends or not se:
+        return ""
+    y, p, w = scores["outcome"], scores["risk"], scores.base_weight
+    values = [
+        calibration.in_the_large(y, calibration.logit(p, clip=clip), w).value for clip in (calibration.CLIP, 1e-9)
+    ]
+    if abs(values[1] - values[0]) <= MOVED * se:
+        return ""
+    return f"{ends:,} risks are 0 or 1; taking them as {calibration.CLIP:g} from the end decides this figure"
 
 
 def _cr2_interval(scores: Scores, ends: tuple[float, float], se: float) -> Interval:
@@ -93,27 +173,35 @@ def _few_patients(scores: Scores, method: str) -> Interval | None:
     )
 
 
-def _oe_interval(scores: Scores, level: float) -> Interval:
+Expected = Literal["sampled", "fixed"]
+
+
+def _oe_interval(scores: Scores, level: float, expected: Expected) -> Interval:
     y, p, w = scores["outcome"], scores["risk"], scores.base_weight
     if not np.any(y > 0):
         return Interval.refused("no events, so the logarithm of O/E has no variance", method="log scale")
     if np.all(y > 0):
         return _oe_of_events_alone(scores, level)
-    if scores.independent:
-        ends, log_se = calibration.oe_interval(float(y.sum()), float(p.sum()), len(scores), level=level)
-        method = "log scale"
-    else:
-        method = "log scale, patient totals"
-        refused = _few_patients(scores, method)
-        if refused is not None:
-            return refused
-        ends, log_se = calibration.oe_interval_clustered(y, p, w, scores.patient, level=level)
-    return Interval(ends.low, ends.high, float(w @ y / (w @ p)) * log_se, method)
+    units = "" if scores.independent else ", patient totals"
+    method = f"log scale{units}" if expected == "sampled" else f"log scale{units}, expected events taken as fixed"
+    refused = None if scores.independent else _few_patients(scores, method)
+    if refused is not None:
+        return refused
+
+    def found(at: float) -> tuple[tuple[float, float], float]:
+        if expected == "sampled":
+            return calibration.oe_interval(y, p, w, scores.patient, level=at)
+        if scores.independent:
+            return calibration.oe_interval_expected_fixed(float(y.sum()), float(p.sum()), len(scores), level=at)
+        return calibration.oe_interval_expected_fixed_clustered(y, p, w, scores.patient, level=at)
+
+    (low, high), log_se = found(level)
+    return Interval(low, high, float(w @ y / (w @ p)) * log_se, method, ends=lambda at: found(at)[0])
 
 
 def _oe_of_events_alone(scores: Scores, level: float) -> Interval:
     """Where every row has the event the variance of log O is estimated as 0, which is not certainty: ten of ten are
-    compatible with far less. Wilson's ends of the share carry over, since E is taken as fixed."""
+    compatible with far less. Wilson's ends of the share carry over, with E taken as fixed, whatever is chosen."""
     if not scores.independent:
         return Interval.refused("every row has the event, so how patients cluster cannot be seen", method="log scale")
     n, expected = len(scores), float(scores["risk"].sum())
@@ -154,8 +242,11 @@ def _nagelkerke(sums: Floats) -> Floats:
         return np.asarray(np.where((null < 0) & (impossible <= 0), explained / most, np.nan))
 
 
-def calibration_metrics() -> list[Metric]:
-    """Slope, calibration-in-the-large, O/E, Brier, scaled Brier and Nagelkerke's R²."""
+def calibration_metrics(*, expected: Expected = "sampled") -> list[Metric]:
+    """Slope, calibration-in-the-large, O/E, Brier, scaled Brier and Nagelkerke's R².
+
+    The interval of O/E takes the expected events as sampled with the patients, or as fixed, which is customary.
+    """
     return [
         Metric(
             name="calibration_slope",
@@ -190,7 +281,7 @@ def calibration_metrics() -> list[Metric]:
             target=1.0,
             scale="log",
             undefined="all risks are 0",
-            interval=_oe_interval,
+            interval=lambda s, level: _oe_interval(s, level, expected),
             events="outcome",
         ),
         mean(
@@ -222,25 +313,19 @@ def calibration_metrics() -> list[Metric]:
 
 
 def calibration_distances(smoother: Smoother) -> list[Metric]:
-    """ICI, E50, E90 and Emax: how far the smooth curve lies from the diagonal."""
+    """ICI, E50, E90 and Emax: how far the smooth curve lies from the diagonal.
+
+    A risk of 0 or 1 is no part of the curve; its row is held against the observed share at that end.
+    """
 
     def replicates(scores: Scores, weights: Floats) -> Mapping[str, Floats]:
-        events = scores["outcome"].sum()
-        if min(events, len(scores) - events) < FEWEST_FOR_CURVE:
+        apart = at_an_end(scores)
+        if not enough_for_curve(scores["outcome"][apart == 0]):
             return {name: np.full(len(weights), np.nan) for name in smooth.Distances._fields}
         found = smooth.spline_distance_replicates(
-            _log_odds(scores), scores["outcome"], scores["risk"], weights, at=smoother.knots
+            _log_odds(scores), scores["outcome"], scores["risk"], weights, at=smoother.knots, apart=apart
         )
         return found._asdict()
-
-    def by_loess(name: str) -> Callable[[Scores], float]:
-        def drawn(scores: Scores) -> float:
-            curve = smooth.loess(scores["risk"], scores["outcome"], scores["risk"], weight=scores.weight)
-            weights = None if scores.weight is None else scores.weight[None, :]
-            found = smooth.distances(curve[None, :], scores["risk"], weights)
-            return float(found._asdict()[name][0])
-
-        return drawn
 
     family = Family(replicates)
     what = {
@@ -255,14 +340,20 @@ def calibration_distances(smoother: Smoother) -> list[Metric]:
             compute=lambda s, w, name=name: replicates(s, w)[name],  # type: ignore[misc]
             describe=text,
             better="lower",
-            undefined=f"a curve needs at least {FEWEST_FOR_CURVE} rows with and {FEWEST_FOR_CURVE} without the event",
+            undefined=NO_CURVE,
             events="outcome",
             family=family,
-            drawn=by_loess(name) if smoother.kind == "loess" else None,
+            grows_as_n_falls=True,
             whole_study=True,
         )
         for name, text in what.items()
     ]
+
+
+def enough_for_curve(outcome: Floats) -> bool:
+    """Are there events and non-events enough for a curve?"""
+    events = outcome.sum()
+    return bool(min(events, outcome.size - events) >= FEWEST_FOR_CURVE)
 
 
 def expected_calibration_error(bins: int = 10) -> Metric:
@@ -285,4 +376,5 @@ def expected_calibration_error(bins: int = 10) -> Metric:
         describe=f"mean gap between observed and predicted over {bins} bins; biased upwards, shown on request",
         better="lower",
         events="outcome",
+        grows_as_n_falls=True,
     )

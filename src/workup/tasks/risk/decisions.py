@@ -64,6 +64,7 @@ def at_threshold(threshold: float) -> list[Metric]:
             no_others,
             parity=True,
             joint_gap=ODDS,
+            complement="false_positive_rate",
         ),
         share("ppv", true_positive, flagged, "share of flagged rows with the event", "no row is flagged", parity=True),
         share(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from workup.metric import Metric
 from workup.tasks.risk.calibration_metrics import (
     FEWEST_FOR_CURVE,
+    Expected,
     Smoother,
     calibration_distances,
     calibration_metrics,
@@ -58,9 +59,11 @@ METRIC_NAMES = (
 ON_REQUEST = ("accuracy", "f1", "ece")
 
 
-def risk_metrics(*, thresholds: Sequence[float], smoother: Smoother, also: Collection[str] = ()) -> list[Metric]:
+def risk_metrics(
+    *, thresholds: Sequence[float], smoother: Smoother, also: Collection[str] = (), expected: Expected = "sampled"
+) -> list[Metric]:
     """Every metric of the risk task, in the order of the report; those of `ON_REQUEST` only where `also` names them."""
-    metrics = discrimination() + calibration_metrics() + calibration_distances(smoother)
+    metrics = discrimination() + calibration_metrics(expected=expected) + calibration_distances(smoother)
     if "ece" in also:
         metrics.append(expected_calibration_error())
     for threshold in thresholds:

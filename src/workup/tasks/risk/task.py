@@ -18,13 +18,29 @@ from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, Table, Watch, misrecorded
+from workup.task import (
+    UNLIMITED,
+    Budget,
+    Case,
+    Corpus,
+    Engine,
+    OutputLog,
+    Part,
+    RiskSystem,
+    StudyDesign,
+    Table,
+    Watch,
+    misrecorded,
+)
+from workup.tasks.risk.backwards import runs_backwards
+from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
-from workup.tasks.risk.panels import panels
+from workup.tasks.risk.panels import calibration_by_group, panels
+from workup.tasks.risk.sweep import sweep
 
 # The scale on which sites are pooled; neither a threshold nor a smoother changes it.
-_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother("spline", np.zeros(0)), also=ON_REQUEST)
+_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)), also=ON_REQUEST)
 _SCALES = {metric.name: metric.scale for metric in _EVERY if not metric.whole_study and metric.name != "ece"}
 _GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
 _TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
@@ -45,6 +61,7 @@ class RiskTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    shares = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "alert_rate")
     headline = ("auroc", "auprc", "brier", "sensitivity", "specificity", "ppv", "npv", *_TARGETS)
     batch = _BATCH
     shows_text = False
@@ -68,6 +85,30 @@ class RiskTask:
             notes=cohort.notes,
             cohort=cohort,
         )
+
+    def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
+        """What the columns of the study say, and the levels of the table where it could be read."""
+        assert study.columns is not None
+        thresholds = study.all_thresholds()
+        smoother = Smoother(np.zeros(0))
+        metrics = risk_metrics(thresholds=thresholds, smoother=smoother, also=asked_for(study))
+        held = {metric.name for metric in metrics}
+        needs = "it needs a decision threshold, such as thresholds: [0.2]"
+        cohort = None if corpus is None else _cohort(corpus)
+        site = None if cohort is None or cohort.site is None else Levels.of(cohort.site)
+        return StudyDesign(
+            groups=None if cohort is None else {name: Levels.of(column) for name, column in cohort.groups.items()},
+            sites=None if site is None else site.names,
+            placed=study.columns.site is not None,
+            timed=study.columns.time is not None,
+            metrics=metrics,
+            absent={name: needs for name in METRIC_NAMES if name not in held and not thresholds},
+        )
+
+    def check_recorded(self, system: RiskSystem, corpus: Corpus) -> None:
+        """Refuse recorded risks that could not be scored; nothing is run for it."""
+        cohort = _cohort(corpus)
+        _checked(system.predict(cohort.table), len(cohort), 0)
 
     def _table(self, study: Study, table: Any) -> tuple[Table, str, int | None]:
         part = study.corpus
@@ -149,7 +190,12 @@ class RiskTask:
 
     def metrics(self, scores: Scores, study: Study) -> list[Metric]:
         """Discrimination, calibration and, at every named threshold, decisions."""
-        return risk_metrics(thresholds=study.all_thresholds(), smoother=Smoother.of(scores), also=asked_for(study))
+        return risk_metrics(
+            thresholds=study.all_thresholds(),
+            smoother=Smoother.of(scores),
+            also=asked_for(study),
+            expected=study.calibration.expected_events,
+        )
 
     def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
         """All of them."""
@@ -160,8 +206,17 @@ class RiskTask:
         return iter(())
 
     def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
-        """The four panels (ROC, calibration, decision curve, risk distributions) and the summary."""
-        return panels(scores, Smoother.of(scores))
+        """The four panels (ROC, calibration, decision curve, risk distributions), the summary, what every threshold
+        would mean, and what must be read first."""
+        smoother = Smoother.of(scores)
+        column = study.columns.risk if study.columns is not None and not study.systems else None
+        alarm = runs_backwards(scores, column)
+        return {
+            **({"alarms": [alarm]} if alarm else {}),
+            **panels(scores, smoother, seed=study.seed, loess=study.calibration.loess_curve),
+            "threshold_sweep": sweep(scores, study.all_thresholds()),
+            "calibration_by_group": calibration_by_group(scores, smoother),
+        }
 
     def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
         """What a reader must know before the first number."""
@@ -169,9 +224,7 @@ class RiskTask:
         refused = int(np.count_nonzero(~np.isfinite(outputs)))
         if refused:
             said.append(f"The model gave no risk for {refused} of {len(outputs)} rows; they are in no metric.")
-        clipped = calibration.n_clipped(scores["risk"])
-        if clipped:
-            said.append(f"{clipped} risks of (nearly) 0 or 1 were clipped to 1e-6 inside logarithms only.")
+        said += _about_ends(scores)
         if not study.all_thresholds():
             said.append("No decision threshold was named, so sensitivity, PPV and their kin are not shown.")
         if scores.weight is not None:
@@ -206,6 +259,25 @@ class RiskTask:
             return replace(scores, values={**scores.values, "risk": risks})
 
         return refitted
+
+
+def _about_ends(scores: Scores) -> Iterator[str]:
+    """Where risks of 0 and 1 enter the figures, which have no log odds."""
+    ends = calibration.n_clipped(scores["risk"])
+    if not ends:
+        return
+    without = slope_without_ends(scores)
+    slope = f"The calibration slope takes them as {calibration.CLIP:g} from the end"
+    if without is None:
+        slope += f", which moves it by at most {MOVED:g} of its standard errors."
+    elif without.value is None:
+        slope += " and rests on that choice alone."
+    else:
+        slope += f" and rests on that choice: without these rows it is {without.value:.2f}."
+    yield (
+        f"{ends:,} of {len(scores):,} risks are 0 or 1 (or within {calibration.CLIP:g}) and have no log odds. {slope} "
+        "The calibration curve leaves them out; ICI and its kin take each end's own observed share."
+    )
 
 
 def asked_for(study: Study) -> set[str]:

@@ -22,6 +22,8 @@ class Facts:
     documents: int = 0
     patients: set[int] = field(default_factory=set)
     unnamed: int = 0  # documents without a patient, each a patient of its own
+    placed: bool = False  # some document names its site
+    timed: bool = False  # some document has a time
     complete: bool = False
     _sum: int = 0
 
@@ -38,6 +40,8 @@ class Facts:
     def add(self, batch: Batch) -> None:
         """Count and hash a batch; readings of one document count once and are hashed each."""
         first = batch.first or [True] * len(batch)
+        self.placed |= any(site is not None for site in batch.about.get("site") or ())
+        self.timed |= any(time is not None for time in batch.about.get("time") or ())
         gold = 0
         for i, (count, text, one, patient) in enumerate(
             zip(batch.counts, batch.texts, first, batch.column("patient"), strict=True)

@@ -10,7 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from workup.metric import FEWEST_CLUSTERS, Column, Concern, Interval, Metric, linear, ratio, share_interval
+from workup.metric import (
+    FEWEST_CLUSTERS,
+    Column,
+    Concern,
+    Interval,
+    Metric,
+    clustered_interval,
+    clustered_rows,
+    few_clusters,
+    linear,
+    ratio,
+    share_interval,
+)
 from workup.scores import Floats, Scores
 from workup.stats import intervals
 from workup.tasks.spans import columns
@@ -45,11 +57,7 @@ _LEAK_CONCERN = Concern(0.05, 0.10, 0.10)
 
 def share(name: str, top: Column, bottom: Column, **fields: Any) -> Metric:
     """A ratio of sums over documents. A row may hold many units, so units cluster even where patients do not repeat."""
-
-    def interval(scores: Scores, level: float) -> Interval:
-        return clustered(top(scores), bottom(scores), scores, level)
-
-    return ratio(name, top, bottom, interval=interval, **fields)
+    return ratio(name, top, bottom, **fields)
 
 
 def weighed(metric: Metric, top: Column, bottom: Column, units: Column) -> Metric:
@@ -63,19 +71,11 @@ def weighed(metric: Metric, top: Column, bottom: Column, units: Column) -> Metri
         if not units(scores).sum():
             return Interval.refused(metric.undefined, status="undefined")
         scale = float(units(scores).sum()) / float(bottom(scores).sum())
-        found = clustered(top(scores) * scale, bottom(scores) * scale, scores, level)
-        return replace(found, reason="") if found.status == "ok" else found
+        found = share_interval(top(scores) * scale, bottom(scores) * scale, scores, level)
+        # Weights are no rows, so neither a design effect of theirs nor what so many clusters can show means anything.
+        return replace(found, reason=few_clusters(found.clusters or 0)) if found.status == "ok" else found
 
     return replace(metric, counts=None, interval=interval)
-
-
-def clustered(top: Floats, bottom: Floats, scores: Scores, level: float) -> Interval:
-    """Wilson's interval on the effective n, patients being the clusters; plain where each counts one unit at most."""
-    counted = bottom > 0
-    single = float(bottom.max(initial=0.0)) <= 1 and np.unique(scores.patient[counted]).size == int(counted.sum())
-    if scores.weight is None and single:
-        return share_interval(top, bottom, scores, level)
-    return share_interval(top, bottom, replace(scores, weight=scores.base_weight), level)
 
 
 # ---- recall, precision, F ------------------------------------------------------------------------------------------
@@ -177,11 +177,13 @@ def _linearised(
     *,
     floor: Callable[[Floats], float],
 ) -> Interval:
-    """Wilson's interval on the n that a share of this linearised variance over patients would have.
+    """Clopper and Pearson's interval on the n that a share of this linearised variance over patients would have.
 
-    Derivatives are taken by differences of the totals; the variance is that of patients' influences.
+    Derivatives are taken by differences of the totals; the variance is that of patients' influences over `floor`, that
+    of independent units. As for a share, an assumed design effect counts while few patients tell another, and no low
+    end lies above what a perfect result of so many patients would have.
     """
-    method = "Wilson on effective n, linearised"
+    method = "exact on effective rows, linearised"
     weighted = sums * scores.base_weight[:, None]
     _, codes = np.unique(scores.patient, return_inverse=True)
     by_patient = np.column_stack([np.bincount(codes, weights=one) for one in weighted.T])
@@ -194,18 +196,31 @@ def _linearised(
         )
     totals = counted.sum(axis=0)
     value = float(finish(totals))
-    effective, se, degrees = float(clusters), 0.0, clusters - 1.0  # all or none: patients are counted
+    golds = clustered_rows(sums[:, 1], sums[:, 1], scores)
+    effective, se, degrees = 0.0, 0.0, clusters - 1.0
     if 0 < value < 1:
         step = 1e-6 * np.maximum(totals, 1.0)
         slope = np.array([float(finish(totals + d) - finish(totals - d)) / (2 * d.sum()) for d in np.diag(step)])
         influence = counted @ slope  # sums to the derivative along the totals, which is 0 for a ratio
         influence -= influence.mean()
-        variance = max(floor(totals), clusters / (clusters - 1) * float(influence @ influence))
-        if variance > 0:
-            effective, se, degrees = value * (1 - value) / variance, float(np.sqrt(variance)), _degrees(influence)
+        alone, seen = floor(totals), clusters / (clusters - 1) * float(influence @ influence)
+        alone = alone if alone > 0 else value * (1 - value) / golds.rows
+        se, size = float(np.sqrt(max(alone, seen))), value * (1 - value) / alone
+        weighed = intervals.weigh_design_effect(
+            np.array([max(1.0, seen / alone)]),
+            np.array([size * min(value, 1 - value)]),
+            assumed=golds.assumed_effect,
+            clusters=clusters,
+        )
+        effective, degrees = size / float(weighed.effect[0]), min(_degrees(influence), float(weighed.df[0]))
 
     def ends(at: float) -> tuple[float, float]:
-        return intervals.wilson(value, effective, level=at, critical=intervals.t_critical(at, degrees))
+        ceiling = golds.ceiling(at)
+        if not 0 < value < 1:
+            return (ceiling, 1.0) if value >= 1 else (0.0, 1 - ceiling)
+        n = effective * float(intervals.korn_graubard(np.array([degrees]), level=at)[0])
+        low, high = intervals.clopper_pearson(value * n, n, level=at)
+        return min(low, ceiling), max(high, 1 - ceiling)
 
     return Interval(*ends(level), se, method, ends=ends)
 
@@ -371,10 +386,15 @@ def _entity_recall(policy: str, at: dict[str, str]) -> list[Metric]:
 
 
 def _leak_interval(leaking: Floats, holding: Floats, scores: Scores, level: float) -> Interval:
-    """Clustered Wilson; without a single leak the exact one-sided bound, over patients."""
-    if float(leaking @ scores.base_weight) > 0:
-        return clustered(leaking, holding, scores, level)
-    return no_leak_bound(int(np.unique(scores.patient[holding > 0]).size), level)
+    """That of a share; without a single leak in independent documents the exact one-sided bound.
+
+    Where documents repeat within patients, none and one leak are judged by one rule, so that the bound of none never
+    lies above that of one.
+    """
+    found = clustered_rows(leaking, holding, scores)
+    if found.independent and found.share == 0:
+        return no_leak_bound(found.clusters, level)
+    return clustered_interval(found, level)
 
 
 def no_leak_bound(patients: int, level: float) -> Interval:
@@ -415,9 +435,7 @@ def _leak_rate_patient(leaking: Column, holding: Column, at: dict[str, str], pat
     def interval(scores: Scores, level: float) -> Interval:
         leaks, holds, weight, _ = sums(scores)
         patients = Scores.of({"one": holds}, weight=None if scores.weight is None else weight)
-        if not (leaks @ weight):
-            return no_leak_bound(int(holds.sum()), level)
-        return share_interval(leaks, holds, patients, level)
+        return _leak_interval(leaks, holds, patients, level)
 
     def counts(scores: Scores) -> tuple[float, float]:
         leaks, holds, weight, _ = sums(scores)

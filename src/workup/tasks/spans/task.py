@@ -16,7 +16,20 @@ from workup.errors import InputError, RunError, StudyError, SystemFailure
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, SpanSystem, Watch, misrecorded
+from workup.task import (
+    UNLIMITED,
+    Budget,
+    Case,
+    Corpus,
+    Engine,
+    OutputLog,
+    Paired,
+    Part,
+    SpanSystem,
+    StudyDesign,
+    Watch,
+    misrecorded,
+)
 from workup.tasks.guarding import guarded
 from workup.tasks.sampling import sampled_ids
 from workup.tasks.spans.batches import batches_of
@@ -64,6 +77,7 @@ class SpansTask:
     metric_names = METRIC_NAMES
     scales = _SCALES
     goals = _GOALS
+    shares = tuple(name for name, scale in _SCALES.items() if scale == "logit")
     headline = (
         "recall",
         "precision",
@@ -99,6 +113,12 @@ class SpansTask:
             for _ in corpus.batches():  # every fault of the corpus is found before a system is asked
                 pass
         return replace(corpus, cases=DocumentCases(corpus), sha256=corpus.facts.sha256)
+
+    def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
+        """Whether documents name sites and times, where they were read before the detector is asked."""
+        if not isinstance(corpus, SpansCorpus) or not corpus.facts.complete:
+            return StudyDesign()
+        return StudyDesign(placed=corpus.facts.placed, timed=corpus.facts.timed)
 
     def _source(self, study: Study, table: Any) -> tuple[Callable[[], Any], str, int | None]:
         part = study.corpus

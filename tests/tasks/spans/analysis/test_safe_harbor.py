@@ -27,15 +27,26 @@ def test_every_leaf_with_a_letter_stands_under_it_with_its_condition() -> None:
     assert under["zip"][1] and under["facility"][1] and under["city"] == ("B", None)
 
 
-def test_without_a_miss_the_bound_is_exact_over_patients() -> None:
-    for patients, expected in ((1, 0.95), (59, 0.0495), (299, 0.00997), (2995, 0.00099975)):
+def test_without_a_miss_the_bound_is_what_so_many_patients_can_show() -> None:
+    for patients, expected in ((59, 0.0251), (299, 0.00500), (2995, 0.000500)):
         share = share_of(np.full(patients, 4.0), np.full(patients, 4.0))
-        assert share.miss_upper == pytest.approx(1 - 0.05 ** (1 / patients), rel=1e-9)
-        assert share.miss_upper == pytest.approx(expected, rel=2e-3)
+        assert share.miss_upper == pytest.approx(1 - 0.05 ** ((1 + 3 / 3) / (4 * patients)), rel=1e-9)
+        assert share.miss_upper == pytest.approx(expected, rel=5e-3)
         assert (share.golds, share.patients, share.patients_missed, share.recall) == (4 * patients, patients, 0, 1.0)
-        assert share.miss_method == "exact over patients"
-    # Ten times the golds in the same patients say no more.
-    assert share_of(np.full(59, 40.0), np.full(59, 40.0)).miss_upper == share_of(np.ones(59), np.ones(59)).miss_upper
+        assert share.miss_method == "exact on effective rows, monotone"
+    # However many golds each of them has, no more than three of a patient count.
+    many = share_of(np.full(59, 4000.0), np.full(59, 4000.0)).miss_upper
+    assert many == pytest.approx(1 - 0.05 ** (1 / (3 * 59)), rel=1e-3)
+    # A miss turned into a hit never raises the bound.
+    missed = share_of(np.full(59, 4.0), np.array([3.0] + [4.0] * 58)).miss_upper
+    assert missed is not None and missed >= 0.0251
+
+
+def test_golds_of_one_patient_have_a_bound_and_no_interval() -> None:
+    share = share_of(np.full(1, 4.0), np.full(1, 4.0))
+    assert (share.low, share.high, share.miss_method) == (None, None, "exact over patients")
+    assert share.miss_upper == pytest.approx(0.95)
+    assert "one patient" in share.reason
 
 
 def test_one_gold_in_each_patient_is_a_plain_binomial() -> None:
@@ -49,16 +60,19 @@ def test_one_gold_in_each_patient_is_a_plain_binomial() -> None:
 
 def test_golds_that_are_missed_together_count_as_patients() -> None:
     # 20 patients with two golds each, five of whom are missed altogether: variance 20/19 · 15/40² = 0.0098684, binomial
-    # 0.75 · 0.25 / 40 = 0.0046875, a design effect of 2.10526 and 19 golds' worth.
+    # 0.75 · 0.25 / 40 = 0.0046875, a design effect of 2.10526 (above the 4/3 assumed) and 19 golds' worth. The rarer
+    # answer was given 10/2.10526 = 4.75 times, which tells as much as 3.8 patients: t on 9.8 degrees of freedom.
     golds, hits = np.full(20, 2.0), np.array([2.0] * 15 + [0.0] * 5)
     share = share_of(golds, hits)
-    assert share.effective_n == pytest.approx(19)
-    critical = intervals.t_critical(0.95, 19)
-    assert (share.low, share.high) == pytest.approx(intervals.wilson(0.75, 19, critical=critical))
-    one_sided = intervals.wilson(0.75, 19, critical=intervals.t_critical(0.90, 19))
-    assert share.miss_upper == pytest.approx(1 - one_sided.low)
+    n = 19 * (intervals.z_critical(0.95) / intervals.t_critical(0.95, 3.8 + 6)) ** 2
+    assert share.effective_n == pytest.approx(n)
+    # Not below Clopper and Pearson's on that many: a worse result spread more evenly may have a higher low end.
+    assert share.low is not None and share.low >= intervals.clopper_pearson(0.75 * n, n).low - 1e-12
+    assert share.high is not None and share.high <= intervals.clopper_pearson(0.75 * n, n).high + 1e-12
+    clustered = intervals.clustered_share(hits, golds, np.arange(20), np.ones(20))
+    assert share.miss_upper == pytest.approx(1 - intervals.effective_ends(clustered, level=0.90).low)
     assert share.miss_upper > 0.25 and share.patients_missed == 5
-    assert share.miss_method == share.method == "Wilson on effective n"
+    assert share.miss_method == share.method == "exact on effective rows, monotone"
 
 
 def test_patients_without_such_a_gold_do_not_count() -> None:
@@ -67,14 +81,15 @@ def test_patients_without_such_a_gold_do_not_count() -> None:
     assert share_of(some, hits) == share_of(padded, np.append(hits, np.zeros(50)))
 
 
-def test_few_patients_get_no_interval_and_still_a_bound() -> None:
+def test_few_patients_get_a_wide_interval_and_a_warning() -> None:
     share = share_of(np.full(5, 2.0), np.array([2.0, 2.0, 2.0, 2.0, 1.0]))
-    assert (share.recall, share.low, share.high) == (0.9, None, None)
-    assert "5 patients" in share.reason
-    assert share.miss_upper == pytest.approx(0.657408, abs=1e-6)  # one patient in five, one-sided
-    assert share.miss_method == "exact over patients with a miss"
+    assert share.recall == 0.9
+    assert share.low is not None and share.low < 0.4
+    assert "only 5 patients: read with care" in share.reason
     clean = share_of(np.full(5, 2.0), np.full(5, 2.0))
-    assert clean.low is None and clean.miss_upper == pytest.approx(1 - 0.05**0.2)
+    assert clean.low is not None and clean.low > share.low
+    assert clean.miss_upper == pytest.approx(1 - 0.05 ** ((1 + 1 / 3) / 10))
+    assert share.miss_upper is not None and share.miss_upper > clean.miss_upper
 
 
 def test_all_missed_is_a_bound_of_one() -> None:

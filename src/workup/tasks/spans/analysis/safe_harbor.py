@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-from workup.metric import FEWEST_CLUSTERS
+from workup.metric import CLUSTERED, few_clusters
 from workup.stats import intervals
 from workup.tasks.spans.labels import BRANCHES, LETTERS, SCHEME, leaves_of
 
@@ -45,7 +45,7 @@ class Share(NamedTuple):
     """Golds found, with the interval of recall and the one-sided upper bound of the miss rate; None where unknown.
 
     `patients` have at least one such gold, `patients_missed` at least one that was not found. `effective_n` is how many
-    independent golds these are worth. `reason` says why an end is missing.
+    independent golds these are worth. `reason` says why an end is missing, or warns of few patients.
     """
 
     golds: int
@@ -124,15 +124,13 @@ def safe_harbor(counts: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, le
 def share_of(golds: Floats, hits: Floats, *, level: float = 0.95) -> Share:
     """Recall over golds that cluster in patients, one entry per patient.
 
-    The interval is Wilson's on the effective n, or on golds where no patient has two. The bound of the miss rate is
-    one-sided. Without a miss it is exact over patients, since golds of one patient are missed together; with misses it
-    is exact where no patient has two golds, else the upper end that belongs to the interval. Below ten patients no
-    design effect can be seen: then it is exact over patients with a miss, which cannot be less than the share missed
-    in the average patient.
+    The interval is Wilson's on golds where no patient has two, else that of a clustered share. The bound of the miss
+    rate is one-sided: exact over patients where no patient has two golds, else what the low end of the interval leaves
+    at that level. Of a single patient with several golds only the bound exists, exact over patients.
 
     >>> clean = share_of(np.full(100, 3.0), np.full(100, 3.0))
     >>> clean.golds, clean.patients, round(clean.miss_upper, 4), clean.miss_method
-    (300, 100, 0.0295, 'exact over patients')
+    (300, 100, 0.0165, 'exact on effective rows, monotone')
     """
     use = golds > 0
     d, x = golds[use], hits[use]
@@ -145,21 +143,21 @@ def share_of(golds: Floats, hits: Floats, *, level: float = 0.95) -> Share:
         low, high = intervals.wilson(found / total, total, level=level)
         bound = intervals.clopper_pearson(missed, patients, level=sides).high
         return Share(total, found, patients, missed, found / total, low, high, "Wilson", float(total), bound, _OVER)
+    share = found / total
+    if patients < 2:
+        bound = intervals.clopper_pearson(missed, patients, level=sides).high
+        reason = "all golds are of one patient; an interval needs at least two"
+        return Share(total, found, patients, missed, share, None, None, CLUSTERED, None, bound, _OVER, reason)
     clustered = intervals.clustered_share(x, d, np.arange(patients), np.ones(patients))
-    share, method, n = found / total, "Wilson on effective n", clustered.effective_n
-    exact = intervals.clopper_pearson(missed, patients, level=sides).high
-    if patients < FEWEST_CLUSTERS:
-        reason = f"golds repeat within {patients} patients; {FEWEST_CLUSTERS} are needed for an interval"
-        bound_method = _OVER if not missed else _WITH_MISS
-        return Share(total, found, patients, missed, share, None, None, method, None, exact, bound_method, reason)
-    ends = intervals.wilson_clustered(clustered, level=level)
-    upper, bound_method = exact, _OVER
-    if missed:
-        upper, bound_method = 1 - intervals.wilson_clustered(clustered, level=sides).low, method
-    return Share(total, found, patients, missed, share, *ends, method, n, upper, bound_method)
+    ends, upper = (intervals.effective_ends(clustered, level=one) for one in (level, sides))
+    n, few = clustered.effective_n(level), few_clusters(patients, "patients")
+    return Share(
+        *(total, found, patients, missed, share, *ends, CLUSTERED, n, 1 - upper.low, CLUSTERED),
+        reason=few,
+    )
 
 
-_OVER, _WITH_MISS = "exact over patients", "exact over patients with a miss"
+_OVER = "exact over patients"
 
 
 def _checked(counts: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]) -> dict[str, tuple[Floats, Floats]]:

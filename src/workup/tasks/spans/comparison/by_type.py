@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.metric import FEWEST_CLUSTERS
-from workup.stats.intervals import mcnemar
+from workup.metric import FEWEST_CLUSTERS, FEWEST_FOR_SHARES
+from workup.stats.intervals import mcnemar, share_difference
 from workup.stats.multiplicity import adjust
 from workup.stats.paired_gaps import patient_gap, sign_flip
 from workup.tasks.spans.comparison.emitting import UNKNOWN, Emits
@@ -94,11 +94,14 @@ def _differences(counts: Counts, *, halves: bool) -> dict[str, Any]:
     scale = 0.5 if halves else 1.0
     values: dict[str, list[float]] = {"recall": [], "precision": [], "f1": []}
     adds: dict[str, list[Floats]] = {"recall": [], "precision": [], "f1": []}
+    parts: dict[str, list[Floats]] = {"recall": [], "precision": [], "f1": []}
     for side in _SIDES:
         points = counts[f"points_{side}"] * scale
         credited = points if halves else counts[f"credited_{side}"].astype(np.float64)
         recall, of_recall = _share(points, counts["golds"])
         precision, of_precision = _share(credited, counts[f"judged_{side}"])
+        parts["recall"].append(np.array([points, counts["golds"]], dtype=np.float64))
+        parts["precision"].append(np.array([credited, counts[f"judged_{side}"]], dtype=np.float64))
         f1, of_f1 = _harmonic(precision, of_precision, recall, of_recall)
         for name, value, influence in (
             ("recall", recall, of_recall),
@@ -109,7 +112,7 @@ def _differences(counts: Counts, *, halves: bool) -> dict[str, Any]:
             adds[name].append(influence)
     found = counts["golds"] > 0, counts["judged_first"] + counts["judged_second"] > 0
     involved = {"recall": found[0], "precision": found[1], "f1": found[0] | found[1]}
-    return {name: _difference(values[name], adds[name], involved[name]) for name in values}
+    return {name: _difference(values[name], adds[name], involved[name], parts[name]) for name in values}
 
 
 def _share(top: npt.NDArray[Any], bottom: npt.NDArray[Any]) -> tuple[float, Floats]:
@@ -131,14 +134,20 @@ def _harmonic(precision: float, of_precision: Floats, recall: float, of_recall: 
     return value, value**2 / 2 * (of_precision / precision**2 + of_recall / recall**2)
 
 
-def _difference(values: Sequence[float], adds: Sequence[Floats], involved: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """A difference as the record holds it; without an interval where too few patients could show one."""
+def _difference(
+    values: Sequence[float], adds: Sequence[Floats], involved: npt.NDArray[np.bool_], parts: Sequence[Floats]
+) -> dict[str, Any]:
+    """A difference as the record holds it; without an interval where too few patients could show one. `parts` are what
+    counts and all units of each patient, where it is one of shares."""
     sides = {side: None if np.isnan(value) else value for side, value in zip(_SIDES, values, strict=True)}
     row: dict[str, Any] = {**sides, **dict.fromkeys(_GAP), "reason": None}
     if None in sides.values():
         return {**row, "reason": "undefined in one of them: nothing to be found, or nothing predicted"}
     row["value"] = values[1] - values[0]
     patients, between = int(involved.sum()), (adds[1] - adds[0])[involved]
+    if parts and patients >= FEWEST_FOR_SHARES:
+        found = share_difference(parts[0], parts[1], np.arange(involved.size), np.ones(involved.size))
+        return {**row, "low": found.low, "high": found.high, "p": found.p}
     if patients < FEWEST_CLUSTERS:
         return {**row, "reason": f"insufficient: {patients} patients; at least {FEWEST_CLUSTERS} are needed"}
     if row["value"] == 0 and not np.any(np.abs(between) > 1e-12):

@@ -98,9 +98,9 @@ def agreement(
     whole = table.sum(axis=0)
     kappa = float(_kappa(whole))
     few = len(table) < FEWEST_CLUSTERS
-    reason = f"{len(table)} patients; intervals need at least {FEWEST_CLUSTERS}" if few else ""
+    reason = f"{len(table)} patients; an interval of kappa needs at least {FEWEST_CLUSTERS}" if few else ""
     share = intervals.clustered_share(w * (a * b + (1 - a) * (1 - b)), w, patient[both], np.ones(len(a)))
-    low, high = (None, None) if few else intervals.wilson_clustered(share, level=level)
+    low, high = (None, None) if len(table) < 2 else intervals.effective_ends(share, level=level)
     below, above = (None, None) if few or not np.isfinite(kappa) else _jackknifed(whole, table, kappa, level)
     if not np.isfinite(kappa):
         reason = "; ".join(filter(None, (reason, "both give one answer throughout, so kappa is not defined")))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workup.metric import FEWEST_CLUSTERS, Interval
+from workup.metric import Interval, clustered_interval
 from workup.stats import intervals
 from workup.tasks.spans.review.frame import (
     FOUND_BY_ALL,
@@ -22,7 +22,7 @@ from workup.tasks.spans.review.frame import (
     as_golds_say,
     terms,
 )
-from workup.tasks.spans.review.projection import Projection, few_patients
+from workup.tasks.spans.review.projection import Projection
 from workup.tasks.spans.review.reviewer_error import Judged
 
 
@@ -36,12 +36,12 @@ class Corrected(NamedTuple):
 
 
 def raw_rate(frame: Frame, *, system: int, metric: Metric, level: float = 0.95) -> Corrected:
-    """The rate by the golds as they are, with Wilson's interval on the effective number of rows.
+    """The rate by the golds as they are, with the interval of a share over patients.
 
     >>> frame = Frame.of([(i, 2 if i % 4 else 0, 1, [i % 4 > 0], [1], [0]) for i in range(40)], systems=1)
     >>> found = raw_rate(frame, system=0, metric="recall")
     >>> found.value, round(found.interval.low, 3), found.bottom
-    (0.75, 0.591, 40.0)
+    (0.75, 0.598, 40.0)
     """
     of, truth = terms(frame, system=system, metric=metric), as_golds_say(frame)
     top = frame.count * (of.top * truth + of.fixed_top)
@@ -49,12 +49,7 @@ def raw_rate(frame: Frame, *, system: int, metric: Metric, level: float = 0.95) 
     if not bottom.sum() > 0:
         return Corrected(None, Interval.refused(_nothing(metric), status="undefined"), None, None)
     share = intervals.clustered_share(top, bottom, frame.patient, np.ones(len(frame)))
-    method = "Wilson on effective n"
-    if share.clusters < FEWEST_CLUSTERS:
-        found = Interval.refused(few_patients(share.clusters), method=method)
-    else:
-        found = Interval(*intervals.wilson_clustered(share, level=level), share.se, method)
-    return Corrected(share.share, found, float(top.sum()), float(bottom.sum()))
+    return Corrected(share.share, clustered_interval(share, level), float(top.sum()), float(bottom.sum()))
 
 
 def corrected_rate(

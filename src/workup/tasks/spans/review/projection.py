@@ -57,6 +57,8 @@ class Projection:
     value: float
     top: float
     bottom: float
+    frame_top: Floats  # of each row of the frame, were the shares known
+    frame_bottom: Floats
     frame_residual: Floats  # of each row of the frame, under the shares
     frame_patient: Whole
     frame_spread: float  # the same as if rows were independent
@@ -98,6 +100,8 @@ class Projection:
             value=value,
             top=top,
             bottom=bottom,
+            frame_top=tops,
+            frame_bottom=bottoms,
             frame_residual=(tops - value * bottoms) / over,
             frame_patient=frame.patient,
             frame_spread=float(np.sum(frame.count * single**2)) / over**2,
@@ -113,11 +117,11 @@ class Projection:
 
     def interval(self, level: float) -> Interval:
         """Distances of all parts, by squares, and what the clustering of the whole adds to them."""
-        method = "review-corrected, squares of Wilson's distances"
+        method = "review-corrected, squares of distances"
         if self.patients < FEWEST_CLUSTERS:
             return Interval.refused(few_patients(self.patients), method=method)
         critical = intervals.t_critical(level, self.patients - 1)
-        parts = [self._of_patients(critical), *self._of_shares(critical), *self._of_error(level)]
+        parts = [self._of_patients(level), *self._of_shares(critical), *self._of_error(level)]
         apart = self._frame_variance() + self._share_variance() + self._error_variance(level)
         beyond = max(0.0, self._clustered_variance(level) - apart)
         below, above = (np.sqrt(sum(part[i] ** 2 for part in parts) + critical**2 * beyond) for i in (0, 1))
@@ -144,17 +148,12 @@ class Projection:
         n = len(sums)
         return max(float(n / (n - 1) * np.sum((sums - sums.mean()) ** 2)), self.frame_spread)
 
-    def _of_patients(self, critical: float) -> tuple[float, float]:
-        point = float(np.clip(self.value, 0.0, 1.0))
-        if point in (0.0, 1.0):
-            size = float(self.patients)
-        else:
-            variance = self._frame_variance()
-            if variance <= 0:
-                return 0.0, 0.0
-            size = point * (1 - point) / variance
-        low, high = intervals.wilson(point, size, critical=critical)
-        return point - low, high - point
+    def _of_patients(self, level: float) -> tuple[float, float]:
+        """How far other patients may lie from these: the ends of a clustered share."""
+        top, bottom = np.minimum(self.frame_top, self.frame_bottom), self.frame_bottom
+        share = intervals.clustered_share(top, bottom, self.frame_patient, np.ones(top.size))
+        low, high = intervals.effective_ends(share, level=level)
+        return share.share - low, high - share.share
 
     def _of_shares(self, critical: float) -> list[tuple[float, float]]:
         """How far each share may be from the truth, times how far the rate follows it."""

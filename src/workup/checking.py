@@ -1,0 +1,237 @@
+"""Everything that can be known to be wrong with a study before its system is asked, in one message.
+
+Knows names and settings through the plug-ins and the corpus through its task; runs no system.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from workup import plugins
+from workup.errors import StudyError, WorkupError, near
+from workup.gates import Gate, same_value
+from workup.report import Report
+from workup.study import Part, Study, SystemPart
+from workup.task import Corpus, StudyDesign, Task
+
+Found = TypeVar("Found")
+
+_SHOWN = 50  # levels that a message lists
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A study whose parts were all found and fit each other."""
+
+    task: Task
+    corpus: Corpus
+    gates: list[Gate]
+    baseline: Report | None
+    engine: Any
+
+
+def checked(
+    study: Study, *, table: Any = None, refit: bool = False, systems: bool = True, more: Sequence[str] = ()
+) -> Ready:
+    """Read and check all that a study names, or raise one StudyError with every fault.
+
+    `table` takes the place of the corpus file, `refit` says that the caller brings a refit function, and without
+    `systems` an object takes the place of the systems named. `more` are faults that the caller found itself.
+    """
+    faults = _Faults(list(more))
+    task: Task | None = faults.within(lambda: plugins.find("tasks", study.task)())
+    lenses = {name: faults.within(plugins.find, "lenses", name) for name in study.lenses}
+    engine = faults.within(
+        plugins.make, "engines", study.engine, {}, where="engine", context={"workers": study.workers}
+    )
+    if systems and not study.systems and (study.columns is None or study.columns.risk is None):
+        faults.said.append("name a system under 'systems', or the column of recorded risks as 'columns.risk'.")
+    baseline = faults.within(Report.read, study.base / study.baseline) if study.baseline else None
+    faults.said += _missing_files(study)
+    gates: list[Gate] = []
+    corpus: Corpus | None = None
+    if task is not None:
+        read = [faults.within(Gate.parse, rule, known=task.metric_names, task=study.task) for rule in study.gates]
+        gates = [gate for gate in read if gate is not None]
+        corpus = faults.within(task.read, study, table)
+        for part in study.systems if systems else ():
+            faults.within(_check_system, study, part, task, corpus)
+        design = faults.within(design_of, task, study, corpus, refit=refit)
+        if design is not None:
+            asked = _asked(study, lenses, faults)
+            for lens in asked:
+                faults.said += lens.faults(design)
+            faults.said += _gate_faults(gates, study, _slice_keys(asked, design), design)
+    faults.refuse()
+    assert task is not None and corpus is not None
+    return Ready(task, corpus, gates, baseline, engine)
+
+
+def design_of(task: Task, study: Study, corpus: Corpus | None, *, refit: bool = False) -> StudyDesign:
+    """What is known of the rows before a system is asked; the task's own answer, where it has one."""
+    own = getattr(task, "design", None)
+    known = StudyDesign() if own is None else own(study, corpus)
+    return replace(known, names=task.metric_names, scales=task.scales, refit=refit)
+
+
+def check_settings(study: Study, part: SystemPart) -> None:
+    """Refuse a system of the study whose settings it cannot take, without building it."""
+    plugins.check("systems", part.use, part.settings, **placed(study.base, part))
+
+
+def placed(base: Path, part: SystemPart) -> dict[str, Any]:
+    """Where a system's settings stand, for messages, and what it is told beside them."""
+    name = part.name or part.use
+    return {"where": f"systems.{name}", "context": {"name": name, "base": base}}
+
+
+def _check_system(study: Study, part: SystemPart, task: Task, corpus: Corpus | None) -> None:
+    """A system's settings; where its answers were recorded, these too, since nothing is run for that."""
+    check_settings(study, part)
+    check_recorded = getattr(task, "check_recorded", None)
+    if (
+        check_recorded is not None
+        and corpus is not None
+        and getattr(plugins.find("systems", part.use), "recorded", False)
+    ):
+        check_recorded(plugins.make("systems", part.use, part.settings, **placed(study.base, part)), corpus)
+
+
+class _Faults:
+    """Faults gathered one after another, each said once."""
+
+    def __init__(self, said: list[str]) -> None:
+        self.said = said
+
+    def within(self, call: Callable[..., Found], *arguments: Any, **named: Any) -> Found | None:
+        """What a call answers; None where it refused, which is one more fault."""
+        try:
+            return call(*arguments, **named)
+        except WorkupError as error:
+            self.said.append(str(error))
+            return None
+
+    def refuse(self) -> None:
+        """One error for all of them."""
+        said = list(dict.fromkeys(self.said))
+        if said:
+            many = f"{len(said)} things to mend before the system is asked:\n  "
+            raise StudyError(said[0] if len(said) == 1 else many + "\n  ".join(said))
+
+
+def _missing_files(study: Study) -> Iterator[str]:
+    """Files beside the study that are not there; what stands in them is read by whoever needs it."""
+    named = {"sites": study.sites, "split": study.split}
+    for field, name in named.items():
+        if name is not None and not (study.base / name).is_file():
+            yield f"{field}: '{name}' is not a file beside the study{_near_files(study.base / name)}."
+
+
+def _near_files(path: Path) -> str:
+    folder = path.parent
+    names = [one.name for one in folder.iterdir() if one.is_file()][:200] if folder.is_dir() else []
+    said = near(path.name, names) if names else ""
+    return f" ({said.split(' Known:')[0]})" if said.startswith("did you mean") else ""
+
+
+# ---- lenses ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A lens of the study with its settings read."""
+
+    name: str
+    look: Any
+    settings: Any
+
+    def member(self, name: str) -> Any:
+        """An optional member of a lens: on the object itself, or beside it in its module."""
+        own = getattr(self.look, name, None)
+        module = getattr(self.look, "__module__", None)
+        return own if own is not None or not module else getattr(importlib.import_module(module), name, None)
+
+    def faults(self, design: StudyDesign) -> list[str]:
+        """What the lens finds wrong with its settings, given what is known of the rows."""
+        found: list[str] = []
+        check = self.member("check")
+        try:
+            found.extend(f"lenses.{self.name}{fault}" for fault in (check(self.settings, design) if check else ()))
+        except WorkupError as error:
+            found.append(str(error))
+        return found
+
+    def slice_keys(self, design: StudyDesign) -> Collection[str] | None:
+        """Keys by which the lens slices its estimates, where it says so."""
+        keys = self.member("slice_keys")
+        return None if keys is None else keys(self.settings, design)
+
+
+def _asked(study: Study, lenses: Mapping[str, Any], faults: _Faults) -> list[_Asked]:
+    """The lenses whose settings can be read."""
+    found = []
+    for name, look in lenses.items():
+        asked = _Asked(name, look, study.lenses[name])
+        form = None if look is None else asked.member("Settings")
+        if isinstance(form, type) and issubclass(form, Part):
+            asked = replace(asked, settings=faults.within(form.checked, study.lenses[name], where=f"lenses.{name}"))
+        if look is not None and asked.settings is not None:
+            found.append(asked)
+    return found
+
+
+# ---- gates -----------------------------------------------------------------------------------------------------------
+
+
+def _gate_faults(
+    gates: Sequence[Gate], study: Study, keys: Collection[str] | None, design: StudyDesign
+) -> Iterator[str]:
+    for gate in gates:
+        if gate.needs_baseline and study.baseline is None:
+            yield f"gate '{gate.rule}': it compares with a baseline, and the study names none. To fix: add 'baseline:'."
+        measured = design.measured(gate.metric)
+        if measured is None:
+            continue
+        if not measured:
+            why = design.absent.get(gate.metric, "the study does not measure it")
+            yield f"gate '{gate.rule}': there will be no '{gate.metric}': {why}."
+            continue
+        own = {key for metric in measured for key in metric.at}
+        for key, value in gate.slice.items():
+            held = [metric.at[key] for metric in measured if key in metric.at]
+            if key in own:
+                if value != "*" and not any(same_value(one, value) for one in held):
+                    shown = ", ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in held)
+                    yield f"gate '{gate.rule}': the study has no {key} {value}. To fix: name one that it has: {shown}."
+            else:
+                yield from _group_faults(gate, key, value, keys, design)
+
+
+def _slice_keys(asked: Sequence[_Asked], design: StudyDesign) -> Collection[str] | None:
+    """Keys by which the lenses of the study slice; None where one of them does not say."""
+    found: set[str] = set()
+    for lens in asked:
+        keys = None if design.groups is None else lens.slice_keys(design)
+        if keys is None:
+            return None
+        found |= set(keys)
+    return found
+
+
+def _group_faults(gate: Gate, key: str, value: str, keys: Collection[str] | None, design: StudyDesign) -> Iterator[str]:
+    if keys is not None and key not in keys:
+        if design.groups and key in design.groups:
+            yield (
+                f"gate '{gate.rule}': no lens of this study shows '{gate.metric}' by '{key}'. "
+                "To fix: add 'subgroups:' under lenses."
+            )
+        else:
+            yield f"gate '{gate.rule}': nothing in this study is sliced by '{key}'; {near(key, keys)}."
+        return
+    levels = design.levels(key)
+    if levels is not None and value != "*" and value not in levels:
+        yield f"gate '{gate.rule}': '{key}' has no level '{value}'; {near(value, list(levels)[:_SHOWN])}."
