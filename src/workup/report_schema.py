@@ -86,6 +86,7 @@ _SIZE: dict[str, Any] = {
     "type": "object",
     "required": ["patients", "rows"],
     "properties": dict.fromkeys(("patients", "rows", "events", "non_events", "outcome_missing"), _WHOLE)
+    | dict.fromkeys(("event_patients", "non_event_patients"), _WHOLE)
     | {"share_of_patients": {"type": "number"}, "first_date": _WORDS, "last_date": _WORDS},
 }
 
@@ -94,6 +95,7 @@ def _rows(required: Sequence[str], **kinds: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": {"type": "object", "required": [*required], "properties": kinds}}
 
 
+_NAME: dict[str, Any] = {"type": ["string", "number", "boolean"]}
 _BOTH: dict[str, Any] = {"type": "object", "required": ["development", "validation"]}
 _CHANGE = ("development", "validation", "difference", "low", "high", "cohens_h")
 _OF_SPLIT: dict[str, dict[str, Any]] = {
@@ -117,6 +119,8 @@ _OF_SPLIT: dict[str, dict[str, Any]] = {
     "levels": _rows(
         ("variable", "level", "patients", "share", "representation", "rows"),
         variable=_TEXT,
+        level=_NAME,
+        events={**_BOTH, "additionalProperties": {"type": "object", "additionalProperties": _WHOLE}},
         patients={**_BOTH, "additionalProperties": _WHOLE},
         share={"type": "object", "additionalProperties": _NUMBER},
         representation={"type": "object", "additionalProperties": _NUMBER},
@@ -124,7 +128,14 @@ _OF_SPLIT: dict[str, dict[str, Any]] = {
     ),
     "margins": {"type": ["object", "null"]},
     "collapsed": {"type": "array", "items": _OBJECT},
-    "changes": _rows(("variable", "level", *_CHANGE), variable=_TEXT, **{key: {"type": "number"} for key in _CHANGE}),
+    "changes": _rows(
+        ("variable", "level", *_CHANGE),
+        **{**dict.fromkeys(_CHANGE, _NUMBER), "p": _NUMBER, "p_adjusted": _NUMBER},
+        variable=_TEXT,
+        level=_NAME,
+        changed={"type": "boolean"},
+        test=_WORDS,
+    ),
     "about": _OBJECT,
     "notes": _TEXTS,
     "warnings": {"type": "array", "items": _OBJECT},
