@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -111,7 +112,7 @@ class Report:
         """The exact text of report.json."""
         return json.dumps(self.as_dict(), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """Hash of the canonical record."""
         return str(self.as_dict()["sha256"])

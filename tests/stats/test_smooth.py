@@ -208,3 +208,14 @@ def test_resamples_without_a_curve_are_nan_and_silent(cells_above: int, monkeypa
     for values in found:
         assert np.isnan(values).tolist() == [True, True, True, False]
         assert values[3] > 0
+
+
+def test_rows_at_the_ends_alone_are_held_against_their_own_shares() -> None:
+    outcome = np.repeat([1.0, 0.0, 1.0, 0.0], [20, 5, 3, 12])
+    ends = np.repeat([2, 1], [25, 15])
+    risk = np.repeat([1.0, 0.0], [25, 15])
+    found = smooth.spline_distance_replicates(
+        np.zeros(40), outcome, risk, np.ones((2, 40)), at=np.array([-1.0, 0.0, 1.0]), apart=ends
+    )
+    assert found.ici == pytest.approx([0.2, 0.2])
+    assert found.emax == pytest.approx([0.2, 0.2])

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from workup import plugins
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError
+from workup.gates import primary_values
 from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
@@ -233,10 +234,9 @@ class RiskTask:
 
     def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """Which cell of the two-by-two table each row falls in, at the primary threshold."""
-        thresholds = study.all_thresholds()
-        if not thresholds:
+        threshold = primary_values(study.record()).get("threshold")
+        if threshold is None:
             return
-        threshold = float(study.primary.get("threshold", thresholds[0]))
         flagged, event = scores["risk"] >= threshold, scores["outcome"] > 0
         cells = np.where(flagged, np.where(event, "tp", "fp"), np.where(event, "fn", "tn"))
         for i in np.argsort(scores["row"], kind="stable"):
