@@ -16,6 +16,7 @@ from workup import plugins
 from workup.errors import StudyError, WorkupError, near
 from workup.gates import Gate, same_value
 from workup.report import Report
+from workup.report_schema import fault_in_split
 from workup.study import Part, Study, SystemPart
 from workup.task import Corpus, StudyDesign, Task
 
@@ -171,10 +172,12 @@ def _split(study: Study) -> dict[str, Any]:
         raise StudyError(_no_file("split", study.split, study.base))
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict) or record.get("kind") != "split":
-        raise StudyError(f"split: '{study.split}' must be the split.json that 'workup split' wrote.")
+    if fault := fault_in_split(record):
+        raise StudyError(
+            f"split: '{study.split}' must be the split.json that 'workup split' wrote; got another file ({fault})."
+        )
     return {"split": record}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html as escaping
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -77,6 +78,21 @@ def test_rows_of_risk_groups_agree(
     metrics = [one for one in every_metric(scores) if one.name != "ece"]
     chosen = {"margin": margin, "comparator": comparator, "adjust": adjust}
     refuse_contradictions(subgroups(scores, metrics, settings=chosen, draws=DRAWS))
+
+
+def test_ends_that_run_away_on_the_log_scale_give_a_p_without_a_warning() -> None:
+    """Two events in a group: the ends of O/E overflow at the outermost levels that a p is looked for."""
+    scores = grouped(draw_cohort(1, 120), 2)
+    worse = scores.groups["g"].codes == 1
+    outcome = np.where(worse, 0.0, scores["outcome"])
+    outcome[np.flatnonzero(worse)[:2]] = 1.0
+    scores = replace(scores, values={**scores.values, "outcome": outcome})
+    metrics = [one for one in every_metric(scores) if one.name == "oe_ratio"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = subgroups(scores, metrics, settings={"margin": {"oe_ratio": 0.1}}, draws=DRAWS)
+    refuse_contradictions(found)
+    assert all(row["p"] is not None for row in found.comparisons if row["value"] is not None)
 
 
 def once_each(metrics: Sequence[Metric]) -> list[Metric]:

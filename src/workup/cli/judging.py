@@ -47,12 +47,13 @@ def gate(
     """
     from workup.cli.records import runs_in
     from workup.errors import visible
-    from workup.report import Report
+    from workup.report import Report, drawing_on
     from workup.reports import junit as xml
 
     reports = list(runs_in(record, system=system).values())
     other = None if baseline is None else Report.read(baseline)
-    found = [judged(report, rule or (), other) for report in reports]
+    with drawing_on(*(file for file in (record, baseline) if file is not None)):
+        found = [judged(report, rule or (), other) for report in reports]
     code = verdict_code([v.outcome for verdicts in found for v in verdicts], allow_unsure=allow_unsure)
     tell: Callable[[str], object] = say if json == "-" else typer.echo
     suites: dict[str, tuple[Verdict, ...]] = {}

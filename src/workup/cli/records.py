@@ -101,13 +101,16 @@ def report(
     system: Annotated[str | None, typer.Option(help="Only this system's report, in a folder of several")] = None,
 ) -> None:
     """Redraw a report from its record; a safety card is a page where the file is .html, else Markdown."""
+    from workup.report import drawing_on
+
     refuse_forms([form], where="--format")
     held = runs_in(record, system=system)
     if len(held) > 1:
         _draw_each(held, form, out)
         return
     [one] = held.values()
-    found = render(one, form, page=out is not None and out.lower().endswith((".html", ".htm")))
+    with drawing_on(record):
+        found = render(one, form, page=out is not None and out.lower().endswith((".html", ".htm")))
     emit(found, "-" if out is None and isinstance(found, bytes) else out, private=one.contains_phi)
 
 
@@ -115,11 +118,13 @@ def _draw_each(held: Mapping[Path, Any], form: str, out: str | None) -> None:
     """One report after another on standard output, or each into a folder of its own under `out`."""
     from workup.cli.running import FILES
     from workup.errors import InputError
+    from workup.report import drawing_on
     from workup.runs import safe_name
 
-    for one in held.values():
+    for place, one in held.items():
         name = str(one.system.get("name"))
-        found = render(one, form)
+        with drawing_on(place):
+            found = render(one, form)
         if out is None and isinstance(found, bytes):
             raise InputError(
                 f"a folder is needed for {form} reports of {len(held)} systems",

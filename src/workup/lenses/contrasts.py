@@ -17,6 +17,7 @@ from workup.stats import bootstrap
 from workup.stats.intervals import Ends, combine_difference, p_of_ends, z_critical
 
 _NEAREST, _FARTHEST = 1e-9, 8.0  # normal quantiles between which a p value is looked for
+_FAR_AWAY = 1e12
 _FEWEST_BEYOND = 5  # replicates outside an end; a farther end is extrapolated, because the extremes say too little
 ALONE = "the 95 % interval of this gap alone"
 
@@ -67,8 +68,10 @@ class Contrast:
         gap = self._gap
 
         def beyond(z: float) -> float:
-            low, high = self.interval(float(2 * special.ndtr(z) - 1))
-            return (low if gap > 0 else -high) - limit
+            with np.errstate(over="ignore", invalid="ignore"):  # ends of a log scale run away at levels nobody shows
+                low, high = self.interval(float(2 * special.ndtr(z) - 1))
+            near = (low if gap > 0 else -high) - limit
+            return near if near > -_FAR_AWAY else -_FAR_AWAY  # also where there is no such end
 
         if beyond(_FARTHEST) > 0:
             return float(special.ndtr(-_FARTHEST))

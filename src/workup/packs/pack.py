@@ -10,6 +10,7 @@ from typing import Any
 import workup
 from workup import plugins
 from workup.errors import InputError, visible
+from workup.gates import primary_values
 from workup.lenses.evidence import SiteEvidence
 from workup.packs.cells import cells_of
 from workup.packs.holdings import telling
@@ -97,6 +98,8 @@ def _settings(report: Report) -> tuple[dict[str, Any], list[str]]:
     thresholds = list(study.get("thresholds") or ())
     if study.get("cost_ratio") is not None:
         thresholds.append(1 / (1 + float(study["cost_ratio"])))
+    if "threshold" in (named := primary_values(study)):  # the first of a pack is the one that pooled pages speak of
+        thresholds.insert(0, named["threshold"])
     settings = {
         "thresholds": list(dict.fromkeys(float(f"{at:.12g}") for at in thresholds)),
         "levels": sorted({e.level for e in report.results["internal"].estimates}),

@@ -10,6 +10,7 @@ from workup.report import Estimate, Report
 from workup.reports import conversation_flat, spans_flat
 from workup.reports.conversation_setting import narrowed as at_primary
 from workup.reports.spans_setting import narrowed
+from workup.reports.wording import primary_threshold
 
 # Familiar name → metric of the record; those of the second kind are taken at the primary threshold.
 _OVERALL = {
@@ -50,7 +51,7 @@ def render(report: Report) -> str:
     if task == "conversation":
         return _text({**_identity(report), **conversation_flat.numbers(report), **_pooled(at_primary(report))})
     overall = [e for e in report.estimates(lens="internal") if e.level == _LEVEL]
-    threshold = _threshold(report, overall)
+    threshold = primary_threshold(report)
     found: dict[str, Any] = {
         **_identity(report),
         "interval_level": _LEVEL,
@@ -109,13 +110,6 @@ def _pooled(report: Report) -> dict[str, Any]:
         "prediction_interval_lower": row["pi_low"],
         "prediction_interval_upper": row["pi_high"],
     }
-
-
-def _threshold(report: Report, rows: list[Estimate]) -> float | None:
-    """The primary threshold: the one the study calls so, else the first that the record holds."""
-    held = [e.slice["threshold"] for e in rows if set(e.slice) == {"threshold"}]
-    named = (report.study.get("primary") or {}).get("threshold")
-    return float(named) if named is not None else float(held[0]) if held else None
 
 
 def _one(rows: list[Estimate], metric: str, keys: dict[str, float]) -> Estimate | None:

@@ -7,9 +7,9 @@ from typing import Any
 
 from workup.errors import visible
 from workup.report import Estimate, LensResult, Report
-from workup.reports.charts import FIRST, INK, MUTED, Figure, Spec, base, find, thresholds
+from workup.reports.charts import FIRST, INK, MUTED, Figure, Spec, base, find
 from workup.reports.layout import Table
-from workup.reports.wording import at_threshold, interval, number, plural
+from workup.reports.wording import at_threshold, interval, number, off_primary, plural, primary_threshold
 
 METRICS = (
     *("auroc", "calibration_slope", "oe_ratio", "sensitivity", "specificity"),
@@ -30,24 +30,24 @@ def forests(report: Report) -> dict[str, list[Figure]]:
     if groups is None:
         return {}
     internal = report.results.get("internal", LensResult("internal"))
-    return {name: list(_of_column(groups, internal, name)) for name in groups.settings.get("by", ())}
+    primary = primary_threshold(report)
+    return {name: list(_of_column(groups, internal, name, primary)) for name in groups.settings.get("by", ())}
 
 
-def _of_column(groups: LensResult, internal: LensResult, name: str) -> Iterator[Figure]:
+def _of_column(groups: LensResult, internal: LensResult, name: str, primary: float | None) -> Iterator[Figure]:
     rows = [e for e in groups.estimates if e.level == 0.95 and name in e.slice]
     held = list(dict.fromkeys(e.metric for e in rows))
-    primary = thresholds(internal)[:1]
     for metric in [m for m in METRICS if m in held] or held[:3]:
         for keys in _places([e for e in rows if e.metric == metric], name, primary):
             found = [e for e in rows if e.metric == metric and {k: v for k, v in e.slice.items() if k != name} == keys]
             yield _forest(name, metric, keys, found, find(internal, metric, keys))
 
 
-def _places(rows: Sequence[Estimate], name: str, primary: Sequence[float]) -> list[dict[str, Any]]:
-    """Where a metric is taken: everywhere alike, or at the first threshold, as one picture each is enough."""
+def _places(rows: Sequence[Estimate], name: str, primary: float | None) -> list[dict[str, Any]]:
+    """Where a metric is taken: everywhere alike, or at the primary threshold, as one picture each is enough."""
     places = [{k: v for k, v in e.slice.items() if k != name} for e in rows]
     unique = [place for i, place in enumerate(places) if place not in places[:i]]
-    chosen = [place for place in unique if not place or place.get("threshold") in primary]
+    chosen = [place for place in unique if not off_primary(place, primary)]
     return (chosen or unique)[:1]
 
 

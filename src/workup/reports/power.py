@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workup.report import LensResult, Report
@@ -11,7 +12,7 @@ from workup.reports.layout import Section, Table
 from workup.reports.power_asked import COUNTED, CRITERIA, METHODS, expected, parameters, plain
 from workup.reports.power_curves import pilot_figures, plan_figures, sound
 from workup.reports.power_pilot import pilot
-from workup.reports.wording import count, number, percent
+from workup.reports.wording import count, number, off_primary, percent, primary_threshold
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -21,7 +22,7 @@ TOTAL = "total"
 
 def sections(report: Report) -> list[Section]:
     """A plan, or what the power lens found in the data at hand; nothing where the report holds neither."""
-    result = report.results.get("power")
+    result = _primary_first(report)
     if result is None:
         return []
     found = list(pilot(result) if result.settings.get("kind") == "pilot" else _plan(result))
@@ -30,11 +31,21 @@ def sections(report: Report) -> list[Section]:
 
 def figures(report: Report) -> dict[str, list[Figure]]:
     """Power curves, beside the section that says how many patients are needed."""
-    result = report.results.get("power")
+    result = _primary_first(report)
     if result is None:
         return {}
     drawn = pilot_figures(result) if result.settings.get("kind") == "pilot" else plan_figures(result)
     return {"power-needed": drawn} if drawn else {}
+
+
+def _primary_first(report: Report) -> LensResult | None:
+    """What the power lens found, with curves at the primary threshold before those at the others: a few are drawn."""
+    result = report.results.get("power")
+    if result is None or "curve" not in result.tables:
+        return result
+    primary = primary_threshold(report)
+    curve = sorted(result.tables["curve"], key=lambda row: off_primary(row.get("slice") or {}, primary))
+    return replace(result, tables={**result.tables, "curve": curve})
 
 
 def _plan(result: LensResult) -> Iterator[Section]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workup.errors import visible
@@ -11,7 +12,7 @@ from workup.reports.charts import FIRST, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.forests import METRICS, MOST_GROUPS, brief, domain
 from workup.reports.forests import text_layer as text
 from workup.reports.layout import Table
-from workup.reports.wording import at_threshold, interval, number, plural
+from workup.reports.wording import at_threshold, interval, number, off_primary, plural, primary_threshold
 
 _LABEL = 20  # letters of a site's name that fit beside the plot
 _ROW = 24  # height of a row
@@ -22,15 +23,28 @@ Row = Mapping[str, Any]
 
 
 def forests(report: Report) -> list[Figure]:
-    """One forest per main metric, at the first threshold where it has one."""
-    result = report.results.get("sites")
+    """One forest per main metric, at the primary threshold where it has one."""
+    result = primary_first(report)
     if result is None:
         return []
     return [_forest(result, row) for row in main_rows(result) if row["k"] > 0]
 
 
+def primary_first(report: Report) -> LensResult | None:
+    """What the sites lens found, with rows at the primary threshold before those at the others."""
+    result = report.results.get("sites")
+    if result is None:
+        return None
+    primary = primary_threshold(report)
+    pooled, comparisons = (
+        tuple(sorted(rows, key=lambda row: off_primary(row["slice"], primary)))
+        for rows in (result.pooled, result.comparisons)
+    )
+    return replace(result, pooled=pooled, comparisons=comparisons)
+
+
 def main_rows(result: LensResult) -> Iterator[Row]:
-    """The pooled rows a reader looks for first: whole populations, one threshold."""
+    """The pooled rows a reader looks for first: whole populations, the first threshold of each metric."""
     rows = [row for row in result.pooled if not set(row["slice"]) - at_keys(result)]
     held = list(dict.fromkeys(row["metric"] for row in rows))
     for metric in [name for name in METRICS if name in held] or held[:3]:

@@ -10,7 +10,7 @@ from workup.reports import case_mix
 from workup.reports.charts import Figure
 from workup.reports.forests import brief
 from workup.reports.layout import Section, Table
-from workup.reports.site_forests import forests, main_rows, of_site
+from workup.reports.site_forests import forests, main_rows, of_site, primary_first
 from workup.reports.site_pooling import against, cell, gaps, not_pooled, pooled, regression, subsets, without
 from workup.reports.wording import at_threshold, number, percent, plural
 
@@ -24,7 +24,7 @@ Row = Mapping[str, Any]
 
 def sections(report: Report) -> list[Section]:
     """The sections of the external validation report, in the order people know."""
-    result = report.results.get("sites")
+    result = primary_first(report)
     if result is None:
         return []
     found = [

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workup.errors import ReportError
+from workup.gates import primary_values
 from workup.report import Estimate, LensResult, Report
 
 METRIC_TITLES = {
@@ -105,6 +106,22 @@ def at_threshold(metric: str, keys: Mapping[str, Any]) -> str:
     title = METRIC_TITLES.get(metric, metric.replace("_", " "))
     threshold = keys.get("threshold")
     return title if threshold is None else f"{title} at {threshold:g}"
+
+
+def primary_threshold(report: Report) -> float | None:
+    """The threshold that the study puts first, as the record writes it: the one that every page speaks of."""
+    value = primary_values(report.study).get("threshold")
+    return None if value is None else float(f"{float(value):.12g}")
+
+
+def off_primary(keys: Mapping[str, Any], threshold: float | None) -> bool:
+    """Is this slice taken at a threshold other than the primary one?
+
+    >>> off_primary({"threshold": 0.1}, 0.3), off_primary({"sex": "F", "threshold": 0.3}, 0.3), off_primary({}, 0.3)
+    (True, False, False)
+    """
+    held = keys.get("threshold")
+    return isinstance(held, (int, float)) and threshold is not None and f"{held:.12g}" != f"{threshold:.12g}"
 
 
 def group_words(keys: Mapping[str, Any]) -> str:
@@ -221,8 +238,10 @@ def _risk_headline(report: Report) -> Iterator[str]:
     if slope and slope.value is not None:
         without = report.results["internal"].tables.get("slope_without_ends")
         yield f"The calibration slope is {slope.value:.2f}{_raw(slope)}{_slope_words(slope, without)}."
+    primary = primary_threshold(report)
     for e in report.results["internal"].estimates:
-        if e.metric == "sensitivity" and set(e.slice) == {"threshold"} and e.level == 0.95 and e.value is not None:
+        at_primary = set(e.slice) == {"threshold"} and not off_primary(e.slice, primary)
+        if e.metric == "sensitivity" and at_primary and e.level == 0.95 and e.value is not None:
             yield f"At a threshold of {e.slice['threshold']:g} it flags {_share(e)} of the events{_between(e)}."
 
 

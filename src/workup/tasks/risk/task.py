@@ -14,12 +14,26 @@ import numpy.typing as npt
 
 from workup import plugins
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError
+from workup.gates import primary_values
 from workup.metric import Metric
 from workup.scores import MISSING, Floats, Levels, Scores
 from workup.stats import calibration
 from workup.stats.intervals import chi2_proportions
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, StudyDesign, Table, Watch
+from workup.task import (
+    UNLIMITED,
+    Budget,
+    Case,
+    Corpus,
+    Engine,
+    OutputLog,
+    Part,
+    RiskSystem,
+    StudyDesign,
+    Table,
+    Watch,
+    misrecorded,
+)
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
@@ -134,6 +148,10 @@ class RiskTask:
         known = log.known()
         risks = np.full(len(cohort), np.nan)
         for key, value in known.items():
+            if not key.isdecimal() or not 1 <= int(key) <= len(cohort):
+                raise misrecorded(key, f"that of a row from 1 to {len(cohort)}")
+            if value is not None and (type(value) not in (int, float) or not 0 <= value <= 1):
+                raise misrecorded(key, "a risk from 0 to 1, or null")
             risks[int(key) - 1] = np.nan if value is None else value
         batches = [range(start, min(start + size, len(cohort))) for start in range(0, len(cohort), size)]
         pending = [rows for rows in batches if any(str(row + 1) not in known for row in rows)]
@@ -215,10 +233,9 @@ class RiskTask:
 
     def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """Which cell of the two-by-two table each row falls in, at the primary threshold."""
-        thresholds = study.all_thresholds()
-        if not thresholds:
+        threshold = primary_values(study.record()).get("threshold")
+        if threshold is None:
             return
-        threshold = float(study.primary.get("threshold", thresholds[0]))
         flagged, event = scores["risk"] >= threshold, scores["outcome"] > 0
         cells = np.where(flagged, np.where(event, "tp", "fp"), np.where(event, "fn", "tn"))
         for i in np.argsort(scores["row"], kind="stable"):
