@@ -225,12 +225,18 @@ def sample(seed: int, count: int) -> list[Mutant]:
 
 
 def imports(path: Path) -> set[str]:
+    """Modules of the package that a file imports, by itself or through modules that tests share."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    shared = (
+        folder / f"{name}.py" for folder in (path.parent, ROOT / "tests") for name in found if name.isidentifier()
+    )
+    if path.is_relative_to(ROOT / "tests"):
+        found |= {name for file in shared if file.exists() and file != path for name in imports(file)}
     return {name for name in found if name == "workup" or name.startswith("workup.")}
 
 
@@ -346,12 +352,12 @@ def judge(
             limit, left = 60 + 4 * sum(took for took, _ in some), deadline - time.monotonic()
             end, said = bench.pytest([test for _, test in some], limit=max(min(limit, left), 0.1))
             if end == "late" and left < limit:
-                return {"end": NOT_RUN, "how": "no time left"}
+                return {"outcome": NOT_RUN, "how": "no time left"}
             if end != "passed":
-                return {"end": KILLED, "how": end, "said": said, "seconds": time.monotonic() - begun}
-        return {"end": SURVIVED, "ran": ran, "seconds": time.monotonic() - begun}
+                return {"outcome": KILLED, "how": end, "said": said, "seconds": time.monotonic() - begun}
+        return {"outcome": SURVIVED, "ran": ran, "seconds": time.monotonic() - begun}
     except SyntaxError as error:
-        return {"end": NOT_RUN, "how": f"no valid program: {error.msg}"}
+        return {"outcome": NOT_RUN, "how": f"no valid program: {error.msg}"}
     finally:
         path.write_bytes(whole)
 
@@ -405,7 +411,7 @@ def arguments() -> argparse.Namespace:
 
 
 def written(out: Path, asked: argparse.Namespace, results: Sequence[dict], left_out: Sequence[str]) -> dict[str, int]:
-    counts = {end: sum(one["end"] == end for one in results) for end in (KILLED, SURVIVED, NOT_RUN)}
+    counts = {one: sum(result["outcome"] == one for result in results) for one in (KILLED, SURVIVED, NOT_RUN)}
     record = {"seed": asked.seed, "count": asked.count, **counts, "tests_left_out": left_out, "mutants": results}
     out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return counts
@@ -421,7 +427,7 @@ def run(asked: argparse.Namespace, chosen: Sequence[Mutant]) -> Iterator[str]:
             benches.put(Bench(Path(place) / str(number)))
         times, left_out = _times(asked, benches, tests)
         yield f"{len(times)} test files pass on the code as it is, {len(left_out)} are left out"
-        results: list[dict] = [{**asdict(mutant), "end": NOT_RUN, "how": "no time left"} for mutant in chosen]
+        results: list[dict] = [{**asdict(mutant), "outcome": NOT_RUN, "how": "no time left"} for mutant in chosen]
 
         def one(place: int) -> str:
             mutant = chosen[place]
@@ -440,7 +446,7 @@ def run(asked: argparse.Namespace, chosen: Sequence[Mutant]) -> Iterator[str]:
             finally:
                 benches.put(bench)
             results[place] = {**asdict(mutant), **found}
-            return f"{found['end']:9} {mutant.file}:{mutant.line}  {mutant.was[:60]!r} -> {mutant.now[:60]!r}"
+            return f"{found['outcome']:9} {mutant.file}:{mutant.line}  {mutant.was[:60]!r} -> {mutant.now[:60]!r}"
 
         with ThreadPoolExecutor(asked.jobs) as pool:
             for number, said in enumerate(pool.map(one, range(len(chosen)))):

@@ -18,6 +18,7 @@ NAMES = (
     "conversation",
     "conversation_program",
     "proportions",
+    "clustered_edges",
     "small_samples",
     "decision_curves",
     "overall_fit",

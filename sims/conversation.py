@@ -17,9 +17,9 @@ from workup.tasks.conversation.metrics import conversation_metrics
 
 NAME = "conversation"
 QUESTION = (
-    "Do nominal 95 % intervals of recall, recall at turn 10, the decay slope and the decay gap (overall and at each "
-    "turn) cover 93-97 % with 30 cases, and with 60; those of outcome rates from 0.05 to 0.5 at least 93 %; and what "
-    "do rarer ones cover, beside the exact bound over cases?"
+    "Do nominal 95 % intervals of the decay slope and the decay gap (overall and at each turn) cover 93-97 % with 30 "
+    "cases, and with 60; those of recall, recall at turn 10 and outcome rates from 0.05 to 0.5, which are conservative "
+    "by choice, at least 93 %; and what do rarer ones cover, beside the exact bound over cases?"
 )
 SEED = 20261115
 TESTED = [
@@ -109,7 +109,10 @@ def repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
 
 def summarise(results: Sequence[Result]) -> list[Result]:
     """By metric and kind of cell; outcomes rarer than 0.05 are told and not judged."""
-    found = [_judged(name, [one for one in results if one["metric"] == name], BAND, "curves") for name in HEADLINE]
+    found = []
+    for name in HEADLINE:
+        band = LEAST if name in ("recall", "recall_at_10") else BAND
+        found.append(_judged(name, [one for one in results if one["metric"] == name], band, "curves"))
     for name in RATES:
         of = [one for one in results if one["metric"] == name]
         found.append(_judged(name, [one for one in of if one["reversal"] >= RARE], LEAST, "outcomes from 0.05 to 0.5"))

@@ -16,7 +16,8 @@ from workup.tasks.risk import metrics as risk
 NAME = "proportions"
 QUESTION = (
     "Do nominal 95 % intervals of sensitivity cover 93-97 % on average over the truth, and never under 92 %; and with "
-    "repeated rows of few patients, at least 92 % or no interval at all?"
+    "repeated rows, whose intervals are conservative by choice, at least 93 % on average and never under 92 %, of few "
+    "patients too?"
 )
 SEED = 20261115
 TESTED = [
@@ -33,11 +34,12 @@ TESTED = [
 MADE_BY = ["cohorts.py", "proportions.py", "repetitions.py"]
 
 MEAN_BAND = (0.93, 0.97)
+CLUSTERED_BAND = (0.93, 1.0)  # of repeated rows: no upper limit, since the method is conservative by choice
 LEAST = 0.92
 TRUTHS = tuple(round(0.60 + 0.05 * i, 2) for i in range(8))
 ICC = 0.3
 THRESHOLD = 0.5
-# Positive patients and rows of each. Fewer than 20 patients of repeated rows may be refused an interval.
+# Positive patients and rows of each.
 ENOUGH = ((20, 1), (200, 1), (40, 5), (100, 5))
 FEW = ((4, 5), (6, 5), (10, 5), (15, 5), (19, 5))
 
@@ -50,7 +52,6 @@ def cells(size: Size) -> list[Cell]:
             settings={"patients": patients, "rows_per_patient": rows, "icc": 0.0 if rows == 1 else ICC},
             size=size,
             band=(LEAST, 1.0),
-            refusal="answer" if (patients, rows) in FEW else "failure",
             truth={"sensitivity": truth},
         )
         for patients, rows in ENOUGH + FEW
@@ -87,6 +88,7 @@ def summarise(results: Sequence[Result]) -> list[Result]:
         rates = [one["rate"] for one in of if one["rate"] is not None]
         if not rates:
             continue
+        band = MEAN_BAND if rows == 1 else CLUSTERED_BAND
         rate, se = float(np.mean(rates)), float(np.sqrt(np.sum([one["se"] ** 2 for one in of])) / len(of))
         found.append(
             {
@@ -96,8 +98,8 @@ def summarise(results: Sequence[Result]) -> list[Result]:
                 "highest": max(rates),
                 "rate": rate,
                 "se": se,
-                "band": list(MEAN_BAND),
-                "ok": len(rates) == len(of) and within(rate, se, MEAN_BAND),
+                "band": list(band),
+                "ok": len(rates) == len(of) and within(rate, se, band),
             }
         )
     return found

@@ -37,7 +37,8 @@ FULL = Size()
 
 @dataclass(frozen=True)
 class Cell:
-    """One setting of a simulation. `band` None means that the cell is measured but judges nothing.
+    """One setting of a simulation. `band` None means that the cell is measured but judges nothing; `bands` are those of
+    single answers that have their own.
 
     `refusal` says what an interval that was not given means: a "failure" beyond 1 % of the repetitions, or an
     "answer" as good as one that covers.
@@ -49,6 +50,7 @@ class Cell:
     band: tuple[float, float] | None
     refusal: Literal["failure", "answer"] = "failure"
     truth: Mapping[str, float] = field(default_factory=dict)
+    bands: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def outcome(found: Estimate, truth: float) -> Outcome:
@@ -67,6 +69,7 @@ def where(low: float | None, high: float | None, truth: float) -> Outcome:
 
 def judged(cell: Cell, answer: str, tally: Mapping[Outcome, int]) -> Result:
     """The result of one cell for one metric: counts, rate, Monte-Carlo standard error, band, and whether it holds."""
+    band = cell.bands.get(answer, cell.band)
     given = sum(tally.get(one, 0) for one in ("covered", "below", "above"))
     refused = tally.get("insufficient", 0)
     rate = tally.get("covered", 0) / given if given else None
@@ -84,19 +87,26 @@ def judged(cell: Cell, answer: str, tally: Mapping[Outcome, int]) -> Result:
         "insufficient": refused,
         "rate": rate,
         "se": se,
-        "band": None if cell.band is None else list(cell.band),
-        "ok": _holds(cell, rate, se, refused, given + refused),
+        "band": None if band is None else list(band),
+        "ok": _holds(cell, band, rate, se, refused, given + refused),
     }
 
 
-def _holds(cell: Cell, rate: float | None, se: float | None, refused: int, repetitions: int) -> bool | None:
-    if cell.band is None:
+def _holds(
+    cell: Cell,
+    band: tuple[float, float] | None,
+    rate: float | None,
+    se: float | None,
+    refused: int,
+    repetitions: int,
+) -> bool | None:
+    if band is None:
         return None
     if rate is None or se is None:
         return cell.refusal == "answer"
     if cell.refusal == "failure" and refused > MOST_REFUSED * repetitions:
         return False
-    return within(rate, se, cell.band)
+    return within(rate, se, band)
 
 
 def within(rate: float, se: float, band: tuple[float, float]) -> bool:

@@ -419,7 +419,7 @@ def test_gates_that_no_system_could_meet_are_known_before_the_run() -> None:
     [line] = unattainable(gates, [12] * 5 + [11] * 2, shares=["recall"])
     assert line == (
         "gate 'recall.low >= 0.95@0.90': not attainable: with 7 clusters a perfect model has at most 0.846; "
-        "0.95 needs 23"
+        "0.95 needs at least 23"
     )
     assert unattainable(gates, [18] * 30, shares=["recall"]) == []
     assert unattainable(gates, [18] * 20, shares=["recall"], icc=0.05) == []  # cases known to differ less

@@ -312,3 +312,39 @@ def test_what_cannot_be_compared_ends_with_2(runs: Path, tmp_path: Path) -> None
 def test_the_flat_form_is_a_form_of_report() -> None:
     found = json.loads(call("report", FIXTURE, "-f", "json-flat").out)
     assert found["auc_roc"] == Report.read(FIXTURE).estimate("auroc").value
+
+
+# What so few patients can show
+
+
+def test_a_gate_that_seven_patients_cannot_meet_is_told_before_the_run_and_in_the_verdict(tmp_path: Path) -> None:
+    rows = [f"p{patient},{k % 2},{0.9 if k % 2 else 0.1}" for patient in range(7) for k in range(12)]
+    (tmp_path / "t.csv").write_text("id,died,p\n" + "\n".join(rows) + "\n")
+    study = {
+        "name": "few",
+        "task": "risk",
+        "corpus": {"path": "t.csv"},
+        "columns": {"outcome": "died", "risk": "p", "patient": "id"},
+        "thresholds": [0.5],
+        "gates": ["sensitivity.low >= 0.95", "sensitivity.low >= 0.6"],
+    }
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump(study))
+    dry = call("run", file, "--dry-run")
+    assert dry.code == 0
+    [line] = [one for one in dry.out.splitlines() if one.startswith("warning")]
+    assert "'sensitivity.low >= 0.95': not attainable: with 7 clusters a perfect model has at most 0.839" in line
+    done = call("run", file, "-o", tmp_path / "out")
+    assert "unsure       sensitivity.low >= 0.95" in done.out
+    assert "not attainable: with 7 clusters a perfect model has 0.791; 0.95 needs 32" in done.out
+    assert "pass         sensitivity.low >= 0.6" in done.out
+    file.write_text(yaml.safe_dump({**study, "icc": 0.1}))
+    report = json.loads(_run_again(file, tmp_path / "again").read_text())
+    assert report["study"]["icc"] == 0.1
+    [found] = [e for e in report["results"]["internal"]["estimates"] if e["metric"] == "sensitivity"]
+    assert "assumed ICC 0.10" in found["reason"] and found["low"] == found["ceiling"] > 0.87
+
+
+def _run_again(file: Path, out: Path) -> Path:
+    call("run", file, "-o", out)
+    return out / "report.json"

@@ -45,8 +45,10 @@ class Estimate:
     ceiling: float | None = None  # and the most that its low end can be with them, however good the result
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, as the report holds it."""
-        return asdict(self)
+        """Plain data, as the report holds it. What only clustered shares have is left out of the others, so that a
+        record made before it existed comes back byte for byte."""
+        found = asdict(self)
+        return {key: value for key, value in found.items() if value is not None or key not in ("clusters", "ceiling")}
 
 
 class Slice(NamedTuple):
@@ -398,10 +400,12 @@ def _interval(
         if found.status == "ok" and not counted and (_finite(found.low) is None or _finite(found.high) is None):
             return Interval.refused("the interval is not finite: too little information", method=found.method)
         return found
-    return _resampled(scores, value, level, replicates, influences.of(metric))
+    return _resampled(scores, value, level, replicates, influences.of(metric), upwards=metric.grows_as_n_falls)
 
 
-def _resampled(scores: Scores, value: float, level: float, replicates: Floats, influence: Floats) -> Interval:
+def _resampled(
+    scores: Scores, value: float, level: float, replicates: Floats, influence: Floats, *, upwards: bool
+) -> Interval:
     if scores.n_patients < FEWEST_PATIENTS:
         return Interval.refused(
             f"{scores.n_patients} patients; a resampling interval needs at least {FEWEST_PATIENTS}",
@@ -419,6 +423,11 @@ def _resampled(scores: Scores, value: float, level: float, replicates: Floats, i
             "every resample gives the same value, so the data cannot show its uncertainty", method="BCa bootstrap"
         )
     low, high, method = bootstrap.bca(value, defined, influence, level=level)
+    if upwards:
+        # BCa takes the upward bias of the resamples off both ends, and then the high end is too low one time in ten;
+        # a limit on a distance is judged by that end.
+        high = max(high, float(bootstrap.percentile(defined, level=level)[1]))
+        method += ", high end no lower than the percentile's"
     said = [f"undefined in {lost} of {replicates.size} resamples, which were left out"] if lost else []
     if not low <= value <= high:
         # All but a few resamples lie on one side of the value, as those of a distance near 0 do: corrected for that

@@ -245,11 +245,14 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
     return Verdict(rule, "fail", observed, "; ".join(filter(None, said)))
 
 
-def beyond_reach(gate: Gate, threshold: float, ceiling: float | None, clusters: int | None, *, has: str = "has") -> str:
+def beyond_reach(
+    gate: Gate, threshold: float, ceiling: float | None, clusters: int | None, *, at_most: bool = False
+) -> str:
     """What says that no result of so many clusters could meet the limit; nothing where a perfect one would.
 
-    `ceiling` is the low end of a perfect share; a perfect rate of failures has what it leaves as its high end. Clusters
-    of the same size count in proportion, so the number needed follows from the logarithm of either.
+    `ceiling` is the low end of a perfect share (with `at_most`, an upper bound of it); a perfect rate of failures has
+    what it leaves as its high end. Clusters of the same size count in proportion, so the number needed follows from the
+    logarithm of either.
 
     >>> beyond_reach(Gate.parse("recall.low >= 0.95@0.90"), 0.95, 0.846, 7)
     'not attainable: with 7 clusters a perfect model has 0.846; 0.95 needs 23'
@@ -260,10 +263,12 @@ def beyond_reach(gate: Gate, threshold: float, ceiling: float | None, clusters: 
     best, limit = (ceiling, threshold) if side > 0 else (1 - ceiling, 1 - threshold)
     if _COMPARE[gate.op](best, threshold):
         return ""
-    says = f"not attainable: with {clusters} clusters a perfect model {has} {best:.3f}"
+    bounds = {1: "at most ", -1: "at least "}[side] if at_most else ""
+    says = f"not attainable: with {clusters} clusters a perfect model has {bounds}{best:.3f}"
     if not 0 < limit < 1:
         return f"{says}, and no number of clusters shows {threshold:g}"
-    return f"{says}; {threshold:g} needs {math.ceil(clusters * math.log(ceiling) / math.log(limit)):,}"
+    needed = math.ceil(clusters * math.log(ceiling) / math.log(limit))
+    return f"{says}; {threshold:g} needs {'at least ' if at_most else ''}{needed:,}"
 
 
 def unattainable(
@@ -272,8 +277,9 @@ def unattainable(
     """Gates on these shares that no system could meet, from the number of rows in each cluster alone (or the most there
     can be); for a study whose cases are known before any system is asked. Relative rules are left out.
 
-    >>> unattainable([Gate.parse("recall.low >= 0.95@0.90")], [18] * 7, shares=["recall"])
-    ["gate 'recall.low >= 0.95@0.90': not attainable: with 7 clusters a perfect model has at most 0.853; 0.95 needs 22"]
+    >>> [line] = unattainable([Gate.parse("recall.low >= 0.95@0.90")], [18] * 7, shares=["recall"])
+    >>> line.partition(": ")[2]
+    'not attainable: with 7 clusters a perfect model has at most 0.853; 0.95 needs at least 22'
     """
     n, named = np.asarray(sizes, dtype=np.float64), set(shares)
     n = n[n > 0]
@@ -283,7 +289,7 @@ def unattainable(
     found = []
     for gate in gates:
         if gate.metric in named and gate.number is not None and not perfect.independent:
-            why = beyond_reach(gate, gate.number, perfect.ceiling(gate.level), perfect.clusters, has="has at most")
+            why = beyond_reach(gate, gate.number, perfect.ceiling(gate.level), perfect.clusters, at_most=True)
             found += [f"gate '{gate.rule}': {why}"] if why else []
     return found
 

@@ -21,6 +21,7 @@ from workup.estimate import Draws
 from workup.gates import judge, levels, primary_values
 from workup.lenses.evidence import holdings
 from workup.report import LensResult, Report
+from workup.report_schema import fault_in_split
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
@@ -257,10 +258,12 @@ def _split(study: Study) -> dict[str, Any]:
     path = study.base / study.split
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         record = None
-    if not isinstance(record, dict) or record.get("kind") != "split":
-        raise StudyError(f"split: '{study.split}' must be the split.json that 'workup split' wrote.")
+    if fault := fault_in_split(record):
+        raise StudyError(
+            f"split: '{study.split}' must be the split.json that 'workup split' wrote; got another file ({fault})."
+        )
     return {"split": record}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ from planted_months import (
 )
 
 from workup.errors import StudyError
+from workup.lenses import drift_notes
+from workup.lenses.drift_settings import Settings
+from workup.lenses.windows import Window
 from workup.report import LensResult
 from workup.scores import Scores
 
@@ -130,3 +134,21 @@ def test_windows_of_a_number_of_rows_come_as_often_a_year_as_they_did_in_the_bas
     result = looked(scores, window=300, baseline="2023-09-01", minimum={"rows": 50})
     assert "over 24 windows a year" in result.notes[0] or "over 25 windows a year" in result.notes[0]
     assert "over 99 windows a year" in looked(scores, window=300, baseline=16, windows_a_year=99).notes[0]
+
+
+def test_windows_of_so_many_rows_come_as_fast_as_in_the_baseline() -> None:
+    starts = np.datetime64("2022-01-01", "us") + np.arange(9) * np.timedelta64(74, "D")
+    none = np.empty(0, dtype=np.int64)
+    before = [Window(str(i), starts[i], starts[i + 1], none, none) for i in range(8)]
+    assert Settings(window=200).in_a_year(before) == 5  # 365.25 / 74, rounded up
+    assert Settings(window="month").in_a_year(before) == 12
+    assert Settings(window=200, windows_a_year=7).in_a_year(before) == 7
+
+
+def test_series_without_a_baseline_are_named_up_to_six(monkeypatch: pytest.MonkeyPatch) -> None:
+    family = SimpleNamespace(baseline=(), windows_a_year=12, charts=())
+    for count, end in ((6, "s4, s5."), (7, "s4, s5 and 1 more.")):
+        names = [f"s{i}" for i in range(count)]
+        monkeypatch.setattr(drift_notes, "_without_baseline", lambda watching, names=names: {"too few rows": names})
+        *_, told = drift_notes.standing_notes(SimpleNamespace(family=family), Settings())  # type: ignore[arg-type]
+        assert told.endswith(end)

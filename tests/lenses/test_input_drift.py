@@ -287,3 +287,10 @@ def test_tied_deciles_have_a_bin_of_their_own_unless_the_study_wants_rs_conventi
         found += [row["psi"] for row, _ in reference.compared("w", now, chance=0.05, latest=False)]
     assert found[0] > 2
     assert found[1] == 0
+
+
+def test_limits_of_change_are_positive_and_any_positive_one_is_taken() -> None:
+    assert InputLimits(missing=0.2, wasserstein=0.5, jensen_shannon=0.3).missing == 0.2
+    for name in ("missing", "wasserstein", "jensen_shannon"):
+        with pytest.raises(ValueError, match=name):
+            InputLimits(**{name: 0.0})

@@ -175,3 +175,11 @@ def test_groups_are_compared_on_their_own_patients() -> None:
     alone = by_patient(first.take(np.flatnonzero(here)), second.take(np.flatnonzero(here)))
     [women] = [row for row in rows if row["slice"] == {"sex": "F"}]
     assert (women["low"], women["high"]) == pytest.approx((alone["low"], alone["high"]))
+
+
+def test_a_value_that_one_of_them_lacks_gives_no_gap_in_either_way() -> None:
+    empty, other = counts(np.zeros(20), np.zeros(20)), counts(np.ones(20), np.arange(20) % 2)
+    for intervals in ("linearised", "resampled"):
+        row, *_ = compare_scores(empty, other, [RECALL], DRAWS, intervals=intervals)
+        assert (row["value"], row["low"], row["p"]) == (None, None, None)
+        assert "undefined in one of them" in row["reason"]

@@ -439,3 +439,23 @@ def test_every_plan_says_what_it_takes_for_granted(kind: str) -> None:
     plan = EVERY[kind]()
     assert any("takes for granted" in note or "expected to explain" in note for note in plan.notes)
     assert plan.tables["curve"]
+
+
+def test_as_many_groups_as_can_be_planned_and_no_more() -> None:
+    assert len(plan_proportions(0.8, p2=0.7, groups=100, adjust="none").settings["groups"]) == 100
+    with pytest.raises(InputError, match="at most 100 groups"):
+        plan_proportions(0.8, p2=0.7, groups=101, adjust="none")
+
+
+def test_two_patients_of_each_group_can_be_judged_and_one_cannot() -> None:
+    at_hand = plan_auc(0.80, auc2=0.85, prevalence=0.5, n=2)
+    assert at_hand.settings["n"] == 2
+    with pytest.raises((InputError, ValueError), match="n must be at least 2 in each group"):
+        plan_auc(0.80, auc2=0.85, prevalence=0.5, n=1)
+
+
+@pytest.mark.parametrize("adjust", ["none", "bonferroni", "holm"])
+def test_the_record_says_how_comparisons_are_adjusted(adjust: Any) -> None:
+    assert plan_proportions(0.8, p2=0.7, groups=3, adjust=adjust).settings["adjust"] == adjust
+    gated = plan_proportions(0.8, p2=0.7, groups=3, adjust=adjust, testing="gatekeeper", seed=4)
+    assert gated.settings["adjust"] == "holm", "what a gatekeeper tests behind the door"

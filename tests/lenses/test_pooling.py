@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy import special, stats
 from oracles import Case, cases
 from workup.errors import InputError, StudyError
 from workup.estimate import Estimate
+from workup.lenses import site_contrasts
 from workup.lenses.evidence import SiteEvidence
 from workup.lenses.pooling import Goal, PoolSettings, pool_sites
 from workup.lenses.site_limits import bounds
@@ -663,3 +665,16 @@ def test_the_record_holds_it_all() -> None:
     assert LensResult.from_dict("sites", found.as_dict()).as_dict() == found.as_dict()
     text = internal_report().to_json()
     assert "NaN" not in text
+
+
+def test_the_mixed_model_s_subsets_are_compared_by_their_own_means() -> None:
+    """Q = Σ w (y − ȳ)² with w = 1/se²: weights 100 and 25, means 0.2 and 0.5, so ȳ = 0.26 and Q = 1.8."""
+    mixed = SimpleNamespace(mixed=True)
+    fits = {"north": SimpleNamespace(y=0.2, se=0.1), "south": SimpleNamespace(y=0.5, se=0.2)}
+    q, df, p = site_contrasts._between(mixed, {}, fits)  # type: ignore[arg-type]
+    assert (q, df) == (pytest.approx(1.8), 1)
+    assert p == pytest.approx(stats.chi2.sf(1.8, 1))
+    for one in ({"y": np.nan, "se": 0.2}, {"y": 0.5, "se": np.nan}):
+        unknown = {**fits, "south": SimpleNamespace(**one)}
+        assert site_contrasts._between(mixed, {}, unknown) == (None, 1, None)  # type: ignore[arg-type]
+    assert site_contrasts._between(mixed, {}, {"north": fits["north"]}) == (None, 0, None)  # type: ignore[arg-type]

@@ -144,3 +144,10 @@ def test_tables_that_cannot_be_meant(columns: dict[str, str] | None, table: dict
         read(columns, **table)
     assert "validations.csv" in str(refused.value)
     assert "'high'" not in str(refused.value), "a cell is never repeated"
+
+
+def test_an_interval_without_width_is_no_standard_error_of_nothing() -> None:
+    e = one("auroc", n=1000, events=100, auroc=0.8, auroc_low=0.8, auroc_high=0.8)
+    assert e.method.startswith("Hanley") and e.se > 0
+    alone = one("auroc", n=1000, auroc=0.8, auroc_low=0.8, auroc_high=0.8)
+    assert (alone.se, alone.status) == (None, "insufficient")

@@ -125,3 +125,11 @@ def test_it_needs_risks_outcomes_and_unweighted_rows() -> None:
         looked(scores, metrics=[found], baseline=8, charts=["ra_cusum"])
     with pytest.raises(StudyError, match="weights"):
         looked(replace(scores, weight=np.ones(len(scores))), baseline=8, charts=["ra_cusum"])
+
+
+def test_risks_too_small_for_any_limit_are_told_with_the_chart() -> None:
+    rng = np.random.default_rng(5)
+    risk = rng.uniform(0.0005, 0.0015, 4000)
+    baseline = Scores.of({"risk": risk, "outcome": (np.arange(4000) % 1000 == 0).astype(float)})
+    with pytest.raises(StudyError, match=r"lenses\.drift\.charts: 'ra_cusum' has no limit here"):
+        RiskAdjusted.start(baseline, "outcome", rows_a_year=4.0, chance=0.5, seed=1)

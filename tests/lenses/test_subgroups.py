@@ -11,6 +11,7 @@ import pytest
 from cohorts import draw_cohort
 from workup.errors import StudyError
 from workup.estimate import EVERYTHING, Draws, Estimate, estimate
+from workup.lenses import subgroups as lens
 from workup.lenses.subgroups import subgroups
 from workup.metric import Metric
 from workup.report import LensResult
@@ -133,3 +134,21 @@ def test_each_level_of_confidence_is_given() -> None:
 def test_settings_that_are_wrong_are_taught(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(StudyError, match=says):
         look(two_groupings(), **settings)
+
+
+def test_a_gap_without_an_interval_keeps_its_standard_error() -> None:
+    row = {"se": 0.02, "low": None, "high": None, "level": 0.95}
+    assert lens._error(row) == 0.02
+    wide = {**row, "low": -0.1, "high": 0.1}
+    assert lens._error(wide) == pytest.approx(0.1 / 1.959964, rel=1e-6)
+    assert lens._error({**wide, "se": 0.5}) == 0.5
+
+
+def test_groups_crossed_into_too_many_are_refused_before_any_work() -> None:
+    scores = draw_cohort(seed=3, n=800)
+    wards, shifts = (np.array([f"{name}{i % 8}" for i in range(len(scores))]) for name in ("ward", "shift"))
+    crossed = replace(
+        scores, groups={"ward": Levels.of(wards), "shift": Levels.of(np.roll(np.repeat(shifts[:8], 100), 3))}
+    )
+    with pytest.raises(StudyError, match=r"lenses\.subgroups: .*ward × shift.*64"):
+        look(crossed, intersections=[["ward", "shift"]])

@@ -236,6 +236,12 @@ def test_what_is_lacking_is_said_in_numbers() -> None:
     assert Minimum(events=9, others=92).lacking(rows, "event") == "91 rows without the event; at least 92 are needed"
 
 
+@pytest.mark.parametrize("others", [9, 10])
+def test_ten_rows_without_the_event_are_enough(others: int) -> None:
+    rows = Scores.of({"event": np.arange(100) >= others})
+    assert bool(Minimum().lacking(rows, "event")) == (others < 10)
+
+
 def months_of(*counts: int) -> Scores:
     time = np.repeat(np.datetime64("2024-01-15", "us") + np.arange(len(counts)) * np.timedelta64(30, "D"), counts)
     return Scores.of({"hit": np.ones(sum(counts))}, time=time)

@@ -234,3 +234,65 @@ def test_the_pdf_holds_the_report_on_several_pages_with_no_row_cut(report: Repor
         assert words in whole, words
     assert report.sha256 in whole.replace(" ", "")
     assert "Figures behind this chart" not in whole
+
+
+# ---- on paper --------------------------------------------------------------------------------------------------------
+
+
+def long_grid(rows: int, **fields: Any) -> html.Grid:
+    given: dict[str, Any] = {
+        "label": "Table",
+        "caption": "Power",
+        "heads": ("group", "reason", "power"),
+        "kinds": ("words", "reason", "num"),
+        "rows": tuple((f"band {i}", f"because of {'many ' * (i % 40)}things", f"{i / 1000:.3f}") for i in range(rows)),
+    }
+    return html.Grid(**given | fields)
+
+
+def test_a_long_table_is_printed_as_lines_that_hold_every_word() -> None:
+    grid = long_grid(60)
+    heads, *lines = grid.as_lines()
+    assert heads.split() == list(grid.heads)
+    assert len(lines) == 60
+    for row, line in zip(grid.rows, lines, strict=True):
+        assert sorted(" ".join(row).split()) == sorted(line.split())
+        assert max(map(len, line.split("\n"))) <= 118
+    ends = {len(line.split("\n")[0]) for line in lines}
+    assert len(ends) == 1, "figures stand below each other at the right"
+
+
+@pytest.mark.parametrize(
+    "grid", [long_grid(30), long_grid(60, kinds=("words", "verdict", "num"))], ids=["short", "verdicts"]
+)
+def test_short_tables_and_verdicts_keep_their_cells_on_paper(grid: html.Grid) -> None:
+    assert grid.as_lines() == ()
+
+
+def test_on_paper_the_figures_behind_a_chart_are_left_out_and_all_else_stays(report: Report) -> None:
+    screen, paper = Page(html.render(report)), Page(html.render(report, interactive=False))
+    kept = {attrs.get("class") for tag, attrs in paper.found if tag == "details"}
+    if drawing.available():
+        assert "chart-data" in {attrs.get("class") for tag, attrs in screen.found if tag == "details"}
+        assert "chart-data" not in kept
+    assert {tag for tag, _ in paper.found} - {"script"} <= {tag for tag, _ in screen.found}
+
+
+def test_names_that_run_from_right_to_left_are_set_apart_on_paper_too() -> None:
+    assert html._printed("ward 7 <b>") == "ward 7 &lt;b&gt;"
+    assert html._printed("\u05d0\u05d1 7") == "<bdi>\u05d0\u05d1 7</bdi>"
+    assert html._isolated("ward <7>") == "<bdi>ward &lt;7&gt;</bdi>"
+
+
+def test_a_chart_is_drawn_once_for_the_page_and_its_print(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    vl_convert = pytest.importorskip("vl_convert", reason="charts need vl-convert-python (extra 'report')")
+    drawing._drawn.cache_clear()
+    calls = []
+    real = vl_convert.vegalite_to_svg
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda *a, **k: calls.append(1) or real(*a, **k))
+    first = html.render(report)
+    drawn = len(calls)
+    assert drawn > 0
+    html.render(report, interactive=False)
+    assert html.render(report) == first
+    assert len(calls) == drawn

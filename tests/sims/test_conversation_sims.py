@@ -18,6 +18,7 @@ from workup.tasks.conversation.rows import row_of
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 
 BAND = (0.92, 0.98)  # wider than at full size, since each cell is looked at with a few hundred studies
+SHARES = ("recall", "recall_at_10")  # over clusters: conservative by choice, so judged below alone
 
 
 @pytest.mark.parametrize("start", ["recall from 0.5, slope 0", "recall from 0.95, slope -0.06"])
@@ -25,7 +26,8 @@ def test_headlines_cover(start: str) -> None:
     found = run(conversation, size=Size(repetitions=250), only=lambda cell: start in cell.name)
     assert {one["metric"] for one in found} == {*conversation.HEADLINE, *conversation.MEASURED}
     assert all(one["insufficient"] == 0 and one["truth"] is not None for one in found)
-    assert [one for one in found if not within(one["rate"], one["se"], BAND)] == []
+    bands = {one["metric"]: (BAND[0], 1.0) if one["metric"] in SHARES else BAND for one in found}
+    assert [one for one in found if not within(one["rate"], one["se"], bands[one["metric"]])] == []
 
 
 def test_resampled_intervals_of_many_cases_cover() -> None:
@@ -34,7 +36,8 @@ def test_resampled_intervals_of_many_cases_cover() -> None:
 
     found = run(conversation, size=Size(repetitions=120, replicates=400), only=many)
     assert len(found) == len(conversation.HEADLINE) + len(conversation.MEASURED)
-    assert np.mean([one["rate"] for one in found]) == pytest.approx(0.95, abs=0.03)
+    assert np.mean([one["rate"] for one in found if one["metric"] not in SHARES]) == pytest.approx(0.95, abs=0.03)
+    assert all(one["rate"] > 0.9 for one in found if one["metric"] in SHARES)
 
 
 def test_rates_of_outcomes_cover_and_rare_ones_are_told() -> None:

@@ -77,7 +77,7 @@ def test_intervals_of_a_share_cover(patients: int, rows: int) -> None:
 
 
 @pytest.mark.parametrize(("patients", "rows"), proportions.FEW)
-def test_few_patients_of_repeated_rows_cover_or_are_refused(patients: int, rows: int) -> None:
+def test_few_patients_of_repeated_rows_cover(patients: int, rows: int) -> None:
     found = run(proportions, size=Size(repetitions=200), only=at(patients, rows))
     assert [one for one in found if not one["ok"]] == []
 

@@ -40,11 +40,10 @@ def test_the_truth_is_that_of_the_regions_drawn() -> None:
     assert identifier[found].mean() == pytest.approx(truth["precision"], abs=0.003)
 
 
-def test_the_summary_keeps_apart_what_is_judged_on_one_side() -> None:
+def test_the_summary_is_that_of_the_judged_cells() -> None:
     found = run(review, size=Size(repetitions=20), only=lambda cell: cell.settings["patients"] in (60, 400))
-    rows = {(row["metric"], row["cell"]): row for row in review.summarise(found)}
-    assert len(rows) == 4
-    below = rows["recall", "judged below alone"]
+    rows = {row["metric"]: row for row in review.summarise(found)}
+    assert set(rows) == {"recall", "precision"}
     mine = [one["rate"] for one in found if one["metric"] == "recall" and one["band"] == [0.93, 1.0]]
-    assert len(mine) == 2 and (below["lowest"], below["highest"]) == (min(mine), max(mine))
+    assert len(mine) == 4 and (rows["recall"]["lowest"], rows["recall"]["highest"]) == (min(mine), max(mine))
     assert review.summarise([])[0]["rate"] is None

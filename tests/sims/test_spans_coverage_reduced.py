@@ -11,7 +11,9 @@ from sims import spans_coverage
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 
-BAND = (0.92, 0.98)  # wider than at full size, since few cells are looked at and each with a few hundred samples
+# Wider than at full size, since few cells are looked at and each with a few hundred samples. Where units cluster in
+# patients intervals are conservative by choice, and judged below alone.
+BAND, CLUSTERED = (0.92, 0.98), (0.92, 1.0)
 
 
 @pytest.mark.parametrize("icc", [0.0, 0.2])
@@ -22,7 +24,8 @@ def test_intervals_of_span_metrics_cover(icc: float) -> None:
     found = run(spans_coverage, size=Size(repetitions=300), only=chosen)
     assert sorted(one["metric"] for one in found) == sorted(METRICS)
     assert all(one["insufficient"] == 0 and one["truth"] is not None for one in found)
-    assert [one for one in found if not within(one["rate"], one["se"], BAND)] == []
+    bands = {one["metric"]: BAND if one["metric"] == "leak_rate_patient" else CLUSTERED for one in found}
+    assert [one for one in found if not within(one["rate"], one["se"], bands[one["metric"]])] == []
 
 
 def test_few_patients_always_answer() -> None:

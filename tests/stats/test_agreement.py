@@ -153,3 +153,12 @@ def test_paired_kappa_without_a_common_unit_or_any_room_is_undefined() -> None:
     assert alike.value == 1 and np.isnan(alike.low)
     one = paired_kappa([[4, 4], [3, 2]], pairs=[(0, 1)], clusters=[7, 7], levels=SCALE)
     assert np.isfinite(one.value) and np.isnan(one.low) and one.clusters == 1
+
+
+def test_a_scale_of_two_levels_is_plain_kappa() -> None:
+    """Agreement 7/10; chance .6·.5 + .4·.5 = .5."""
+    first = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
+    second = [1, 1, 1, 1, 0, 0, 0, 0, 0, 1]
+    assert weighted_kappa(first, second, levels=[0, 1]) == pytest.approx((0.7 - 0.5) / 0.5)
+    with pytest.raises(ValueError, match="at least two"):
+        weighted_kappa([1, 1], [1, 1], levels=[1])

@@ -181,3 +181,11 @@ def test_counts_that_cannot_be_are_refused(x: list[float], n: list[float]) -> No
         pool_shares(x, n)
     with pytest.raises(ValueError, match="level"):
         pool_shares([1, 2], [3, 4], level=1.0)
+
+
+def test_the_slope_at_no_spread_is_the_limit_of_the_slopes_near_it() -> None:
+    for events in ([3.0, 9.0, 5.0], [5.0, 5.0, 6.0]):  # with and without more spread than chance gives
+        ridge = binomial_mixture._Ridge(np.array(events), np.array([20.0, 25.0, 22.0]))
+        rise = (ridge.height(0.02) - ridge.height(0.0)) / (0.02**2 / 2)
+        assert ridge.slope(0.0) == pytest.approx(ridge.slope(1e-3), rel=1e-3)
+        assert ridge.slope(0.0) == pytest.approx(rise, rel=1e-2)

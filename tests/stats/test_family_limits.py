@@ -149,3 +149,13 @@ def test_what_cannot_be_is_refused() -> None:
         family_limit(2, 12, correlation=[[1.0, 0.2], [0.4, 1.0]])
     with pytest.raises(ValueError, match="years must be more"):
         family_limit(2, 12, correlation=0.5, years=20)
+
+
+def test_a_simulated_limit_is_the_order_statistic_two_errors_on_the_safe_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    years, chance = 2000, 0.05
+    highest = np.linspace(0.0, 2.0, years)
+    monkeypatch.setattr(family_limits, "_highest", lambda *args, **more: highest[::-1])
+    found = family_limit(5, 12, correlation=0.5, chance=chance, years=years)
+    # 1,900 years are within the chance, two standard errors (9.75 years each) more make it 1,920.
+    assert found == highest[1920 - 1]
+    assert np.mean(highest > found) == 0.04

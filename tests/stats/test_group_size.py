@@ -95,3 +95,10 @@ def test_families_without_sense_are_refused() -> None:
         family(3, testing="some")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="correction must be"):
         family(3, correction="fdr")  # type: ignore[arg-type]
+
+
+def test_expected_positives_and_negatives_add_to_those_enrolled() -> None:
+    plan = population([Need("A", 100, 0, 0.1, 0.9), Need("B", 100, 0, 0.3, 0.1)])
+    for group, share, prevalence in zip(plan.groups, (0.9, 0.1), (0.1, 0.3), strict=True):
+        assert group.positives_expected == pytest.approx(plan.total * share * prevalence)
+        assert group.negatives_expected == pytest.approx(plan.total * share * (1 - prevalence))

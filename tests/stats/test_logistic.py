@@ -81,3 +81,12 @@ def test_a_resample_far_from_the_start_is_found_all_the_same() -> None:
     found = logistic.refit(design, outcome, weights, start=start)
     expected = logistic.fit(design, outcome, weights).coefficients
     np.testing.assert_allclose(found @ design.T, expected @ design.T, atol=1e-7)
+
+
+def test_refits_are_the_same_however_few_fit_into_one_tile(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, design, outcome = spline_rows(60, seed=5)
+    weights = np.random.default_rng(6).poisson(1.0, (9, 60)) + 0.1
+    start = logistic.fit(design, outcome, np.ones((1, len(design)))).coefficients[0]
+    whole = logistic.refit(design, outcome, weights, start=start)
+    monkeypatch.setattr(logistic, "_TILE", 1)  # a table longer than a tile
+    assert logistic.refit(design, outcome, weights, start=start) == pytest.approx(whole, rel=1e-9)

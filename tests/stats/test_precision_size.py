@@ -203,3 +203,16 @@ def test_development_needs_one_form_of_fit_that_can_be() -> None:
         develop(prevalence=0.2, parameters=10, cstatistic=0.8).n
         > develop(prevalence=0.2, parameters=10, cstatistic=0.9).n
     )
+
+
+def test_every_criterion_expects_events_by_the_prevalence() -> None:
+    found = oe_size(prevalence=0.1, width=0.2)
+    assert found.events == pytest.approx(0.1 * found.n)
+    assert plan_of((found,)).events == pytest.approx(0.1 * found.patients)
+
+
+@pytest.mark.parametrize(("sensitivity", "specificity"), [(0.0, 0.9), (1.0, 0.9), (0.8, 0.0), (0.8, 1.0)])
+def test_a_rule_may_find_all_or_none(sensitivity: float, specificity: float) -> None:
+    found = net_benefit_size(sensitivity=sensitivity, specificity=specificity, prevalence=0.2, threshold=0.1, width=0.2)
+    weight = 0.8 / 0.2 * 0.1 / 0.9
+    assert found.value == pytest.approx(sensitivity - (1 - specificity) * weight)

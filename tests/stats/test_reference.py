@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from oracles import Case, cases
+from workup.stats import reference
 from workup.stats.distances import kolmogorov_smirnov, missingness, wasserstein
 from workup.stats.random import generator
 from workup.stats.reference import BinnedReference, Distances, Reference
@@ -264,3 +265,17 @@ def test_neighbouring_and_huge_numbers_are_told_apart() -> None:
 def test_quantiles_are_checked() -> None:
     with pytest.raises(ValueError, match="at least one quantile"):
         Reference.binned([1.0], quantiles=0)
+
+
+def test_missing_values_are_counted_among_all_rows_in_both_ways_of_keeping() -> None:
+    before = np.append(np.arange(60.0), np.full(40, np.nan))
+    after = np.append(np.arange(30.0), np.full(10, np.nan))
+    expected = missingness(40, 100, 10, 40, level=0.95)
+    for kept in (Reference.exact(before), Reference.binned(before, quantiles=20)):
+        assert kept.compare(after, seed=1).missing == expected
+
+
+def test_the_bound_of_the_area_is_reached_by_the_worst_case_and_no_wider() -> None:
+    """All of one side at the lower edge of a bin, all of the other at the upper one: the lines drawn are the same."""
+    drawn, bound = reference._area(np.array([0.0, 1.0]), np.array([0, 0, 10, 0, 0]), np.array([0, 0, 5, 0, 0]))
+    assert (drawn, bound) == (0.0, 1.0)

@@ -142,3 +142,15 @@ def test_what_cannot_be_is_refused() -> None:
 def test_risks_too_small_for_the_run_length_are_refused(risk: float) -> None:
     with pytest.raises(ValueError, match=r"takes more than 100 patients|ask for a longer one"):
         risk_adjusted_limit([risk], run_length=100, runs=200)
+
+
+def test_a_first_rise_that_comes_too_late_has_no_limit() -> None:
+    with pytest.raises(ValueError, match="even the first rise of the sum takes more than 5 patients"):
+        risk_adjusted_limit([0.05], run_length=5, runs=400, seed=2)
+
+
+def test_the_error_of_the_run_length_is_that_of_a_mean() -> None:
+    """Of two runs: half the distance between them."""
+    solved = risk_adjusted_limit([0.2, 0.4], run_length=60, runs=2, seed=4)
+    assert solved.se * 2 == pytest.approx(round(solved.se * 2))
+    assert 0 <= solved.se <= solved.run_length

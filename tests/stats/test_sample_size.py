@@ -241,3 +241,9 @@ def test_a_pilot_without_spread_is_refused() -> None:
         scaled_size(0.1, se=0.0, n=100)
     with pytest.raises(ValueError, match="must not be 0"):
         scaled_size(0.0, se=0.1, n=100)
+
+
+def test_one_wrong_share_among_many_is_refused() -> None:
+    for p1, p2, n1 in (([0.8, 1.2], 0.7, 75), (0.8, [0.7, 0.0], 75), (0.8, 0.7, [75, 0])):
+        with pytest.raises(ValueError, match="strictly between 0 and 1, and every group needs a positive size"):
+            two_proportions_power(p1, p2, n1)

@@ -208,3 +208,27 @@ def test_resamples_without_a_curve_are_nan_and_silent(cells_above: int, monkeypa
     for values in found:
         assert np.isnan(values).tolist() == [True, True, True, False]
         assert values[3] > 0
+
+
+def test_three_knots_give_one_restricted_cubic_term() -> None:
+    """Harrell's formula by hand, in units of the squared distance of the outer knots; a straight line beyond them."""
+    at = np.array([-1.0, 0.0, 2.0])
+    lp = np.array([-3.0, -1.0, 0.5, 2.0, 3.0, 4.0])
+    basis = smooth.spline_basis(lp, at)
+    assert basis.shape == (6, 3)
+    first, second, third = (np.maximum(lp - knot, 0.0) ** 3 for knot in at)
+    by_hand = (first - second * 3 / 2 + third * 1 / 2) / 9
+    assert basis[:, 2] == pytest.approx(by_hand)
+    assert basis[:2, 2] == pytest.approx([0, 0]) and np.diff(basis[3:, 2], 2) == pytest.approx([0], abs=1e-12)
+    assert smooth.spline_basis(lp, at[:2]).shape == (6, 2)
+
+
+def test_rows_at_the_ends_alone_are_held_against_their_own_shares() -> None:
+    outcome = np.repeat([1.0, 0.0, 1.0, 0.0], [20, 5, 3, 12])
+    ends = np.repeat([2, 1], [25, 15])
+    risk = np.repeat([1.0, 0.0], [25, 15])
+    found = smooth.spline_distance_replicates(
+        np.zeros(40), outcome, risk, np.ones((2, 40)), at=np.array([-1.0, 0.0, 1.0]), apart=ends
+    )
+    assert found.ici == pytest.approx([0.2, 0.2])
+    assert found.emax == pytest.approx([0.2, 0.2])

@@ -120,3 +120,9 @@ def test_intervals_of_categories_cover(n: int, m: int, shares: tuple[tuple[float
         found = of_categories(rng.multinomial(n, shares[0]), rng.multinomial(m, shares[1]))
         covered += found.low <= true <= found.high
     assert 0.93 - SLACK <= covered / TIMES <= 0.97 + SLACK
+
+
+def test_moments_of_nothing_and_of_one_value() -> None:
+    empty, same = moments(np.array([np.nan])), moments(np.array([0.1, 0.1, 0.1]))
+    assert empty.n == 0 and np.isnan(empty[1:]).all()
+    assert same.n == pytest.approx(3) and same[1:] == (0.1, 0.0, 0.0, 0.0)

@@ -468,3 +468,15 @@ def test_loess_is_drawn_on_request_and_changes_no_figure() -> None:
     thin = both["calibration_curve"].pop("loess")
     assert len(thin) == len(both["calibration_curve"]["spline"])
     assert plain == both
+
+
+def test_the_high_end_of_a_distance_is_no_lower_than_that_of_its_resamples() -> None:
+    """BCa corrects for the upward bias at both ends, and a limit on the ICI would be met too easily."""
+    scores = draw_cohort(12, 400)
+    ici = _named(scores)["ici"]
+    [found] = estimate(scores, [ici], draws=DRAWS)
+    resamples = replicate(scores, [ici], draws=DRAWS)[0, 0]
+    assert found.high >= np.quantile(resamples, 0.97)
+    assert "high end no lower than the percentile's" in found.method
+    [brier] = estimate(scores, [_named(scores)["brier"]], draws=DRAWS)
+    assert "percentile" not in brier.method

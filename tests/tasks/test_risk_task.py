@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workup import Study, validate
-from workup.errors import StudyError
+from workup.errors import StudyError, SystemFailure
 from workup.scores import Levels, Scores
 from workup.task import Table
 from workup.tasks.risk import RiskTask
@@ -134,3 +134,24 @@ def test_accuracy_f1_and_ece_are_made_when_listed_or_named(asked: dict[str, Any]
 def test_a_metric_that_nobody_left_out_cannot_be_asked_for() -> None:
     with pytest.raises(StudyError, match="also"):
         Study.of({"name": "x", "task": "risk", "columns": {"outcome": "died"}, "also": ["auroc"]})
+
+
+@pytest.mark.parametrize(("refused", "answers"), [(0, True), (1, False), (ROWS, False)])
+def test_a_refitted_model_must_answer_every_row(refused: int, answers: bool) -> None:
+    class Refitted:
+        name, version = "again", "1"
+
+        def predict(self, rows: Table) -> list[float | None]:
+            n = len(rows["sex"])
+            return [None] * min(refused, n) + [0.3] * (n - min(refused, n))
+
+    rows, plan = table(), study()
+    task = RiskTask()
+    corpus = task.read(plan, rows)
+    known = task.scores(corpus, np.asarray(rows["risk"], dtype=float))
+    again = task.refit(corpus, known, lambda chosen: Refitted())
+    if answers:
+        assert set(again(np.arange(len(known)))["risk"].tolist()) == {0.3}
+    else:
+        with pytest.raises(SystemFailure, match="must give every row a risk; it refused some"):
+            again(np.arange(len(known)))

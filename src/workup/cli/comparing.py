@@ -232,7 +232,7 @@ def _compared(first: Path, second: Path, *, margin: float | None, metrics: Seque
     """Paired where both runs can be read again and answered the same cases, else from the records alone."""
     from workup import compare as comparing
     from workup.cli.rows_again import paired_runs
-    from workup.report import Report
+    from workup.report import Report, drawing_on
 
     old, new = Report.read(first), Report.read(second)
     pair: PairedRuns | None = None
@@ -246,15 +246,16 @@ def _compared(first: Path, second: Path, *, margin: float | None, metrics: Seque
             # Said here and not in the record, which must not hold the paths of this machine.
             say(f"not paired: {error}")
             notes.append("The rows could not be read again, so what stands here rests on the two records alone.")
-    return comparing.compare(
-        old,
-        new,
-        margin=margin,
-        metrics=metrics,
-        paired=None if pair is None else pair.rows,
-        notes=notes,
-        tables=None if pair is None else pair.tables,
-    )
+    with drawing_on(first, second):
+        return comparing.compare(
+            old,
+            new,
+            margin=margin,
+            metrics=metrics,
+            paired=None if pair is None else pair.rows,
+            notes=notes,
+            tables=None if pair is None else pair.tables,
+        )
 
 
 # ---- on the terminal -----------------------------------------------------------------------------------------------

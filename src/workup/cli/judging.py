@@ -38,11 +38,13 @@ def gate(
     json: Annotated[str | None, typer.Option(help="Write the verdicts here; - for standard output")] = None,
 ) -> None:
     """Judge a report: exit 0 when every rule passes, 1 when one fails, 3 when none fails and some are undecided."""
-    from workup.report import Report
+    from workup.report import Report, drawing_on
     from workup.reports import junit as xml
 
     report = Report.read(record)
-    verdicts = judged(report, rule or (), None if baseline is None else Report.read(baseline))
+    other = None if baseline is None else Report.read(baseline)
+    with drawing_on(*(file for file in (record, baseline) if file is not None)):
+        verdicts = judged(report, rule or (), other)
     code = verdict_code([v.outcome for v in verdicts], allow_unsure=allow_unsure)
     tell: Callable[[str], object] = say if json == "-" else typer.echo
     for verdict in verdicts:

@@ -72,10 +72,11 @@ def report(
     out: Annotated[str | None, typer.Option("-o", "--out", help="File to write; standard output when absent")] = None,
 ) -> None:
     """Redraw a report from its record; a safety card is a page where the file is .html, else Markdown."""
-    from workup.report import Report
+    from workup.report import Report, drawing_on
 
     held = Report.read(record)
-    found = render(held, form, page=out is not None and out.lower().endswith((".html", ".htm")))
+    with drawing_on(record):
+        found = render(held, form, page=out is not None and out.lower().endswith((".html", ".htm")))
     emit(found, "-" if out is None and isinstance(found, bytes) else out, private=held.contains_phi)
 
 

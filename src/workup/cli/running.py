@@ -202,17 +202,12 @@ def _host(study: Study) -> dict[str, Any]:
 
 def again(directory: Path, held: Report, study: Path | None) -> Report:
     """The report of a run directory made anew from its recorded outputs, without asking the system again."""
-    import json
-
-    from workup.runs import RunDirectory
+    from workup.runs import RunDirectory, study_of
     from workup.validate import validate
 
+    study = study or study_of(directory)
     if study is None:
-        try:
-            facts = json.loads((directory / "timings.json").read_text(encoding="utf-8"))
-            study = directory / facts["study_file"]
-        except (OSError, ValueError, KeyError):
-            raise RunError(f"{directory}: it is not said which study made this run. To fix: give --study.") from None
+        raise RunError(f"{directory}: it is not said which study made this run. To fix: give --study.")
     plan = load(study).model_copy(update={"engine": "workup.cli.running:Unasked"})
     name = str(held.system["name"]) if plan.systems else None
     with RunDirectory.open(directory) as opened, Progress() as progress:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
@@ -25,17 +27,22 @@ def available() -> bool:
 
 def svg(spec: Mapping[str, Any], *, name: str) -> str:
     """The chart as an SVG element; `name` sets its inner names apart from those of other charts on the page."""
-    import vl_convert
-
-    drawn = vl_convert.vegalite_to_svg(dict(spec), vl_version=_VEGA_LITE, allowed_base_urls=[])
     ElementTree.register_namespace("", _SVG)
-    root = ElementTree.fromstring(drawn)
+    root = ElementTree.fromstring(_drawn(json.dumps(spec)))
     _cleaned(root)
     _renamed(root, name)
     width, height = root.attrib.pop("width"), root.attrib.pop("height")
     # A size in the element itself keeps the shape where no style sheet applies; the page makes it shrink.
     root.attrib |= {"width": width, "height": height, "aria-hidden": "true", "focusable": "false"}
     return ElementTree.tostring(root, encoding="unicode")
+
+
+@lru_cache(maxsize=256)
+def _drawn(spec: str) -> str:
+    """As the library draws it; a page and its print ask for the same charts one after the other."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[]))
 
 
 def _cleaned(element: ElementTree.Element) -> None:

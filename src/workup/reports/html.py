@@ -9,13 +9,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from itertools import zip_longest
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from workup.errors import visible
 from workup.report import Estimate, Report
@@ -39,6 +41,10 @@ _IN_CHARTS = ("calibration", "decision-curve", "power-curve")  # sections whose 
 _BEHIND = ("curve", "confusion", "recall-turns", "gap-turns", "outcome-turns", "losses")
 _NARROW = ("corpus", "misses", "alarms")  # sections of narrow tables
 ON_PAPER = 6  # documents of the viewer that are printed
+# Longer tables without verdicts are printed as lines of type of one width: every cell of a table costs the printer's
+# layout a millisecond or more, and a report of five lenses has tens of thousands of them.
+_ROWS_IN_CELLS, _LINE = 30, 118
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _LONG_WORD = re.compile(r"\S{26}")  # wider than a column should be: the only cells in which a word may be cut
 _FIGURE = re.compile(r"^[<+-]?[\d.,]+(e-?\d+)?( ?%)?$|^–$|^$")
 _PAIR = re.compile(r"^[+-]?[\d.,e-]+( to |/)[+-]?[\d.,e-]+$|^–$|^$")
@@ -86,6 +92,28 @@ class Grid:
     heads: tuple[str, ...]
     kinds: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    def as_lines(self) -> tuple[str, ...]:
+        """Heads and rows as lines of one width, numbers to the right; none where cells serve better on paper."""
+        if len(self.rows) <= _ROWS_IN_CELLS or "verdict" in self.kinds or not any(self.heads):
+            return ()
+        table = (self.heads, *self.rows)
+        widths = [max(len(row[i]) for row in table) for i in range(len(self.heads))]
+        while sum(widths) + 2 * (len(widths) - 1) > _LINE and max(widths) > 10:
+            widths[widths.index(max(widths))] -= 1  # the widest column gives way, and its words go on below
+        return tuple(_line(row, widths, self.kinds) for row in table)
+
+
+def _line(row: Sequence[str], widths: Sequence[int], kinds: Sequence[str]) -> str:
+    cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+    lines = []
+    for parts in zip_longest(*cells, fillvalue=""):
+        placed = [
+            part.rjust(width) if kind == "num" else part.ljust(width)
+            for part, width, kind in zip(parts, widths, kinds, strict=True)
+        ]
+        lines.append("  ".join(placed).rstrip())
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -161,6 +189,8 @@ def render(report: Report, *, interactive: bool = True) -> str:
         on_paper=ON_PAPER,
         tally=[(VERDICTS[word], tally[word]) for word in VERDICTS if tally[word]],
         cards=_cards(report),
+        interactive=interactive,
+        words=_isolated if interactive else _printed,
         parts=list(_parts(report, header, rest, shown if interactive else shown[:ON_PAPER], len(shown))),
         verdicts=VERDICTS,
         sha256=report.sha256,
@@ -285,6 +315,16 @@ def _card(e: Estimate) -> Card:
     ends = f"{e.level:.0%} interval {interval(e)}" if e.low is not None else f"{e.status}: {legible(e.reason or '')}"
     title = at_threshold(e.metric, e.slice)
     return Card(title[:1].upper() + title[1:], number(e.value), ends)
+
+
+def _isolated(text: str) -> Markup:
+    """Words of others, whose direction must not turn what stands beside them."""
+    return Markup("<bdi>{}</bdi>").format(text)
+
+
+def _printed(text: str) -> Markup:
+    """The same for paper, where an element that changes nothing is left out."""
+    return _isolated(text) if _RIGHT_TO_LEFT.search(text) else escape(text)
 
 
 def legible(text: str) -> str:

@@ -228,6 +228,8 @@ def spline_distance_replicates(
 
 def _spline_curves(lp: Floats, outcome: Floats, weights: Floats, at: Floats) -> Floats:
     """The fitted share of every row under every weight vector."""
+    if not lp.size:
+        return np.empty((len(weights), 0))
     design = spline_basis(lp, at)
     if outcome.ndim == 1:
         share, mass = outcome, np.ones(lp.size)

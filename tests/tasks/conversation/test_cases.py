@@ -245,3 +245,11 @@ def test_keys_of_the_users_own_are_passed_over() -> None:
 def test_a_case_made_in_python_is_checked_too() -> None:
     with pytest.raises(InputError, match="words of a fact must occur"):
         ConversationCase("c", "", (Turn(1, "Hello."),), (Fact("f", "diagnosis", "gout"),))
+
+
+@pytest.mark.parametrize("wrong", ["", "  ", None, 7, ["penicillin"]])
+@pytest.mark.parametrize("field", ["id", "concept"])
+def test_a_fact_needs_a_name_and_a_concept(field: str, wrong: Any) -> None:
+    words = {"id": "f1", "type": "allergy", "concept": "penicillin", field: wrong}
+    with pytest.raises(InputError, match=f"'{field}' must be a text that is not empty"):
+        Fact(**words)

@@ -147,6 +147,9 @@ def test_joined_mappings() -> None:
     one, other = LabelMapping("one", {"X": "city"}), LabelMapping("other", {"X": "date"})
     with pytest.raises(InputError, match="'X' as city and as date"):
         joined([one, other])
+    assert joined([one]).labels == one.labels
+    with pytest.raises(InputError, match="must have one rule of case"):
+        joined([one, LabelMapping("third", {"Y": "date"}, case="ignore")])
 
 
 def test_a_file_of_the_user(tmp_path: Path) -> None:

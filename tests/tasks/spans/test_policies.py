@@ -174,3 +174,26 @@ def test_names_that_can_be_ignored() -> None:
     assert IgnoredLabels.parse(["ODD"], mapping=i2b2, seen=["ODD"]).labels == {"ODD"}
     with pytest.raises(InputError, match="did you mean 'LICENSE'"):
         IgnoredLabels.parse(["LICENCE"], mapping=i2b2)
+
+
+def test_titles_are_inherited_unless_the_file_has_its_own(tmp_path: Path) -> None:
+    for name, more in (("cut", "extends: as_annotated\ntitles: without_name\n"), ("heir", "extends: cut.yaml\n")):
+        (tmp_path / f"{name}.yaml").write_text(f"source: s\n{more}")
+    (tmp_path / "back.yaml").write_text("source: s\nextends: cut.yaml\ntitles: with_name\n")
+    found = {name: Policy.load(tmp_path / f"{name}.yaml").titles for name in ("cut", "heir", "back")}
+    assert found == {"cut": "without_name", "heir": "without_name", "back": "with_name"}
+
+
+def test_a_file_that_changes_two_branches_decides_anew_on_both(tmp_path: Path) -> None:
+    """The name of a branch takes the strictest decision on its leaves, in every branch that the file touches."""
+    leaves = {branch: leaves_of(branch) for branch in ("GEO", "DATE")}
+    loose = ", ".join(leaf for some in leaves.values() for leaf in some)
+    (tmp_path / "loose.yaml").write_text(f"source: s\nextends: hipaa_safe_harbor\nmay: [{loose}]\n")
+    assert {branch: Policy.load(tmp_path / "loose.yaml").of(branch) for branch in leaves} == {
+        "GEO": "may",
+        "DATE": "may",
+    }
+    strict = ", ".join(some[0] for some in leaves.values())
+    (tmp_path / "strict.yaml").write_text(f"source: s\nextends: loose.yaml\nmust: [{strict}]\n")
+    found = Policy.load(tmp_path / "strict.yaml")
+    assert {branch: found.of(branch) for branch in leaves} == {"GEO": "must", "DATE": "must"}

@@ -19,7 +19,20 @@ from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import calibration
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, StudyDesign, Table, Watch
+from workup.task import (
+    UNLIMITED,
+    Budget,
+    Case,
+    Corpus,
+    Engine,
+    OutputLog,
+    Part,
+    RiskSystem,
+    StudyDesign,
+    Table,
+    Watch,
+    misrecorded,
+)
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
@@ -132,6 +145,10 @@ class RiskTask:
         known = log.known()
         risks = np.full(len(cohort), np.nan)
         for key, value in known.items():
+            if not key.isdecimal() or not 1 <= int(key) <= len(cohort):
+                raise misrecorded(key, f"that of a row from 1 to {len(cohort)}")
+            if value is not None and (type(value) not in (int, float) or not 0 <= value <= 1):
+                raise misrecorded(key, "a risk from 0 to 1, or null")
             risks[int(key) - 1] = np.nan if value is None else value
         batches = [range(start, min(start + size, len(cohort))) for start in range(0, len(cohort), size)]
         pending = [rows for rows in batches if any(str(row + 1) not in known for row in rows)]
