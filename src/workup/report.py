@@ -44,7 +44,7 @@ class LensResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as the record holds it."""
-        found = asdict(self)
+        found = asdict(self) | {"estimates": tuple(e.as_dict() for e in self.estimates)}
         del found["lens"]
         return {name: part for name, part in found.items() if part or name not in _OF_ONE_LENS}
 
