@@ -18,6 +18,7 @@ from damage import mutations
 from shell import Done, call, cohort, risk_words, spawn, write
 from workup import Report, Study, plugins, validate
 from workup.corpora.generate.conversation import generate as conversations
+from workup.deid.redaction import maps
 from workup.errors import WorkupError
 from workup.packs import make_pack, read_pack
 from workup.report import digest, drawing_on
@@ -543,3 +544,10 @@ def test_a_wrong_split_or_list_of_sites_is_one_message(content: str, tmp_path: P
         yaml.safe_dump({**study, "sites": "sites.csv", "lenses": {"internal": {}, "sites": {}}})
     )
     _one_message(call("run", tmp_path / "study.yaml", "-o", tmp_path / "two"))
+
+
+def test_a_wrong_field_of_a_restore_map_is_refused() -> None:
+    record = json.loads(maps.sealed([maps.Entry.of_file("a", redacted=b"b", original=b"c")], key=b"k" * 32))
+    for path, what, wrong in mutations(record):
+        content = json.dumps(wrong).encode()
+        assert _refusal(lambda content=content: maps.opened(content, key=b"k" * 32)), (path, what)
