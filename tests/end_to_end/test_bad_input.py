@@ -315,7 +315,7 @@ def test_risks_of_exactly_0_and_1_are_clipped_in_logarithms_and_counted(tmp_path
     table = tmp_path / "cohort.csv"
     table.write_bytes(_with("p", lambda row, cell: {0: "0", 1: "1", 2: "1.0"}.get(row, cell)))
     notes = " ".join(_record(table)["results"]["internal"]["notes"])
-    assert "3 risks of (nearly) 0 or 1 were clipped" in notes
+    assert "3 of 60 risks are 0 or 1" in notes
 
 
 def _report(folder: Path, content: bytes) -> bytes:
