@@ -63,9 +63,10 @@ class Corpus:
 class StudyDesign:
     """What is known of a study before its system is asked: how rows are grouped, placed and timed, what is measured.
 
-    None is what cannot be known yet, and nothing is refused because of it. `groups` are the groupings of the rows;
-    `absent` says of metrics that this study does not measure what they would need. `names` and `scales` are those of
-    the task, and `refit` whether the caller brings a function that fits anew.
+    None is what cannot be known yet, and nothing is refused because of it. `groups` are the groupings of the rows and
+    `keys` slice keys of the task's own with all their values, where `metrics` are not known. `absent` says of metrics
+    that this study does not measure what they would need. `names` and `scales` are those of the task, and `refit`
+    whether the caller brings a function that fits anew.
     """
 
     groups: Mapping[str, Levels] | None = None
@@ -73,6 +74,7 @@ class StudyDesign:
     placed: bool | None = None
     timed: bool | None = None
     metrics: Sequence[Metric] | None = None
+    keys: Mapping[str, Collection[Any]] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
     names: Collection[str] = ()
     scales: Mapping[str, str] = field(default_factory=dict)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -21,7 +20,6 @@ from workup.estimate import Draws
 from workup.gates import judge, levels, primary_values
 from workup.lenses.evidence import holdings
 from workup.report import LensResult, Report
-from workup.report_schema import fault_in_split
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
@@ -52,7 +50,6 @@ def validate(
     given = system is not None and not isinstance(system, str)
     ready = ready or checked(study, table=table, refit=refit is not None, systems=not given)
     task, corpus, gates, baseline, engine = ready.task, ready.corpus, ready.gates, ready.baseline, ready.engine
-    beside, split = _beside_sites(study), _split(study)
     opener = Opener(study, system)
 
     outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch, budget=budget)
@@ -66,7 +63,7 @@ def validate(
     own = {
         "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
         "subgroups": {"primary": primary_values(study.record())},
-        "sites": beside,
+        "sites": ready.sites,
     }
     results: dict[str, LensResult] = {}
     with _one_thread_per_worker():
@@ -83,7 +80,7 @@ def validate(
                 **own.get(lens, {}),
             )
     notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
-    tables = {"holdings": holdings(scores), **split, **task.tables(scores, study, show_text=show_text)}
+    tables = {"holdings": holdings(scores), **ready.split, **task.tables(scores, study, show_text=show_text)}
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
 
     verdicts = judge(
@@ -239,32 +236,6 @@ def _refit(task: Task, corpus: Corpus, scores: Scores, study: Study, fit: Callab
     if fit is None and named:
         fit = plugins.find("systems", str(named))
     return {} if fit is None else {"refit": task.refit(corpus, scores, fit)}
-
-
-def _beside_sites(study: Study) -> dict[str, Any]:
-    """What the sites lens needs beside the scores: characteristics, intended settings, and the internal reference."""
-    if "sites" not in study.lenses:
-        return {}
-    internal = study.lenses["sites"].get("internal")
-    reference = Report.read(study.base / str(internal)) if internal else None
-    places = None if study.sites is None else plugins.find("formats", "table")(study.base / study.sites)
-    return {"places": places, "intended": study.intended_settings, "reference": reference}
-
-
-def _split(study: Study) -> dict[str, Any]:
-    """How the corpus was split off, where the study names the record of the split."""
-    if study.split is None:
-        return {}
-    path = study.base / study.split
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        record = None
-    if fault := fault_in_split(record):
-        raise StudyError(
-            f"split: '{study.split}' must be the split.json that 'workup split' wrote; got another file ({fault})."
-        )
-    return {"split": record}
 
 
 def _introduce(

@@ -124,6 +124,7 @@ def run_system(
     ready: Ready | None = None,
 ) -> Report:
     """Validate one system of a study into a run directory; the record is kept whatever becomes of its drawings."""
+    from workup.report import Report
     from workup.runs import RunDirectory
     from workup.task import Budget
     from workup.validate import validate
@@ -150,7 +151,8 @@ def run_system(
             directory.log(f"{result.lens}: {len(result.estimates)} estimates, {undecided} of them without an interval")
         directory.log(f"versions {dict(report.environment)}, workup {report.workup}")
         directory.log(f"report {report.sha256}")
-        _draw(report, study.report.formats, directory)
+        # From the record as it was written, with its twelve digits: a page drawn again later is then the same page.
+        _draw(Report.read(place), study.report.formats, directory)
     detail(f"{time.monotonic() - started:.1f} s")
     return report
 

@@ -116,9 +116,15 @@ class SpansTask:
 
     def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
         """Whether documents name sites and times, where they were read before the detector is asked."""
+        stick = yardstick(study)
+        keys = {
+            "mode": {one.mode.name for one in stick.settings},
+            "level": {one.level for one in stick.settings},
+            "policy": {policy.name for policy in stick.policies},
+        }
         if not isinstance(corpus, SpansCorpus) or not corpus.facts.complete:
-            return StudyDesign()
-        return StudyDesign(placed=corpus.facts.placed, timed=corpus.facts.timed)
+            return StudyDesign(keys=keys)
+        return StudyDesign(placed=corpus.facts.placed, timed=corpus.facts.timed, keys=keys)
 
     def _source(self, study: Study, table: Any) -> tuple[Callable[[], Any], str, int | None]:
         part = study.corpus
