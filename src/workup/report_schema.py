@@ -50,12 +50,13 @@ _LATER = ("clusters", "ceiling")  # fields that records made before them do not 
 
 # Rows of lenses hold more than this; what they have under these names is read by pages, gates and packs.
 _OF_ROW: dict[str, dict[str, Any]] = {
-    **dict.fromkeys(("value", "low", "high", "se", "p", "p_adjusted", "margin", "z", "statistic", "limit"), _NUMBER),
+    **dict.fromkeys(("value", "low", "high", "se", "p", "p_adjusted", "margin", "z", "statistic"), _NUMBER),
     **dict.fromkeys(("lower", "upper", "baseline", "scale_se", "tau", "tau_low", "tau_high", "i2", "i2_low"), _NUMBER),
     **dict.fromkeys(("i2_high", "pi_low", "pi_high", "q", "q_p", "n_patients", "k", "q_df", "lost"), _NUMBER),
     **dict.fromkeys(("kind", "verdict", "reason", "method", "status", "chart", "window", "type", "rule"), _WORDS),
     "signal": {"type": ["boolean", "null"]},
     "test": _WORDS,
+    "limit": {"type": ["number", "array", "null"]},  # a pair, where both ends are bounded
     "metric": _TEXT,
     "slice": _SLICE,
     "level": {"anyOf": [_LEVEL, {"type": "null"}]},
