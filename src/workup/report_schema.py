@@ -202,7 +202,8 @@ def _result() -> dict[str, Any]:
         "charts": _OBJECT,
         "notes": _TEXTS,
     }
-    more = {"pooled": rows, "alerts": rows, "charts_state": rows}
+    open_rows = {"type": "array", "items": _OBJECT}  # alerts and charts stand by cause, each in a form of its own
+    more = {"pooled": rows, "alerts": open_rows, "charts_state": open_rows}
     return {"type": "object", "required": [*parts], "properties": {**parts, **more}, "additionalProperties": False}
 
 

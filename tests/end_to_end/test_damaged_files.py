@@ -182,7 +182,7 @@ def _fixed(path: str) -> bool:
     """Whether a field belongs to the schema; what tasks and lenses put in tables, and settings, stays open."""
     parts = path.split(".")
     if parts[0] == "results":
-        return len(parts) < 3 or parts[2] in ("estimates", "comparisons", "pooled", "charts_state", "notes")
+        return len(parts) < 3 or parts[2] in ("estimates", "comparisons", "pooled", "notes")
     return parts[0] not in ("study",) and path != "as_of"
 
 
