@@ -14,7 +14,7 @@ import yaml
 from shell import call as workup
 from workup.checking import checked
 from workup.cli import records
-from workup.errors import MissingExtra, StudyError
+from workup.errors import MissingExtra, StudyError, WorkupError
 from workup.report import LensResult, Report
 from workup.reports import html, pdf
 from workup.study import Part, Study
@@ -104,6 +104,8 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("an unknown engine", {"engine": "serail"}, "did you mean 'serial'?"),
     ("a baseline that is not there", {"baseline": "nothing.json"}, "nothing.json"),
     ("sites that are not there", {"sites": "sites.csv"}, "sites: 'sites.csv' is not a file"),
+    ("strata that are no group", {"bootstrap": {"strata": "sx"}}, "bootstrap.strata: 'sx'"),
+    ("a refit that is not there", {"lenses": {"internal": {"refit": "no_such_module:fit"}}}, "no_such_module"),
     ("a split that is not there", {"split": "split.json"}, "split: 'split.json' is not a file"),
 ]
 
@@ -112,15 +114,15 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
 def test_a_fault_is_found_before_the_system_is_asked(
     why: str, changes: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(StudyError) as caught:
+    with pytest.raises(WorkupError) as caught:
         validate(study(base=tmp_path, **changes), table=table(), system=Untouchable())
     assert says in str(caught.value)
 
 
 def test_recorded_answers_are_looked_at_too() -> None:
-    for column, says in (("q", "no such column"), ("sex", "not numbers")):
+    for column, says in (("q", "no such column"), ("sex", "must be a number in every row")):
         wrong = study(systems=[{"name": "old", "use": "recorded", "with": {"column": column}}])
-        with pytest.raises(StudyError, match=says):
+        with pytest.raises(WorkupError, match=says):
             checked(wrong, table=table())
 
 
@@ -150,6 +152,17 @@ def test_what_is_right_is_not_refused() -> None:
     }
     ready = checked(study(**asked), table=table())
     assert len(ready.gates) == 7 and len(ready.corpus.cases) == N
+
+
+def test_gates_of_documents_and_conversations_are_looked_at_too() -> None:
+    spans = {"name": "x", "task": "spans", "modes": ["strict"], "policies": ["hipaa_safe_harbor"]}
+    document = {"id": "a", "text": "Ann Lee", "spans": [{"start": 0, "end": 7, "label": "name_patient"}]}
+    for slice_, says in (("mode=iou:0.5", "no mode 'iou:0.5'"), ("policy=gdpr", "no policy 'gdpr'")):
+        wrong = Study.of({**spans, "gates": [f"recall{{{slice_}}}.low >= 0.5"]})
+        with pytest.raises(StudyError, match=says):
+            checked(wrong, table=[document], systems=False)
+    right = Study.of({**spans, "gates": ["recall{mode=strict,level=leaf}.low >= 0.5", "recall{label=date}.low >= 0.5"]})
+    assert len(checked(right, table=[document], systems=False).gates) == 2
 
 
 # ---- lenses of others ------------------------------------------------------------------------------------------------

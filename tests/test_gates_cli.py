@@ -291,6 +291,12 @@ def test_a_margin_decides_the_exit_code(runs: Path, margin: str, code: int) -> N
     assert call(*words).code == code
 
 
+def test_a_margin_that_no_share_can_reach_is_refused(runs: Path) -> None:
+    done = call("compare", runs, "--margin", "5")
+    assert done.code == 2
+    assert "below 1" in done.err and "write 0.05 for 5 points" in done.err
+
+
 def test_an_undecided_margin_is_3_unless_allowed(runs: Path) -> None:
     [found] = json.loads(call("compare", runs / "sharp", runs / "blunt", "--json", "-").out)["comparisons"]
     [auroc] = [row for row in found["rows"] if row["metric"] == "auroc" and not row["slice"]]

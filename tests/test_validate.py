@@ -131,7 +131,7 @@ def test_rows_that_the_model_refuses_are_counted_and_left_out() -> None:
 
     report = validate(study(), system=Choosy(), table=TABLE)
     refused = int((X > 1).sum())
-    assert f"gave no risk for {refused} of {N} rows" in " ".join(report.results["internal"].notes)
+    assert f"No risk for {refused} of {N} rows" in " ".join(report.results["internal"].notes)
     assert report.estimate("brier").n_rows == N - refused
 
 

@@ -6,6 +6,7 @@ Knows names and settings through the plug-ins and the corpus through its task; r
 from __future__ import annotations
 
 import importlib
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from workup import plugins
 from workup.errors import StudyError, WorkupError, near
 from workup.gates import Gate, same_value
 from workup.report import Report
+from workup.report_schema import fault_in_split
 from workup.study import Part, Study, SystemPart
 from workup.task import Corpus, StudyDesign, Task
 
@@ -32,6 +34,8 @@ class Ready:
     gates: list[Gate]
     baseline: Report | None
     engine: Any
+    split: Mapping[str, Any]  # the record of the split that made the corpus, where the study names one
+    sites: Mapping[str, Any]  # what the sites lens is told beside the scores
 
 
 def checked(
@@ -51,6 +55,8 @@ def checked(
     if systems and not study.systems and (study.columns is None or study.columns.risk is None):
         faults.said.append("name a system under 'systems', or the column of recorded risks as 'columns.risk'.")
     baseline = faults.within(Report.read, study.base / study.baseline) if study.baseline else None
+    split = faults.within(_split, study)
+    sites = faults.within(_beside_sites, study)
     faults.said += _missing_files(study)
     gates: list[Gate] = []
     corpus: Corpus | None = None
@@ -62,13 +68,18 @@ def checked(
             faults.within(_check_system, study, part, task, corpus)
         design = faults.within(design_of, task, study, corpus, refit=refit)
         if design is not None:
+            strata = study.bootstrap.strata
+            if strata is not None and design.groups is not None and strata not in design.groups:
+                faults.said.append(
+                    f"bootstrap.strata: '{strata}' is not one of columns.groups; {near(strata, design.groups)}."
+                )
             asked = _asked(study, lenses, faults)
             for lens in asked:
                 faults.said += lens.faults(design)
             faults.said += _gate_faults(gates, study, _slice_keys(asked, design), design)
     faults.refuse()
     assert task is not None and corpus is not None
-    return Ready(task, corpus, gates, baseline, engine)
+    return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {})
 
 
 def design_of(task: Task, study: Study, corpus: Corpus | None, *, refit: bool = False) -> StudyDesign:
@@ -106,6 +117,7 @@ class _Faults:
 
     def __init__(self, said: list[str]) -> None:
         self.said = said
+        self._raised: dict[str, WorkupError] = {}
 
     def within(self, call: Callable[..., Found], *arguments: Any, **named: Any) -> Found | None:
         """What a call answers; None where it refused, which is one more fault."""
@@ -113,22 +125,60 @@ class _Faults:
             return call(*arguments, **named)
         except WorkupError as error:
             self.said.append(str(error))
+            self._raised[str(error)] = error
             return None
 
     def refuse(self) -> None:
         """One error for all of them."""
         said = list(dict.fromkeys(self.said))
+        if len(said) == 1:
+            raise self._raised.get(said[0]) or StudyError(said[0])
         if said:
             many = f"{len(said)} things to mend before the system is asked:\n  "
-            raise StudyError(said[0] if len(said) == 1 else many + "\n  ".join(said))
+            raise StudyError(many + "\n  ".join(said))
 
 
 def _missing_files(study: Study) -> Iterator[str]:
     """Files beside the study that are not there; what stands in them is read by whoever needs it."""
-    named = {"sites": study.sites, "split": study.split}
+    said = study.conversation
+    named = {f"conversation.{name}": getattr(said, name) for name in ("target_plans", "ratings", "labelled")}
     for field, name in named.items():
-        if name is not None and not (study.base / name).is_file():
-            yield f"{field}: '{name}' is not a file beside the study{_near_files(study.base / name)}."
+        if study.task == "conversation" and name is not None and not (study.base / name).is_file():
+            yield _no_file(field, name, study.base)
+
+
+def _no_file(field: str, name: str, base: Path) -> str:
+    return f"{field}: '{name}' is not a file beside the study{_near_files(base / name)}."
+
+
+def _beside_sites(study: Study) -> dict[str, Any]:
+    """What the sites lens needs beside the scores: characteristics, intended settings, and the internal reference."""
+    if study.sites is not None and not (study.base / study.sites).is_file():
+        raise StudyError(_no_file("sites", study.sites, study.base))
+    places = None if study.sites is None else plugins.find("formats", "table")(study.base / study.sites)
+    if "sites" not in study.lenses:
+        return {}
+    internal = study.lenses["sites"].get("internal")
+    reference = Report.read(study.base / str(internal)) if internal else None
+    return {"places": places, "intended": study.intended_settings, "reference": reference}
+
+
+def _split(study: Study) -> dict[str, Any]:
+    """How the corpus was split off, where the study names the record of the split."""
+    if study.split is None:
+        return {}
+    path = study.base / study.split
+    if not path.is_file():
+        raise StudyError(_no_file("split", study.split, study.base))
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        record = None
+    if fault := fault_in_split(record):
+        raise StudyError(
+            f"split: '{study.split}' must be the split.json that 'workup split' wrote; got another file ({fault})."
+        )
+    return {"split": record}
 
 
 def _near_files(path: Path) -> str:
@@ -195,6 +245,10 @@ def _gate_faults(
             yield f"gate '{gate.rule}': it compares with a baseline, and the study names none. To fix: add 'baseline:'."
         measured = design.measured(gate.metric)
         if measured is None:
+            for key, value in gate.slice.items():
+                known = design.keys.get(key)
+                if known is not None and value != "*" and not any(same_value(one, value) for one in known):
+                    yield f"gate '{gate.rule}': the study has no {key} '{value}'; {near(value, map(str, known))}."
             continue
         if not measured:
             why = design.absent.get(gate.metric, "the study does not measure it")

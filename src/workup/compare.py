@@ -150,6 +150,14 @@ def compare(
     if margin is not None and not (np.isfinite(margin) and margin > 0):
         raise InputError("a margin must be a positive number on the metric's own scale", got=f"{margin:g}")
     task = str(first.study.get("task"))
+    scales = getattr(plugins.find("tasks", task), "scales", {})
+    shares = [name for name in metrics or headline_of(task) if scales.get(name) == "logit"]
+    if margin is not None and margin >= 1 and shares:
+        raise InputError(
+            f"a margin on {', '.join(shares[:3])} must be below 1, since shares and AUCs differ by less",
+            got=f"{margin:g}",
+            remedy=f"write {margin / 100:g} for {margin:g} points" if margin <= 100 else "give a number such as 0.02",
+        )
     check_footing(first, second)
     same = first.corpus.get("sha256") == second.corpus.get("sha256")
     pairing = "paired" if paired is not None else "unpaired_same_corpus" if same else "independent"

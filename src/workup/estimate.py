@@ -45,8 +45,10 @@ class Estimate:
     ceiling: float | None = None  # and the most that its low end can be with them, however good the result
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data, as the report holds it."""
-        return asdict(self)
+        """Plain data, as the report holds it. What only clustered shares have is left out of the others, so that a
+        record made before it existed comes back byte for byte."""
+        found = asdict(self)
+        return {key: value for key, value in found.items() if value is not None or key not in ("clusters", "ceiling")}
 
 
 class Slice(NamedTuple):

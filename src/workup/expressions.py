@@ -15,18 +15,19 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from workup.errors import InputError, near
+from workup.errors import InputError, near, visible
 from workup.scores import MISSING, Bools, Floats, level_name
 
 LONGEST = 300  # characters
 _DEEPEST = 25
 _MOST_PARTS = 150
+_LARGEST = 1e15  # whole numbers from there on are not exact
 _CODES = 20  # values of a column that a message may list, if they are as short as codes are
 _GRAMMAR = 'columns, numbers, "text", + - * /, == != < <= > >=, in (…), and, or, not, and parentheses'
-_LOOKS = re.compile(r"[-+*/<>=!()`\"']|\b(and|or|not|in)\b")
 _PIECES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|[^`\"']+|.", re.DOTALL)
 _MEANT = {"−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "÷": "/", "≥": ">=", "≤": "<=", "≠": "!=", "＝": "==",
           "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"}  # fmt: skip
+_LOOKS = re.compile(rf"[-+*/<>=!()`\"'{''.join(_MEANT)}]|\b(and|or|not|in)\b")
 _NUMBERS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -90,7 +91,7 @@ class Expression:
             tree = ast.parse(plain, mode="eval").body
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
             place = getattr(error, "offset", None)
-            at = f" at character {place - len(plain) + len(plain.lstrip())}" if place else ""
+            at = f" at character {place}" if place else ""
             raise InputError(
                 f"an expression of {_GRAMMAR} was expected",
                 where=f"{where}, '{_short(text)}'",
@@ -107,6 +108,14 @@ class Expression:
         walked = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
         ordered = sorted(walked, key=lambda node: node.col_offset)
         return tuple(dict.fromkeys(self.odd_names.get(node.id, node.id) for node in ordered))
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it answers true or false rather than a number."""
+        top = self.tree
+        return isinstance(top, (ast.Compare, ast.BoolOp)) or (
+            isinstance(top, ast.UnaryOp) and isinstance(top.op, ast.Not)
+        )
 
     def column(self, table: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
         """The derived column: numbers, or 1 and 0 for true and false; NaN where what it rests on is missing.
@@ -142,7 +151,8 @@ class Expression:
         elif not isinstance(node, (ast.Name, ast.BinOp, ast.UnaryOp, ast.BoolOp)):
             self._not_allowed(node, node)
         for inner in ast.iter_child_nodes(node):
-            if isinstance(inner, ast.expr) and not isinstance(inner, (ast.Tuple, ast.List)):
+            listed = isinstance(node, ast.Compare) and isinstance(inner, (ast.Tuple, ast.List))  # looked at above
+            if isinstance(inner, ast.expr) and not listed:
                 self._check(inner, depth + 1, count)
 
     def _check_constant(self, node: ast.Constant) -> None:
@@ -150,8 +160,8 @@ class Expression:
             return
         if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
             self._refuse(node, "a constant must be a number or a text in quotes", got=f"{node.value!r:.20}")
-        if not abs(node.value) < 1e300:
-            self._refuse(node, "a number must be below 1e300", got="a larger one")
+        if not abs(node.value) < _LARGEST:
+            self._refuse(node, f"a number must be below {_LARGEST:g}", got="a larger one")
 
     def _check_comparison(self, node: ast.Compare) -> None:
         for op, right in zip(node.ops, node.comparators, strict=True):
@@ -356,4 +366,4 @@ def _negated(one: _Value) -> _Value:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"
+    return visible(text if len(text) <= 60 else text[:59] + "…")

@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import traceback
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from workup.errors import ReportError, visible
+from workup.errors import ReportError, WorkupError, visible
 from workup.estimate import Estimate
+from workup.report_schema import SCHEMA_VERSION, fault_in
 
-__all__ = ["Estimate", "LensResult", "Report", "Verdict", "canonical", "digest"]
+__all__ = ["Estimate", "LensResult", "Report", "Verdict", "canonical", "digest", "drawing_on"]
 
-SCHEMA_VERSION = 1
 _OLDEST_READ = 1
 _SHOWN_LEVEL = 0.95
 _FINER = {"label", "turn", "attribute", "loss"}  # keys of slices that a short form leaves out
@@ -42,7 +44,7 @@ class LensResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as the record holds it."""
-        found = asdict(self)
+        found = asdict(self) | {"estimates": tuple(e.as_dict() for e in self.estimates)}
         del found["lens"]
         return {name: part for name, part in found.items() if part or name not in _OF_ONE_LENS}
 
@@ -119,7 +121,7 @@ class Report:
     def from_dict(cls, record: Mapping[str, Any], *, where: str = "report") -> Report:
         """Read a record of this schema or the one before; a record that was altered is refused."""
         version = record.get("schema_version")
-        if not isinstance(version, int) or not _OLDEST_READ <= version <= SCHEMA_VERSION:
+        if not isinstance(version, int) or isinstance(version, bool) or not _OLDEST_READ <= version <= SCHEMA_VERSION:
             raise ReportError(
                 f"{where}: schema_version must be {_OLDEST_READ} to {SCHEMA_VERSION}; got {version!r}. "
                 "To fix: read it with the version of Workup that wrote it, or make the report again."
@@ -129,25 +131,24 @@ class Report:
                 f"{where}: the record does not match its own sha256, so it was changed after it was written. "
                 "To fix: make the report again from the study."
             )
-        try:
-            return cls(
-                study=record["study"],
-                corpus=record["corpus"],
-                system=record["system"],
-                seed=record["seed"],
-                results={name: LensResult.from_dict(name, data) for name, data in record["results"].items()},
-                verdicts=tuple(Verdict(**row) for row in record["verdicts"]),
-                environment=record["environment"],
-                as_of=record["as_of"],
-                contains_phi=record["contains_phi"],
-                workup=record["workup"],
-                schema_version=version,
-            )
-        except (KeyError, TypeError, AttributeError) as error:
+        if fault := fault_in(record):
             raise ReportError(
-                f"{where}: the record is not whole or not in the form of schema {version} "
-                f"({type(error).__name__}: {str(error)[:80]}). To fix: make the report again from the study."
-            ) from None
+                f"{where}: the record is not whole or not in the form of schema {version}: {fault}. "
+                "To fix: make the report again from the study."
+            )
+        return cls(
+            study=record["study"],
+            corpus=record["corpus"],
+            system=record["system"],
+            seed=record["seed"],
+            results={name: LensResult.from_dict(name, data) for name, data in record["results"].items()},
+            verdicts=tuple(Verdict(**row) for row in record["verdicts"]),
+            environment=record["environment"],
+            as_of=record["as_of"],
+            contains_phi=record["contains_phi"],
+            workup=record["workup"],
+            schema_version=version,
+        )
 
     @classmethod
     def read(cls, path: str | Path) -> Report:
@@ -159,7 +160,9 @@ class Report:
             record = json.loads(file.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise ReportError(f"{file}: there is no report here. To fix: run the study first (workup run).") from None
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        except OSError as error:
+            raise ReportError(f"{file}: the report could not be read ({error.strerror}).") from None
+        except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, nested without end, numbers without end
             raise ReportError(f"{file}: not a report.json ({error.__class__.__name__}).") from None
         if not isinstance(record, dict):
             raise ReportError(f"{file}: a report is a JSON object; got {type(record).__name__}.")
@@ -228,6 +231,26 @@ class Report:
             body.append("<tr>" + "".join(f"<td>{escape(visible(cell))}</td>" for cell in cells) + "</tr>")
         title = escape(visible(" ".join((*self.alarms(), f"{self.system.get('name')} on {self.corpus.get('name')}"))))
         return f"<table><caption>{title}</caption><thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+@contextmanager
+def drawing_on(*files: str | Path) -> Iterator[None]:
+    """Around work with records that were read from files.
+
+    The schema leaves the tables of lenses and tasks open. One that is not as Workup writes it, under a hash that was
+    made to fit, ends here in a message; --debug shows where.
+    """
+    try:
+        yield
+    except WorkupError:
+        raise
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}"
+        raise ReportError(
+            f"{' and '.join(map(str, files))}: a part of the record is not in the form that Workup writes ({place}). "
+            "To fix: make the report again from the study; if nobody changed the file, please report this."
+        ) from error
 
 
 def digest(record: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import datetime
 import math
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
@@ -74,17 +75,48 @@ class CorpusPart(Part):
     version: str = Field("", description="Version of the corpus, as its owner counts it")
 
 
+class GroupPart(Part):
+    """A grouping of the rows that is more than one plain column: a number cut into bands, or an expression."""
+
+    column: str = Field(description='Column, or an expression such as bmi >= 30 or outcome == "dead"')
+    cuts: tuple[float, ...] = Field(
+        (), description="Where bands begin, each in the band above it; no bands if empty", examples=[[45, 65, 75]]
+    )
+    name: str = Field("", description="Name in reports; the column's own when empty")
+    labels: tuple[str, ...] = Field((), description="Names of the bands from the lowest; made from the cuts if empty")
+
+    @field_validator("cuts")
+    @classmethod
+    def _rising(cls, cuts: tuple[float, ...]) -> tuple[float, ...]:
+        if not all(map(math.isfinite, cuts)) or any(low >= high for low, high in pairwise(cuts)):
+            raise ValueError("expected numbers that rise, such as [45, 65, 75]")
+        return cuts
+
+    @model_validator(mode="after")
+    def _a_label_each(self) -> Self:
+        bands = len(self.cuts) + 1 if self.cuts else 0
+        if self.labels and not len(set(self.labels)) == len(self.labels) == bands:
+            raise ValueError(f"expected one label of its own for each of {bands} bands; got {len(self.labels)}")
+        return self
+
+
 class ColumnsPart(Part):
     """Which column of the table is what."""
 
-    outcome: str = Field(description="Outcome, 0 or 1; empty cells are not mature yet")
-    risk: str | None = Field(None, description="Recorded risk in [0, 1], when no model is run")
+    outcome: str = Field(
+        description='Outcome, 0 or 1, or an expression such as status == "dead"; empty cells are not mature yet'
+    )
+    risk: str | None = Field(
+        None, description="Recorded risk in [0, 1], or an expression such as 1 - survival, when no model is run"
+    )
     patient: str | None = Field(None, description="Patient id; without it every row is a patient")
     site: str | None = Field(None, description="Hospital or clinic")
     time: str | None = Field(None, description="When the prediction was made")
     weight: str | None = Field(None, description="Design weight (sampling or censoring)")
-    groups: tuple[str, ...] = Field(
-        (), description="Columns whose levels are compared", examples=[["sex", "ethnicity"]]
+    groups: tuple[str | GroupPart, ...] = Field(
+        (),
+        description="Columns whose levels are compared; {column, cuts, name, labels} for a number cut into bands",
+        examples=[["sex", {"column": "age", "cuts": [45, 65, 75]}]],
     )
     inputs: tuple[str, ...] = Field(
         (), description="Inputs whose completeness and drift are shown", examples=[["age", "creatinine"]]

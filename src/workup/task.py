@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkabl
 import numpy as np
 import numpy.typing as npt
 
+from workup.errors import RunError, visible
 from workup.estimate import Slice
 from workup.metric import Metric
 from workup.scores import Levels, Scores
@@ -62,9 +63,10 @@ class Corpus:
 class StudyDesign:
     """What is known of a study before its system is asked: how rows are grouped, placed and timed, what is measured.
 
-    None is what cannot be known yet, and nothing is refused because of it. `groups` are the groupings of the rows;
-    `absent` says of metrics that this study does not measure what they would need. `names` and `scales` are those of
-    the task, and `refit` whether the caller brings a function that fits anew.
+    None is what cannot be known yet, and nothing is refused because of it. `groups` are the groupings of the rows and
+    `keys` slice keys of the task's own with all their values, where `metrics` are not known. `absent` says of metrics
+    that this study does not measure what they would need. `names` and `scales` are those of the task, and `refit`
+    whether the caller brings a function that fits anew.
     """
 
     groups: Mapping[str, Levels] | None = None
@@ -72,6 +74,7 @@ class StudyDesign:
     placed: bool | None = None
     timed: bool | None = None
     metrics: Sequence[Metric] | None = None
+    keys: Mapping[str, Collection[Any]] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
     names: Collection[str] = ()
     scales: Mapping[str, str] = field(default_factory=dict)
@@ -183,6 +186,14 @@ class Engine(Protocol):
     def map(self, setup: Callable[[], Callable[[Item], Result]], items: Sequence[Item]) -> Iterator[Result]:
         """Results in the order of the items, as they come."""
         ...
+
+
+def misrecorded(case: str, expected: str) -> RunError:
+    """What a task says of a recorded output that it could not have recorded."""
+    return RunError(
+        f"the recorded output of '{visible(case[:80])}' must be {expected}; got something else, though its checksum is "
+        "right. To fix: run with --fresh, which asks the system again."
+    )
 
 
 class OutputLog(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -51,7 +50,6 @@ def validate(
     given = system is not None and not isinstance(system, str)
     ready = ready or checked(study, table=table, refit=refit is not None, systems=not given)
     task, corpus, gates, baseline, engine = ready.task, ready.corpus, ready.gates, ready.baseline, ready.engine
-    beside, split = _beside_sites(study), _split(study)
     opener = Opener(study, system)
 
     outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch, budget=budget)
@@ -65,7 +63,7 @@ def validate(
     own = {
         "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
         "subgroups": {"primary": primary_values(study.record())},
-        "sites": beside,
+        "sites": ready.sites,
     }
     results: dict[str, LensResult] = {}
     with _one_thread_per_worker():
@@ -82,7 +80,7 @@ def validate(
                 **own.get(lens, {}),
             )
     notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
-    tables = {"holdings": holdings(scores), **split, **task.tables(scores, study, show_text=show_text)}
+    tables = {"holdings": holdings(scores), **ready.split, **task.tables(scores, study, show_text=show_text)}
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
 
     verdicts = judge(
@@ -238,30 +236,6 @@ def _refit(task: Task, corpus: Corpus, scores: Scores, study: Study, fit: Callab
     if fit is None and named:
         fit = plugins.find("systems", str(named))
     return {} if fit is None else {"refit": task.refit(corpus, scores, fit)}
-
-
-def _beside_sites(study: Study) -> dict[str, Any]:
-    """What the sites lens needs beside the scores: characteristics, intended settings, and the internal reference."""
-    if "sites" not in study.lenses:
-        return {}
-    internal = study.lenses["sites"].get("internal")
-    reference = Report.read(study.base / str(internal)) if internal else None
-    places = None if study.sites is None else plugins.find("formats", "table")(study.base / study.sites)
-    return {"places": places, "intended": study.intended_settings, "reference": reference}
-
-
-def _split(study: Study) -> dict[str, Any]:
-    """How the corpus was split off, where the study names the record of the split."""
-    if study.split is None:
-        return {}
-    path = study.base / study.split
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        record = None
-    if not isinstance(record, dict) or record.get("kind") != "split":
-        raise StudyError(f"split: '{study.split}' must be the split.json that 'workup split' wrote.")
-    return {"split": record}
 
 
 def _introduce(

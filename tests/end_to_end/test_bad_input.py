@@ -57,8 +57,7 @@ TABLES = [
     Bad("an outcome of free text", _with("died", lambda row, _: f"{SECRET} {row}"), ("'died'", "60 different values")),
     Bad("a word among the outcomes", _cell("died", 4, SECRET), ("'died'", "1 of 60 rows", "row 5 below the header")),
     Bad("no outcome at all", _with("died", lambda *_: ""), ("'died'", "no outcome in any row")),
-    Bad("a missing risk", _cell("p", 6, ""), ("'p'", "1 of 60 rows", "row 7 below the header")),
-    Bad("a risk spelt NaN", _cell("p", 6, "NaN"), ("'p'", "1 of 60 rows", "row 7 below the header")),
+    Bad("no risk at all", _with("p", lambda *_: ""), ("'p'", "no risk in any row")),
     Bad("a risk above 1", _cell("p", 9, "1.5"), ("'p'", "row 10 below the header", "0 to 1")),
     Bad("a negative risk", _cell("p", 0, "-0.25"), ("'p'", "row 1 below the header", "0 to 1")),
     Bad("an infinite risk", _cell("p", 0, "inf"), ("'p'", "row 1 below the header", "finite")),
@@ -316,7 +315,7 @@ def test_risks_of_exactly_0_and_1_are_clipped_in_logarithms_and_counted(tmp_path
     table = tmp_path / "cohort.csv"
     table.write_bytes(_with("p", lambda row, cell: {0: "0", 1: "1", 2: "1.0"}.get(row, cell)))
     notes = " ".join(_record(table)["results"]["internal"]["notes"])
-    assert "3 risks of (nearly) 0 or 1 were clipped" in notes
+    assert "3 of 60 risks are 0 or 1" in notes
 
 
 def _report(folder: Path, content: bytes) -> bytes:

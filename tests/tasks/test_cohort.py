@@ -129,7 +129,8 @@ def test_words_of_twenty_letters_are_codes_and_longer_ones_stay_unseen(length: i
 @pytest.mark.parametrize(
     ("risk", "words"),
     [
-        ([0.1, None, 0.3, None], ["none in 2 of 4 rows, the first is row 2"]),
+        ([None, None, None, None], ["no risk in any row"]),
+        ([0.1, None, 1.3, None], ["values outside in 1 of 4 rows, the first is row 3"]),
         ([0.1, 1.2, 0.3, 0.4], ["values outside in 1 of 4 rows, the first is row 2", "divide by 100"]),
         ([0.1, 1.01, 0.3, 0.4], ["values outside in 1 of 4 rows, the first is row 2"]),
         ([0.1, 0.2, 0.3, np.nextafter(1.0, 2.0)], ["values outside in 1 of 4 rows, the first is row 4"]),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say, verdict_code
+from workup.cli.records import runs_in
 from workup.errors import InputError, RunError, WorkupError
 
 if TYPE_CHECKING:
@@ -189,21 +190,10 @@ def _make(folder: Path) -> None:
 
 
 def _places(record: Path) -> list[Path]:
-    """A record as it is; a folder of several systems' runs, or their study, as those, in the order of the study."""
-    from workup.report import Report
-
+    """Runs to compare: of a record, of a folder of several systems' runs, or of their study."""
     if record.suffix in (".yaml", ".yml") and record.is_file():
         return _of_study(record)
-    if not record.is_dir() or (record / "report.json").exists():
-        return [record]
-    inner = {file.parent: Report.read(file) for file in sorted(record.glob("*/report.json"))}
-
-    def place(run: Path) -> int:
-        systems = [part.get("name") or part.get("use") for part in inner[run].study.get("systems") or ()]
-        name = inner[run].system.get("name")
-        return systems.index(name) if name in systems else len(systems)
-
-    return sorted(inner, key=place) or [record]
+    return list(runs_in(record))
 
 
 def _of_study(file: Path) -> list[Path]:
@@ -232,7 +222,7 @@ def _compared(first: Path, second: Path, *, margin: float | None, metrics: Seque
     """Paired where both runs can be read again and answered the same cases, else from the records alone."""
     from workup import compare as comparing
     from workup.cli.rows_again import paired_runs
-    from workup.report import Report
+    from workup.report import Report, drawing_on
 
     old, new = Report.read(first), Report.read(second)
     pair: PairedRuns | None = None
@@ -246,15 +236,16 @@ def _compared(first: Path, second: Path, *, margin: float | None, metrics: Seque
             # Said here and not in the record, which must not hold the paths of this machine.
             say(f"not paired: {error}")
             notes.append("The rows could not be read again, so what stands here rests on the two records alone.")
-    return comparing.compare(
-        old,
-        new,
-        margin=margin,
-        metrics=metrics,
-        paired=None if pair is None else pair.rows,
-        notes=notes,
-        tables=None if pair is None else pair.tables,
-    )
+    with drawing_on(first, second):
+        return comparing.compare(
+            old,
+            new,
+            margin=margin,
+            metrics=metrics,
+            paired=None if pair is None else pair.rows,
+            notes=notes,
+            tables=None if pair is None else pair.tables,
+        )
 
 
 # ---- on the terminal -----------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,32 +28,56 @@ def add_to(app: typer.Typer) -> None:
 
 
 def gate(
-    record: Annotated[Path, typer.Argument(metavar="REPORT", help="report.json, or a run directory")],
+    record: Annotated[
+        Path,
+        typer.Argument(metavar="REPORT", help="report.json, a run directory, or a folder of several systems' runs"),
+    ],
     rule: Annotated[
         list[str] | None, typer.Option(help='Rule such as "auroc.low >= 0.75"; the study\'s own when absent')
     ] = None,
     baseline: Annotated[Path | None, typer.Option(help="Report that rules on 'baseline' compare with")] = None,
+    system: Annotated[str | None, typer.Option(help="Judge this system alone, in a folder of several")] = None,
     junit: Annotated[str | None, typer.Option(help="Write JUnit XML here")] = None,
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
     json: Annotated[str | None, typer.Option(help="Write the verdicts here; - for standard output")] = None,
 ) -> None:
-    """Judge a report: exit 0 when every rule passes, 1 when one fails, 3 when none fails and some are undecided."""
-    from workup.report import Report
+    """Judge a report: exit 0 when every rule passes, 1 when one fails, 3 when none fails and some are undecided.
+
+    In a folder of several systems each is judged, and the worst of them decides the exit code.
+    """
+    from workup.cli.records import runs_in
+    from workup.errors import visible
+    from workup.report import Report, drawing_on
     from workup.reports import junit as xml
 
-    report = Report.read(record)
-    verdicts = judged(report, rule or (), None if baseline is None else Report.read(baseline))
-    code = verdict_code([v.outcome for v in verdicts], allow_unsure=allow_unsure)
+    reports = list(runs_in(record, system=system).values())
+    other = None if baseline is None else Report.read(baseline)
+    with drawing_on(*(file for file in (record, baseline) if file is not None)):
+        found = [judged(report, rule or (), other) for report in reports]
+    code = verdict_code([v.outcome for verdicts in found for v in verdicts], allow_unsure=allow_unsure)
     tell: Callable[[str], object] = say if json == "-" else typer.echo
-    for verdict in verdicts:
-        tell(_verdict_line(verdict))
+    suites: dict[str, tuple[Verdict, ...]] = {}
+    for report, verdicts in zip(reports, found, strict=True):
+        suites[f"{report.study.get('name')}: {report.system.get('name')}"] = verdicts
+        if len(reports) > 1:
+            tell(visible(f"system {report.system.get('name')}"))
+        for verdict in verdicts:
+            tell(_verdict_line(verdict))
     if junit is not None:
-        name = f"{report.study.get('name')}: {report.system.get('name')}"
-        emit(xml.render(verdicts, name=name, allow_unsure=allow_unsure), junit)
+        emit(xml.render_suites(suites, allow_unsure=allow_unsure), junit)
     if json is not None:
-        rows = [vars(verdict) for verdict in verdicts]
-        emit(plain_json({"report": report.sha256, "verdicts": rows, "exit_code": code}), json)
+        rows = [_judged_record(report, verdicts, allow_unsure) for report, verdicts in zip(reports, found, strict=True)]
+        emit(plain_json(rows[0] if len(rows) == 1 else {"systems": rows, "exit_code": code}), json)
     raise typer.Exit(code)
+
+
+def _judged_record(report: Report, verdicts: Sequence[Verdict], allow_unsure: bool) -> dict[str, Any]:
+    return {
+        "system": report.system.get("name"),
+        "report": report.sha256,
+        "verdicts": [vars(verdict) for verdict in verdicts],
+        "exit_code": verdict_code([v.outcome for v in verdicts], allow_unsure=allow_unsure),
+    }
 
 
 def judged(report: Report, rules: Sequence[str], baseline: Report | None) -> tuple[Verdict, ...]:

@@ -31,12 +31,14 @@ def site_pack(
     import json
 
     from workup.packs import make_pack, read_key
-    from workup.report import Report
+    from workup.report import Report, drawing_on
 
     record = Report.read(report)
     name = str(record.study.get("name", "")) if site is None else site
     key = None if key_file is None else read_key(key_file)
-    pack = make_pack(record, site=name, k=k, facts=_facts(facts or ()), key=key)
+    own = _facts(facts or ())
+    with drawing_on(report):
+        pack = make_pack(record, site=name, k=k, facts=own, key=key)
     _write(out, json.dumps(pack, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
     _tell(pack, signed=key is not None)
     typer.echo(str(out))

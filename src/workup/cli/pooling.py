@@ -71,7 +71,7 @@ def pool(
     """Pool the evidence of sites from their packs alone; published validations may stand beside them."""
     check_target(json, out=out)
     from workup.lenses.pooling import PoolSettings
-    from workup.report import Report
+    from workup.report import Report, drawing_on
 
     content: dict[str, Any] = {"limit": _limits(limit or ()), "method": method, "test": test, "small": small}
     content |= {"moderators": tuple(moderator or ()), "development": development}
@@ -79,7 +79,10 @@ def pool(
     read, published = _read(packs, key_file or (), pairs(columns or (), "--columns", "site=Study"))
     evidence = _described([*(pack.evidence for pack in read), *published], sites)
     reference = None if internal is None else Report.read(internal)
-    record = _pooled(name, task, read, evidence, settings, intended=tuple(intended_setting or ()), reference=reference)
+    with drawing_on(*packs):
+        record = _pooled(
+            name, task, read, evidence, settings, intended=tuple(intended_setting or ()), reference=reference
+        )
     _show(record, out, json)
 
 

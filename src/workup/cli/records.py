@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -64,19 +64,83 @@ def refuse_forms(names: Sequence[str], *, where: str) -> None:
         raise StudyError("\n  ".join(faults))
 
 
+def runs_in(record: Path, *, system: str | None = None) -> dict[Path, Any]:
+    """The report of a record or run directory; of a folder of several systems' runs each, in the order of the study.
+
+    `system` picks one by its name.
+    """
+    from workup.errors import InputError, near
+    from workup.report import Report
+
+    alone = not record.is_dir() or (record / "report.json").exists()
+    places = [record] if alone else [file.parent for file in sorted(record.glob("*/report.json"))] or [record]
+    found = {place: Report.read(place) for place in places}
+
+    def order(place: Path) -> int:
+        systems = [part.get("name") or part.get("use") for part in found[place].study.get("systems") or ()]
+        name = found[place].system.get("name")
+        return systems.index(name) if name in systems else len(systems)
+
+    names = {place: str(found[place].system.get("name")) for place in sorted(found, key=order)}
+    if system is not None and system not in names.values():
+        raise InputError(
+            f"there is no report of a system '{system}'", where=str(record), remedy=near(system, names.values())
+        )
+    return {place: found[place] for place, name in names.items() if system in (None, name)}
+
+
 def report(
-    record: Annotated[Path, typer.Argument(help="report.json, or a run directory")],
+    record: Annotated[Path, typer.Argument(help="report.json, a run directory, or a folder of several systems' runs")],
     form: Annotated[
         str, typer.Option("-f", "--format", help="text, md, html, pdf, json, json-flat or safety-card")
     ] = "text",
-    out: Annotated[str | None, typer.Option("-o", "--out", help="File to write; standard output when absent")] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--out", help="File to write, a folder for several systems; standard output when absent"),
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="Only this system's report, in a folder of several")] = None,
 ) -> None:
     """Redraw a report from its record; a safety card is a page where the file is .html, else Markdown."""
-    from workup.report import Report
+    from workup.report import drawing_on
 
-    held = Report.read(record)
-    found = render(held, form, page=out is not None and out.lower().endswith((".html", ".htm")))
-    emit(found, "-" if out is None and isinstance(found, bytes) else out, private=held.contains_phi)
+    refuse_forms([form], where="--format")
+    held = runs_in(record, system=system)
+    if len(held) > 1:
+        _draw_each(held, form, out)
+        return
+    [one] = held.values()
+    with drawing_on(record):
+        found = render(one, form, page=out is not None and out.lower().endswith((".html", ".htm")))
+    emit(found, "-" if out is None and isinstance(found, bytes) else out, private=one.contains_phi)
+
+
+def _draw_each(held: Mapping[Path, Any], form: str, out: str | None) -> None:
+    """One report after another on standard output, or each into a folder of its own under `out`."""
+    from workup.cli.running import FILES
+    from workup.errors import InputError
+    from workup.report import drawing_on
+    from workup.runs import safe_name
+
+    for place, one in held.items():
+        name = str(one.system.get("name"))
+        with drawing_on(place):
+            found = render(one, form)
+        if out is None and isinstance(found, bytes):
+            raise InputError(
+                f"a folder is needed for {form} reports of {len(held)} systems",
+                remedy="give one with -o, or one --system",
+            )
+        if out is None:
+            emit(found, None)
+            continue
+        folder = Path(out) / safe_name(name)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError("the output must be a folder", where=out, got=error.strerror or "") from None
+        file = folder / FILES.get(form, f"report.{form}")
+        emit(found, str(file), private=one.contains_phi)
+        say(str(file))
 
 
 def verify(

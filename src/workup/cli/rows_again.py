@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,16 +106,15 @@ def rows_of(place: Path, held: Report) -> Rows:
     """The rows of a run directory, or an error that says why they cannot be had any more."""
     from workup import plugins
     from workup.cli.running import Unasked, load
-    from workup.runs import RunDirectory, Unrecorded
+    from workup.runs import RunDirectory, Unrecorded, study_of
     from workup.task import Budget
     from workup.validate import Opener, output_log
 
     place = place if place.is_dir() else place.parent
-    try:
-        study_file = json.loads((place / "timings.json").read_text(encoding="utf-8"))["study_file"]
-    except (OSError, ValueError, KeyError):
-        raise RunError(f"{place}: a report alone holds no rows, and it is not said which study made it.") from None
-    study = load(place / study_file, sample=(held.study.get("corpus") or {}).get("sample"))
+    study_file = study_of(place)
+    if study_file is None:
+        raise RunError(f"{place}: a report alone holds no rows, and it is not said which study made it.")
+    study = load(study_file, sample=(held.study.get("corpus") or {}).get("sample"))
     _check_study(study, held, place)
     task = plugins.find("tasks", study.task)()
     opener = Opener(study, str(held.system["name"]) if study.systems else None)

@@ -124,6 +124,7 @@ def run_system(
     ready: Ready | None = None,
 ) -> Report:
     """Validate one system of a study into a run directory; the record is kept whatever becomes of its drawings."""
+    from workup.report import Report
     from workup.runs import RunDirectory
     from workup.task import Budget
     from workup.validate import validate
@@ -150,7 +151,8 @@ def run_system(
             directory.log(f"{result.lens}: {len(result.estimates)} estimates, {undecided} of them without an interval")
         directory.log(f"versions {dict(report.environment)}, workup {report.workup}")
         directory.log(f"report {report.sha256}")
-        _draw(report, study.report.formats, directory)
+        # From the record as it was written, with its twelve digits: a page drawn again later is then the same page.
+        _draw(Report.read(place), study.report.formats, directory)
     detail(f"{time.monotonic() - started:.1f} s")
     return report
 
@@ -202,17 +204,12 @@ def _host(study: Study) -> dict[str, Any]:
 
 def again(directory: Path, held: Report, study: Path | None) -> Report:
     """The report of a run directory made anew from its recorded outputs, without asking the system again."""
-    import json
-
-    from workup.runs import RunDirectory
+    from workup.runs import RunDirectory, study_of
     from workup.validate import validate
 
+    study = study or study_of(directory)
     if study is None:
-        try:
-            facts = json.loads((directory / "timings.json").read_text(encoding="utf-8"))
-            study = directory / facts["study_file"]
-        except (OSError, ValueError, KeyError):
-            raise RunError(f"{directory}: it is not said which study made this run. To fix: give --study.") from None
+        raise RunError(f"{directory}: it is not said which study made this run. To fix: give --study.")
     plan = load(study).model_copy(update={"engine": "workup.cli.running:Unasked"})
     name = str(held.system["name"]) if plan.systems else None
     with RunDirectory.open(directory) as opened, Progress() as progress:

@@ -36,10 +36,12 @@ def add_to(app: typer.Typer) -> None:
 
 def risk(
     table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel or DuckDB table of predictions")],
-    outcome: Annotated[str, typer.Option(help="Column of the outcome, 0 or 1")],
-    risk: Annotated[str, typer.Option(help="Column of the predicted risk, in [0, 1]")],
+    outcome: Annotated[str, typer.Option(help="Column of the outcome, 0 or 1, or such as 'status == \"dead\"'")],
+    risk: Annotated[str, typer.Option(help="Column of the predicted risk, in [0, 1], or such as '1 - survival'")],
     patient: Annotated[str | None, typer.Option(help="Column of the patient id")] = None,
-    by: Annotated[list[str] | None, typer.Option(help="Column to group by; repeat for several")] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(help="Column to group by, or age:45,65,75 for bands; repeat for several")
+    ] = None,
     site: Annotated[str | None, typer.Option(help="Column of the site")] = None,
     time: Annotated[str | None, typer.Option(help="Column of the time")] = None,
     time_format: Annotated[str | None, typer.Option(help="Form of the time, such as %d/%m/%Y")] = None,

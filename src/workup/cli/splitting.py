@@ -211,7 +211,7 @@ def _check_folder(out: Path) -> None:
     if ours:
         try:
             ours = jsons.loads((out / _RECORD).read_text(encoding="utf-8")).get("kind") == "split"
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             ours = False
     if not ours:
         raise InputError(

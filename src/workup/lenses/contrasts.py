@@ -29,6 +29,31 @@ class Side:
     scores: Scores
     replicates: Floats | None = None
 
+    def value(self, metric: Metric) -> float:
+        """The metric on these rows, which a difference, a ratio and several comparisons ask for."""
+        return float(_once(self.scores, ("value", id(metric)), metric, lambda: metric.value(self.scores)))
+
+    def interval(self, metric: Metric) -> Interval:
+        """The metric's own 95 % interval on these rows."""
+        interval = metric.interval
+        assert interval is not None
+        found: Interval = _once(self.scores, ("interval", id(metric)), metric, lambda: interval(self.scores, 0.95))
+        return found
+
+    def overlaps(self, other: Side) -> bool:
+        """Is a patient in both?"""
+        mine, others = self.scores.patient, other.scores.patient
+        key = ("overlap", id(other.scores))
+        return bool(_once(self.scores, key, other.scores, lambda: np.intersect1d(mine, others).size > 0))
+
+
+def _once(scores: Scores, key: tuple[str, int], held: Any, make: Callable[[], Any]) -> Any:
+    """What `make` answers of these rows, made once; the object whose id is in the key is held, so it stays its own."""
+    known: dict[tuple[str, int], tuple[Any, Any]] = scores.kept("compared", dict)
+    if key not in known:
+        known[key] = held, make()
+    return known[key][1]
+
 
 @dataclass(frozen=True)
 class Contrast:
@@ -114,13 +139,13 @@ def difference(metric: Metric, first: Side, second: Side) -> Contrast | str:
     Slices that share no patient are independent, and the ends of their own intervals are combined (Newcombe's square
     and add, which for proportions is his method 10). Slices that overlap are compared by their shared replicates.
     """
-    values = metric.value(first.scores), metric.value(second.scores)
+    values = first.value(metric), second.value(metric)
     if not np.isfinite(values).all():
         return f"undefined in one of them: {metric.undefined}"
     gap = values[0] - values[1]
-    if metric.interval is None or _overlap(first.scores, second.scores):
+    if metric.interval is None or first.overlaps(second):
         return paired_difference(gap, first, second)
-    found = [metric.interval(side.scores, 0.95) for side in (first, second)]
+    found = [side.interval(metric) for side in (first, second)]
     for one in found:
         if one.status != "ok" or one.low is None or one.high is None:
             return f"{one.status} in one of them: {one.reason or 'no interval'}"
@@ -154,12 +179,12 @@ def paired_difference(gap: float, first: Side, second: Side) -> Contrast | str:
 
 def ratio(metric: Metric, first: Side, second: Side) -> Contrast | str:
     """The metric on the first slice over that on the second, on the log scale."""
-    values = metric.value(first.scores), metric.value(second.scores)
+    values = first.value(metric), second.value(metric)
     if not np.isfinite(values).all():
         return f"undefined in one of them: {metric.undefined}"
     if min(values) <= 0:
         return "one of them is 0, so a ratio says nothing"
-    if metric.interval is None or _overlap(first.scores, second.scores):
+    if metric.interval is None or first.overlaps(second):
         found = _resampled(float(np.log(values[0] / values[1])), first, second, _log_ratio)
     else:
         found = _log_combined(metric, values, first, second)
@@ -172,7 +197,7 @@ def _log_combined(metric: Metric, values: tuple[float, float], first: Side, seco
     assert metric.interval is not None
     parts = []
     for side in (first, second):
-        one = metric.interval(side.scores, 0.95)
+        one = side.interval(metric)
         if one.status != "ok" or one.low is None or one.high is None or one.low <= 0:
             return f"{one.status} in one of them: {one.reason or 'an end of 0 has no logarithm'}"
         parts.append(one)
@@ -194,10 +219,6 @@ def _log_combined(metric: Metric, values: tuple[float, float], first: Side, seco
 def _log_ratio(a: Floats, b: Floats) -> Floats:
     positive = (a > 0) & (b > 0)
     return np.where(positive, np.log(np.where(positive, a, 1.0) / np.where(positive, b, 1.0)), np.nan)
-
-
-def _overlap(first: Scores, second: Scores) -> bool:
-    return np.intersect1d(first.patient, second.patient).size > 0
 
 
 def _resampled(gap: float, first: Side, second: Side, combine: Callable[[Floats, Floats], Floats]) -> Contrast | str:

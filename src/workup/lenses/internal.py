@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from workup import plugins
 from workup.errors import StudyError
 from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate
 from workup.lenses.evidence import SiteEvidence
@@ -47,6 +48,8 @@ def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
             f": {', '.join(given)} {'need' if len(given) > 1 else 'needs'} a refit function. To fix: add "
             "'refit: package.module:function', or leave them out."
         )
+    if chosen.refit:
+        plugins.find("systems", chosen.refit)
     if chosen.folds == 1:
         yield ".folds: expected at least 2, or 0 for none; got 1."
     if chosen.leave_one_site_out and (design.placed is False or (design.sites is not None and len(design.sites) < 2)):

@@ -440,7 +440,7 @@ def _largest_gaps(metrics: Sequence[Metric], groups: Mapping[str, Levels], sides
         for m, metric in enumerate(metrics):
             if metric.scale != "logit" or metric.interval is None:
                 continue
-            values = np.array([metric.value(sides.of(rows, m).scores) for rows in masks])
+            values = np.array([sides.of(rows, m).value(metric) for rows in masks])
             drawn = np.array([sides.replicates(rows, m) for rows in masks])
             yield _gap_row(metric.name, {"column": name, **metric.at}, _spread(values[:, None])[0], _spread(drawn))
             if metric.joint_gap:

@@ -63,6 +63,8 @@ class EstimateForm(_Strict):
             return self
         if self.n_patients is None or self.n_rows is None or self.method is None:
             raise ValueError("an estimate needs n_patients, n_rows and method")
+        if untold := set(EstimateForm.model_fields) - self.model_fields_set:
+            raise ValueError(f"an estimate that is not withheld says {min(untold)}, if only as null")
         if self.n_patients > self.n_rows or (self.n_events or 0) > self.n_rows:
             raise ValueError("an estimate cannot rest on more patients or events than rows")
         if self.status == "ok" and (self.value is None or self.low is None or self.high is None):

@@ -54,7 +54,7 @@ def comparisons(result: LensResult) -> Iterator[Section]:
         key=lambda row: _ORDER.index(row["verdict"]) if row["verdict"] in _ORDER else len(_ORDER),
     )
     if judged:
-        yield Section("Gaps between groups", (_margin_words(judged),), (_judged(judged),), key="gaps")
+        yield Section("Gaps between groups", _margin_words(judged), (_judged(judged),), key="gaps")
     others = [row for row in gaps if row["margin"] is None and row["metric"] in BY_GROUP]
     if others:
         said = (
@@ -67,12 +67,13 @@ def comparisons(result: LensResult) -> Iterator[Section]:
     yield from _largest(result)
 
 
-def _margin_words(rows: list[Row]) -> str:
+def _margin_words(rows: list[Row]) -> tuple[str, str]:
     return (
         "The metric in a group less the metric in those it is held against. Disparity: the gap exceeds the margin, "
         "allowing for the number of comparisons. Within: the whole interval lies inside the margin. Inconclusive: "
-        "these data cannot tell. Each interval is the one that decided its row, by the rule named there; p tests "
-        f"against the margin.{_one_margin(rows)}"
+        "these data cannot tell.",
+        "Each interval is the one that decided its row, by the rule named there; p tests against the "
+        f"margin.{_one_margin(rows)}",
     )
 
 

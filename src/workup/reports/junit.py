@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from workup.report import Verdict
@@ -14,22 +14,31 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def render(verdicts: Sequence[Verdict], *, name: str, allow_unsure: bool = False) -> str:
-    """One test case per verdict. A test is red exactly where it would make `workup gate` end with 1 or 3.
+    """One suite of this name: see `render_suites`."""
+    return render_suites({name: verdicts}, allow_unsure=allow_unsure)
 
-    A gate that failed is a failure. One that is unsure or not assessed is a failure of that type too, since a null must
-    not pass unseen; where undecided gates are allowed it is skipped.
+
+def render_suites(suites: Mapping[str, Sequence[Verdict]], *, allow_unsure: bool = False) -> str:
+    """A suite for each system by its name, one test case per verdict.
+
+    A test is red exactly where it would make `workup gate` end with 1 or 3. A gate that failed is a failure. One that
+    is unsure or not assessed is a failure of that type too, since a null must not pass unseen; where undecided gates
+    are allowed it is skipped.
     """
+    every = [verdict for verdicts in suites.values() for verdict in verdicts]
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {_counts(every, allow_unsure)}>"]
+    for name, verdicts in suites.items():
+        lines.append(f" <testsuite name={_attribute(name)} {_counts(verdicts, allow_unsure)}>")
+        for verdict in verdicts:
+            lines += _case(verdict, suite=name, allow_unsure=allow_unsure)
+        lines.append(" </testsuite>")
+    return "\n".join([*lines, "</testsuites>"]) + "\n"
+
+
+def _counts(verdicts: Sequence[Verdict], allow_unsure: bool) -> str:
     failed = [v for v in verdicts if v.outcome == "fail" or (v.outcome in _UNDECIDED and not allow_unsure)]
     skipped = sum(v.outcome in _UNDECIDED for v in verdicts) if allow_unsure else 0
-    counts = f'tests="{len(verdicts)}" failures="{len(failed)}" errors="0" skipped="{skipped}"'
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<testsuites {counts}>",
-        f" <testsuite name={_attribute(name)} {counts}>",
-    ]
-    for verdict in verdicts:
-        lines += _case(verdict, suite=name, allow_unsure=allow_unsure)
-    return "\n".join([*lines, " </testsuite>", "</testsuites>"]) + "\n"
+    return f'tests="{len(verdicts)}" failures="{len(failed)}" errors="0" skipped="{skipped}"'
 
 
 def _case(verdict: Verdict, *, suite: str, allow_unsure: bool) -> list[str]:

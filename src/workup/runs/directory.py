@@ -23,6 +23,7 @@ _IGNORE = ".gitignore"
 _OUTPUTS = "outputs"
 _COMPARED = "comparison-documents.jsonl"
 _DETAILS = "details.jsonl"
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _LOGGED = (_DETAILS, "timings.json", "run.log")
 
 
@@ -92,7 +93,7 @@ class RunDirectory:
 
     def write(self, name: str, text: str | bytes) -> None:
         """Write a whole file or nothing: whoever reads it meanwhile sees the old one or the new one."""
-        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
+        if not _PLAIN.fullmatch(name):
             raise RunError(f"{self.path}: a file in a run directory must have a plain name; got {name[:40]!r}.")
         with said_in_words(self.path):
             files = _written(self.path)
@@ -115,10 +116,7 @@ class RunDirectory:
 
     def timings(self, measured: Mapping[str, Any]) -> None:
         """Add what a clock or the host decides to timings.json; a name given again is replaced."""
-        known: dict[str, Any] = {}
-        with contextlib.suppress(OSError, ValueError):
-            known = dict(json.loads((self.path / "timings.json").read_text(encoding="utf-8")))
-        merged = json.loads(canonical({**known, **measured}))
+        merged = json.loads(canonical({**_timings(self.path), **measured}))
         self.write("timings.json", json.dumps(merged, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
     def close(self) -> None:
@@ -134,6 +132,20 @@ class RunDirectory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def study_of(path: Path) -> Path | None:
+    """The study file that made a run, as its timings name it; None where they name none."""
+    named = _timings(path).get("study_file")
+    return path / named if isinstance(named, str) and named and "\0" not in named else None
+
+
+def _timings(path: Path) -> dict[str, Any]:
+    """What timings.json holds; nothing where it is absent or is not ours."""
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        known = json.loads((path / "timings.json").read_text(encoding="utf-8"))
+        return known if isinstance(known, dict) else {}
+    return {}
 
 
 def clean(path: Path) -> list[str]:
@@ -172,10 +184,11 @@ def _refuse_foreign(path: Path) -> None:
 
 
 def _written(path: Path) -> list[str]:
-    """The files that write() made, as the marker lists them."""
+    """The files that write() made, as the marker lists them; a name that it could not have written is not one."""
     try:
-        return [str(name) for name in json.loads((path / _MARKER).read_text(encoding="utf-8"))["files"]]
-    except (OSError, ValueError, KeyError, TypeError):
+        names = json.loads((path / _MARKER).read_text(encoding="utf-8"))["files"]
+        return [name for name in names if isinstance(name, str) and _PLAIN.fullmatch(name)]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
 
 

@@ -16,6 +16,10 @@ from workup.errors import RunError
 from workup.runs.disk import open_private, sync_folder, write_all
 
 _CHECK = re.compile(rb',"check":"([0-9a-f]{8})"}\n')
+NOT_A_RECORD = (
+    "the record is not in the form that Workup writes, though its checksum is right. To fix: run with --fresh, which "
+    "asks the system again."
+)
 _CHECK_LENGTH = len(',"check":"01234567"}\n')
 
 
@@ -73,7 +77,10 @@ class Outputs:
         for number, line in enumerate(lines, start=1):
             record = _record(line)
             if record is not None:
-                self._known[record["case"]] = record["output"]
+                case = record.get("case") if isinstance(record, dict) else None
+                if not isinstance(case, str) or "output" not in record:
+                    raise RunError(f"{self.path}, line {number}: {NOT_A_RECORD}")
+                self._known[case] = record["output"]
                 size += len(line)
             elif number < len(lines):
                 raise RunError(
@@ -121,10 +128,12 @@ def _line(case: str, output: str) -> bytes:
     return body + b',"check":"%08x"}\n' % zlib.crc32(body)
 
 
-def _record(line: bytes) -> dict[str, Any] | None:
-    """The record of a line, or None when the line is not whole."""
+def _record(line: bytes) -> Any:
+    """What a line holds, or None when the line is not whole; its checksum does not say that it is a record."""
     body, check = line[:-_CHECK_LENGTH], _CHECK.fullmatch(line[-_CHECK_LENGTH:])
     if check is None or int(check[1], 16) != zlib.crc32(body):
         return None
-    record: dict[str, Any] = json.loads(body + b"}")
-    return record
+    try:
+        return json.loads(body + b"}")
+    except (ValueError, RecursionError):
+        return ()

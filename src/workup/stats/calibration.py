@@ -279,7 +279,8 @@ def oe_interval_expected_fixed_clustered(
 
 
 def _log_ends(ratio: float, half: float) -> Ends:
-    return Ends(float(ratio * np.exp(-half)), float(ratio * np.exp(half)))
+    with np.errstate(over="ignore"):  # at extreme levels the high end is beyond all numbers, and infinite says so
+        return Ends(float(ratio * np.exp(-half)), float(ratio * np.exp(half)))
 
 
 # ---- Spiegelhalter's test --------------------------------------------------------------------------------------------

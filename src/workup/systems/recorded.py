@@ -11,9 +11,11 @@ import numpy as np
 from pydantic import Field
 
 from workup.errors import InputError, StudyError, SystemFailure, near
+from workup.expressions import Expression, looks_like_expression
 from workup.systems.json_spans import Spans, SpanSettings
 from workup.systems.settings import Emits, FilePath, LabelMap, Offsets, Word
 from workup.task import Reply, Table
+from workup.tasks.risk.checks import check_risk
 
 
 class Recorded:
@@ -61,30 +63,18 @@ class Recorded:
                 f"system '{self.name}': risks stand in a column of the table; got a file of spans. To fix: give "
                 "'column' in the place of 'path'."
             )
-        if self.column not in table:
+        column = table.get(self.column)
+        if column is None and looks_like_expression(self.column):
+            column = Expression.parse(self.column, where=where).column(table)
+        if column is None:
             raise InputError(
                 "the table must have this column of risks",
                 where=where,
                 got="no such column",
                 remedy=near(self.column, table),
             )
-        risks = np.asarray(table[self.column])
-        if risks.dtype.kind not in "fiub":
-            raise InputError(
-                "recorded risks must be numbers from 0 to 1",
-                where=where,
-                got="cells that are not numbers",
-                remedy="look for text, percent signs or decimal commas in the column",
-            )
-        risks = risks.astype(np.float64)
-        wrong = np.flatnonzero(~np.isnan(risks) & ~((risks >= 0.0) & (risks <= 1.0)))
-        if wrong.size:
-            raise InputError(
-                "recorded risks must lie from 0 to 1",
-                where=f"{where}, row {wrong[0] + 1}",
-                got=f"{wrong.size} of {risks.size} values outside",
-                remedy="divide percentages by 100; turn scores on another scale into probabilities",
-            )
+        # One rule for risks, wherever a study names their column.
+        risks, self.notes = check_risk(np.asarray(column), where=where)
         return [None if np.isnan(risk) else float(risk) for risk in risks]
 
     def predictions(self) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 
 from workup.corpora.formats.columns import Column
 from workup.corpora.formats.frames import read_frame
-from workup.errors import InputError, MissingExtra
+from workup.errors import InputError, MissingExtra, WorkupError
 
 
 def read_parquet(path: Path) -> dict[str, Column]:
@@ -19,7 +19,7 @@ def read_parquet(path: Path) -> dict[str, Column]:
         raise MissingExtra("pyarrow", extra="tables", purpose="reading Parquet files") from None
     try:
         table = pyarrow.parquet.ParquetFile(path).read()
-    except (pyarrow.ArrowException, OSError) as error:
+    except Exception as error:  # pyarrow's own errors, OSError, and others where a page is damaged
         raise _unreadable(path, "a Parquet file", error) from None
     return _with_rows(table, path.name)
 
@@ -34,11 +34,11 @@ def read_duckdb(path: Path, *, query: str = "") -> dict[str, Column]:
         raise MissingExtra(error.name or "duckdb", extra="tables", purpose="reading DuckDB databases") from None
     try:
         connection = duckdb.connect(str(path), read_only=True)
-    except duckdb.Error as error:
+    except Exception as error:  # a damaged file raises more than duckdb.Error
         raise _unreadable(path, "a DuckDB database", error) from None
     with connection:
-        asked = query or f'select * from "{_only_table(connection, path.name)}"'
         try:
+            asked = query or f'select * from "{_only_table(connection, path.name)}"'
             relation = connection.sql(asked)
             table = None if relation is None else relation.to_arrow_table()
         except (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException) as error:
@@ -46,7 +46,9 @@ def read_duckdb(path: Path, *, query: str = "") -> dict[str, Column]:
             raise InputError(
                 "the query cannot be run", where=path.name, got=str(error).splitlines()[0], remedy="mend the query"
             ) from None
-        except duckdb.Error as error:
+        except WorkupError:
+            raise
+        except Exception as error:
             raise InputError(
                 "the query cannot be run", where=path.name, got=type(error).__name__, remedy="try it in DuckDB itself"
             ) from None
@@ -56,12 +58,8 @@ def read_duckdb(path: Path, *, query: str = "") -> dict[str, Column]:
 
 
 def _only_table(connection: Any, where: str) -> str:
-    names = [
-        str(row[0])
-        for row in connection.execute(
-            "select table_name from information_schema.tables where table_schema = 'main' order by 1"
-        ).fetchall()
-    ]
+    tables = "select table_name from information_schema.tables where table_schema = 'main' order by 1"
+    names = [str(row[0]) for row in connection.execute(tables).fetchall()]
     if len(names) != 1:
         raise InputError(
             "a database with one table was expected",
@@ -79,6 +77,8 @@ def _with_rows(table: Any, where: str) -> dict[str, Column]:
         return read_frame(table)
     except InputError as error:
         raise InputError(error.expected, where=where, got=error.got, remedy=error.remedy) from None
+    except UnicodeDecodeError:  # Parquet calls bytes text without looking at them
+        raise InputError("text in UTF-8 was expected", where=where, got="bytes that are none") from None
 
 
 def _unreadable(path: Path, kind: str, error: Exception) -> InputError:

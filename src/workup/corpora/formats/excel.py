@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import zipfile
+import contextlib
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,18 +17,15 @@ from workup.corpora.formats.columns import (
     pack,
     text_columns,
 )
-from workup.errors import InputError, MissingExtra, near
+from workup.errors import InputError, MissingExtra, WorkupError, near
 
 
 def read_excel(path: Path, *, sheet: str = "") -> dict[str, Column]:
     """A sheet of an .xlsx workbook: the named one, or the only one that holds anything."""
     path = Path(path)
-    book = _open(path, formulas=False)
-    try:
+    with _opened(path, formulas=False) as book:
         chosen = _sheet(book, sheet, path.name)
         rows = _rows(book[chosen])
-    finally:
-        book.close()
     where = f"{path.name}, sheet '{chosen}'"
     if len(rows) < 2:
         raise InputError(
@@ -44,14 +42,24 @@ def read_excel(path: Path, *, sheet: str = "") -> dict[str, Column]:
     return drop_empty({name: _column(cells) for name, cells in zip(names, columns, strict=True)})
 
 
-def _open(path: Path, *, formulas: bool) -> Any:
+@contextlib.contextmanager
+def _opened(path: Path, *, formulas: bool) -> Iterator[Any]:
+    """The workbook, whose sheets are unpacked only as they are read, so that damage may show at any row."""
     try:
         import openpyxl
     except ImportError:
         raise MissingExtra("openpyxl", extra="excel", purpose="reading Excel workbooks") from None
     try:
-        return openpyxl.load_workbook(path, read_only=True, data_only=not formulas)
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError, openpyxl.utils.exceptions.InvalidFileException) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on styles and extensions, which no value hangs on
+            book = openpyxl.load_workbook(path, read_only=True, data_only=not formulas)
+            try:
+                yield book
+            finally:
+                book.close()
+    except WorkupError:
+        raise
+    except Exception as error:  # zip, zlib, XML and openpyxl itself each have errors of their own
         raise InputError(
             "an Excel workbook (.xlsx) was expected",
             where=path.name,
@@ -62,6 +70,8 @@ def _open(path: Path, *, formulas: bool) -> Any:
 
 def _sheet(book: Any, wanted: str, where: str) -> str:
     names: list[str] = [str(sheet.title) for sheet in book.worksheets]
+    if not names:
+        raise InputError("a workbook with a sheet of cells was expected", where=where, got="none", remedy="add one")
     if wanted:
         if wanted in names:
             return wanted
@@ -93,8 +103,7 @@ def _refuse_uncomputed(path: Path, sheet: str, rows: list[tuple[Any, ...]], wher
     width = len(rows[0])
     if all(len(row) == width and None not in row for row in rows):
         return
-    book = _open(path, formulas=True)
-    try:
+    with _opened(path, formulas=True) as book:
         for shown, written in zip(rows, _rows(book[sheet]), strict=False):
             for value, formula in zip(shown, written, strict=False):
                 if value is None and isinstance(formula, str) and formula.startswith("="):
@@ -104,8 +113,6 @@ def _refuse_uncomputed(path: Path, sheet: str, rows: list[tuple[Any, ...]], wher
                         got="formulas whose results are not stored in the file",
                         remedy="open the workbook in Excel and save it, or paste the results as values",
                     )
-    finally:
-        book.close()
 
 
 def _column(cells: tuple[Any, ...]) -> Column:

@@ -151,7 +151,7 @@ def _read(content: bytes, *, where: str) -> dict[str, Any]:
         raise InputError(
             "a map that redact wrote was expected", where=where, got="another kind of file", remedy="check the path"
         )
-    if record[_MARK] != FORM or record["cipher"] != CIPHER:
+    if record[_MARK] != FORM or isinstance(record[_MARK], bool) or record["cipher"] != CIPHER:
         raise InputError(
             f"a map of form {FORM} was expected",
             where=where,

@@ -130,7 +130,7 @@ def case_of(record: Mapping[str, Any], *, where: str) -> ConversationCase:
     plan = record.get("target_plan")
     if plan is not None:
         text_of(plan, field="target_plan", where=where)
-    metadata = record.get("metadata") or {}
+    metadata = {} if record.get("metadata") is None else record["metadata"]
     if not isinstance(metadata, Mapping):
         raise InputError("'metadata' must be an object", where=where, got=kind(metadata))
     late: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ def _turns(value: Any, where: str) -> tuple[Turn, ...]:
                 remedy="number them anew; a turn that is left out would shift every fact after it",
             )
         message = text_of(needed(record, "message", where=place, known=_TURN_KEYS), field="message", where=place)
-        listed = list_of(record.get("events") or [], field="events", where=place)
+        listed = [] if record.get("events") is None else list_of(record["events"], field="events", where=place)
         found.append(Turn(turn, message, tuple(_event(one, f"{place}, events[{i}]") for i, one in enumerate(listed))))
     if not found:
         raise InputError("a case must have a turn", where=where, got="none", remedy="add one under 'turns'")
@@ -210,9 +210,9 @@ def fact_of(record: Any, *, where: str, introduced: Mapping[str, int] = MappingP
         raise InputError("a fact must be an object", where=where, got=kind(record))
     _only(record, _FACT_KEYS, where=where)
     for key in ("id", "type", "concept"):
-        needed(record, key, where=where, known=_FACT_KEYS)
+        text_of(needed(record, key, where=where, known=_FACT_KEYS), field=key, where=where)
     given = {key: value for key, value in record.items() if value is not None}
-    id = text_of(given.get("id"), field="id", where=where)
+    id = str(given["id"])
     given.setdefault("introduced", introduced.get(id, 1))
     for key, needs in (("aliases", list), ("attributes", Mapping)):
         if key in given and not isinstance(given[key], needs):

@@ -84,8 +84,9 @@ class ConversationTask:
 
     def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
         """How the cases are grouped, placed and timed."""
+        arms = {"arm": study.conversation.arms}
         if corpus is None:
-            return StudyDesign()
+            return StudyDesign(keys=arms)
         names = sorted({name for case in corpus.cases for name in case.groups})
         sites = {case.site for case in corpus.cases if case.site is not None}
         return StudyDesign(
@@ -93,6 +94,7 @@ class ConversationTask:
             sites=sorted(sites) if sites else None,
             placed=bool(sites),
             timed=any(case.time is not None for case in corpus.cases),
+            keys=arms,
         )
 
     def run(

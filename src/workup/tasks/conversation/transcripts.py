@@ -159,7 +159,7 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
         raise InputError(f"'turn' must be one of the {case.last_turn} of its case", where=where, got=str(turn))
     replicate = whole_of(record.get("replicate", 0), field="replicate", where=where, least=0)
     reply, failure = _reply(record, where)
-    usage = record.get("usage") or {}
+    usage = {} if record.get("usage") is None else record["usage"]
     if not isinstance(usage, Mapping):
         raise InputError("'usage' must be an object", where=where, got=kind(usage))
     thought = record.get("reasoning")
@@ -188,7 +188,7 @@ def _available(value: Any, case: ConversationCase, where: str) -> tuple[str, ...
         return None
     known = {fact.id for fact in case.facts}
     ids = list_of(value, field="available", where=where)
-    if any(id not in known for id in ids):
+    if any(not isinstance(id, str) or id not in known for id in ids):
         raise InputError("'available' must list ids of facts of the case", where=where, got="another id")
     return tuple(sorted(set(ids)))
 
@@ -232,6 +232,8 @@ def _probe(value: Any, case: ConversationCase, where: str) -> Probe | None:
     if asked == "none":
         return None
     fact = value.get("fact")
+    if fact is not None and not isinstance(fact, str):
+        raise InputError("'fact' must be the id of a fact", where=place, got=kind(fact))
     if asked == "question" and fact not in {one.id for one in case.facts}:
         raise InputError(
             "a probe of kind 'question' must name the fact that it asks for",

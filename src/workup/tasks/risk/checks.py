@@ -109,16 +109,23 @@ def _refuse_text_outcome(column: npt.NDArray[Any], where: str) -> None:
 
 
 def check_risk(column: npt.NDArray[Any], *, where: str) -> tuple[Floats, tuple[str, ...]]:
-    """Recorded risks, all finite and in [0, 1], and what should be said about them."""
-    risk = _complete(
-        column, role="risk", where=where, remedy="remove these rows or record the risk the model gave them"
-    )
-    outside = ~((risk >= 0.0) & (risk <= 1.0))
+    """Recorded risks in [0, 1], NaN where none was recorded, and what should be said about them."""
+    risk = numbers(column, role="risk", where=where)
+    missing = np.isnan(risk)
+    if missing.all():
+        raise InputError(
+            "risks from 0 to 1 were expected",
+            where=where,
+            got="no risk in any row",
+            remedy="name the column that holds the risks",
+        )
+    outside = ~missing & ~((risk >= 0.0) & (risk <= 1.0))
     if outside.any():
-        finite = bool(np.isfinite(risk).all())
-        if finite and risk.min() >= 0.0 and risk.max() <= 100.0:
+        known = risk[~missing]
+        finite = bool(np.isfinite(known).all())
+        if finite and known.min() >= 0.0 and known.max() <= 100.0:
             remedy = "if these are percentages, divide by 100"
-        elif finite and risk.min() < 0.0 and risk.max() > 1.0:
+        elif finite and known.min() < 0.0 and known.max() > 1.0:
             remedy = (
                 "if these are log-odds, record 1 / (1 + exp(-x)) instead; a code such as -1 or 99 for 'none' must go"
             )
@@ -130,7 +137,7 @@ def check_risk(column: npt.NDArray[Any], *, where: str) -> tuple[Floats, tuple[s
             got=f"values outside in {rows_named(outside)}",
             remedy=remedy,
         )
-    if np.isin(risk, (0.0, 1.0)).all():
+    if np.isin(risk[~missing], (0.0, 1.0)).all():
         return risk, ("Every recorded risk is exactly 0 or 1: these look like labels rather than risks.",)
     return risk, ()
 

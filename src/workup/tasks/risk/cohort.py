@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError, near
+from workup.expressions import looks_like_expression
 from workup.scores import Floats
 from workup.task import Case, Table
 from workup.tasks.risk.checks import (
@@ -23,6 +24,7 @@ from workup.tasks.risk.checks import (
     missing_cells,
     refuse_doubtful_numbers,
 )
+from workup.tasks.risk.derived import Derived, Grouping, derive
 from workup.tasks.risk.identity import Ids, content, identities
 from workup.tasks.times import Times, check_time, rows_named
 
@@ -45,7 +47,11 @@ _LISTED = 30
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column of a table plays which part; `risk` is absent when a model is to predict."""
+    """Which column of a table plays which part; `risk` is absent when a model is to predict.
+
+    Outcome, risk, weight and acted may be expressions over other columns; a group may also be a mapping with `column`,
+    `cuts`, `name` and `labels`.
+    """
 
     outcome: str
     risk: str | None = None
@@ -53,7 +59,7 @@ class Columns:
     site: str | None = None
     time: str | None = None
     weight: str | None = None
-    groups: tuple[str, ...] = ()
+    groups: tuple[str | Mapping[str, Any], ...] = ()
     inputs: tuple[str, ...] = ()
     outcome_time: str | None = None
     acted: str | None = None
@@ -72,8 +78,12 @@ class Columns:
             "acted": self.acted,
         }
         given = {part: name for part, name in parts.items() if name is not None}
-        given |= {f"groups[{place}]": name for place, name in enumerate(self.groups)}
         return given | {f"inputs[{place}]": name for place, name in enumerate(self.inputs)}
+
+    def derivable(self) -> dict[str, str]:
+        """The parts that may be expressions, as far as they are given."""
+        parts = {"outcome": self.outcome, "risk": self.risk, "weight": self.weight, "acted": self.acted}
+        return {part: text for part, text in parts.items() if text is not None}
 
     def told_later(self) -> set[str | None]:
         """Columns that no model may see: what is known only afterwards, and who the patient is."""
@@ -99,6 +109,8 @@ class Cohort:
     label_delay: Floats | None = None
     acted: Floats | None = None
     groups: Mapping[str, Ids] = field(default_factory=dict)
+    plain_groups: frozenset[str] = frozenset()  # columns that are groups as they are
+    derived: Derived = field(default_factory=Derived)
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -111,8 +123,12 @@ class Cohort:
 
     @property
     def predictors(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns a model may see: all but what is known afterwards, the design weight and the patient's id."""
-        hidden = self.columns.told_later()
+        """The columns a model may see: all but what is known afterwards, the design weight and the patient's id.
+
+        Nor may it see what such a column is derived from: with `status == "dead"` for the outcome, the status.
+        """
+        later = self.columns.told_later()
+        hidden = later | self.derived.hidden(later)
         return {name: column for name, column in self.table.items() if name not in hidden}
 
     @property
@@ -140,7 +156,7 @@ class Cohort:
             ("acted", self.acted),
             *((f"group {name}", column) for name, column in sorted(self.groups.items())),
         ]
-        roles = {self.columns.site, self.columns.time, *self.columns.groups}
+        roles = {self.columns.site, self.columns.time, *self.plain_groups}
         inputs = {name: column for name, column in self.predictors.items() if name not in roles}
         parts += [(f"input {name}", inputs[name]) for name in sorted(inputs)]
         for part, column in parts:
@@ -206,10 +222,13 @@ def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
     No patient column: each row is taken as a patient of its own.
     1 of 3 rows has no outcome yet and is left out of every metric.
     """
-    table = _checked_table(table, columns, where=where)
+    arrays = _arrays(table, where=where)
+    derived = derive(arrays, columns.derivable(), where=where)
+    groupings = _groupings(arrays, columns, where=where)
+    table = _checked_table(arrays, derived, columns, groupings, where=where)
 
     def at(name: str) -> str:
-        return f"{where}, column '{name}'"
+        return f"{where}, {'' if name in derived.columns else 'column '}'{name}'"
 
     outcome = check_outcome(table[columns.outcome], where=at(columns.outcome))
     risk: Floats | None = None
@@ -217,7 +236,7 @@ def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
     if columns.risk is not None:
         risk, risk_notes = check_risk(table[columns.risk], where=at(columns.risk))
     else:
-        _refuse_doubtful_inputs(table, columns, where=where)
+        _refuse_doubtful_inputs(table, columns, groupings, where=where)
     patient = None if columns.patient is None else _patients(table[columns.patient], where=at(columns.patient))
     time = None
     if columns.time is not None:
@@ -233,8 +252,16 @@ def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
         weight=None if columns.weight is None else check_weight(table[columns.weight], where=at(columns.weight)),
         label_delay=_label_delay(table, columns, time, where=where),
         acted=None if columns.acted is None else check_outcome(table[columns.acted], where=at(columns.acted)),
-        groups={name: identities(table[name]) for name in columns.groups},
-        notes=(*patient_notes(table, columns), *_missing_notes(outcome, time), *risk_notes),
+        groups={one.name: one.levels(table, where=f"{where}, group '{one.name}'") for one in groupings},
+        plain_groups=frozenset(one.source for one in groupings if one.plain and one.source in arrays),
+        derived=derived,
+        notes=(
+            *patient_notes(arrays, columns),
+            *_missing_notes(outcome, time),
+            *duplicate_notes(arrays, patient=patient, time=time),
+            *_derived_notes(columns, derived),
+            *risk_notes,
+        ),
     )
 
 
@@ -263,7 +290,7 @@ def _label_delay(table: Table, columns: Columns, time: Times | None, *, where: s
     return np.where(np.isnat(known) | np.isnat(time), np.nan, days)
 
 
-def _checked_table(table: Table, columns: Columns, *, where: str) -> dict[str, npt.NDArray[Any]]:
+def _arrays(table: Table, *, where: str) -> dict[str, npt.NDArray[Any]]:
     arrays = {name: _as_column(column) for name, column in table.items()}
     lengths = {len(column) for column in arrays.values()}
     if not arrays or lengths == {0} or len(lengths) > 1:
@@ -273,13 +300,34 @@ def _checked_table(table: Table, columns: Columns, *, where: str) -> dict[str, n
             got="an empty table" if len(lengths) < 2 else f"columns of {min(lengths)} to {max(lengths)} rows",
             remedy="give one value per row in each column",
         )
-    for part, name in columns.named().items():
-        if name not in arrays:
-            raise InputError(
-                f"columns.{part} names '{name}', which the table does not have",
-                where=where,
-                **_names_found(name, list(arrays)),
-            )
+    return arrays
+
+
+def _groupings(table: Table, columns: Columns, *, where: str) -> list[Grouping]:
+    found = [Grouping.of(given, table) for given in columns.groups]
+    names = [one.name for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            "each group needs a name of its own", where=where, got=f"two groups '{twice}'", remedy="give one a 'name:'"
+        )
+    return found
+
+
+def _checked_table(
+    arrays: Table, derived: Derived, columns: Columns, groupings: Sequence[Grouping], *, where: str
+) -> dict[str, npt.NDArray[Any]]:
+    table = {**arrays, **derived.columns}
+    named = columns.named() | {f"groups[{place}]": one.source for place, one in enumerate(groupings)}
+    lacking = {
+        part: name
+        for part, name in named.items()
+        if name not in table and not (part.startswith("groups") and looks_like_expression(name))
+    }
+    if lacking:
+        said = ", ".join(f"columns.{part} names '{name}'" for part, name in lacking.items())
+        name = next(iter(lacking.values()))
+        raise InputError(f"{said}, which the table does not have", where=where, **_names_found(name, list(arrays)))
     for part, other in (("risk", columns.risk), ("patient", columns.patient), ("weight", columns.weight)):
         if other == columns.outcome:
             raise InputError(
@@ -288,7 +336,7 @@ def _checked_table(table: Table, columns: Columns, *, where: str) -> dict[str, n
                 got=f"'{columns.outcome}' for both",
                 remedy=f"name the column that holds the outcome and the one that holds the {part}",
             )
-    return arrays
+    return table
 
 
 def _as_column(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -310,9 +358,10 @@ def _names_found(name: str, names: list[str]) -> dict[str, str]:
     return {"got": f"{len(names)} other columns", "remedy": f"use the exact name of a column; {near(name, likely)}"}
 
 
-def _refuse_doubtful_inputs(table: Table, columns: Columns, *, where: str) -> None:
+def _refuse_doubtful_inputs(table: Table, columns: Columns, groupings: Sequence[Grouping], *, where: str) -> None:
     """A model must not be fed "12%" or "1,234" as if it were a category."""
-    of_design = {columns.site, columns.time, *columns.groups, *columns.told_later()}
+    plain = (one.source for one in groupings if one.plain)
+    of_design = {columns.site, columns.time, *plain, *columns.told_later()}
     for name, column in table.items():
         if column.dtype.kind == "O" and name not in of_design:
             refuse_doubtful_numbers(column, where=f"{where}, column '{name}'")
@@ -354,6 +403,58 @@ def patient_notes(table: Table, columns: Columns) -> list[str]:
                     f"Warning: column '{name}' is named like a patient id and repeats ({distinct} ids in {len(known)} "
                     "rows). If rows share patients, name it as the patient column: intervals are too short otherwise."
                 )
+    return notes
+
+
+def duplicate_notes(table: Table, *, patient: Ids | None, time: Times | None) -> list[str]:
+    """Rows that stand in the table twice: the same in every column, or of one patient at one time."""
+    rows = _row_keys(table)
+    n, distinct = len(rows), len(set(rows.tolist()))
+    notes = []
+    # Few short columns repeat by chance; rows that hold an id or a fine number do not.
+    fine = patient is not None or max(len(set(_cell_keys(column).tolist())) for column in table.values()) > n / 2
+    if distinct < n and fine:
+        copies = n - distinct
+        notes.append(
+            f"Warning: {copies:,} of {n:,} rows {'is a copy' if copies == 1 else 'are copies'} of another row, "
+            "the same in every column. They count as rows of their own: remove them if the table was exported twice."
+        )
+    if patient is not None and time is not None:
+        dated = ~np.isnat(time)
+        pairs = set(zip(patient[dated].tolist(), time[dated].astype(np.int64).tolist(), strict=True))
+        again = int(dated.sum()) - len(pairs) - (n - distinct)
+        if again > 0:
+            notes.append(
+                f"Warning: {again:,} more {'row is' if again == 1 else 'rows are'} of a patient and a time that "
+                "another row has too, with other values."
+            )
+    return notes
+
+
+def _row_keys(table: Table) -> npt.NDArray[np.uint64]:
+    """A number for each row, the same for rows that are the same in every column (and hardly ever for others)."""
+    keys = np.zeros(len(next(iter(table.values()))), dtype=np.uint64)
+    for column in table.values():
+        with np.errstate(over="ignore"):
+            keys = (keys ^ _cell_keys(column)) * np.uint64(0x9E3779B97F4A7C15)
+            keys ^= keys >> np.uint64(29)
+    return keys
+
+
+def _cell_keys(column: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    if column.dtype.kind == "f":
+        return np.where(np.isnan(column), np.nan, column + 0.0).astype(np.float64).view(np.uint64)
+    if column.dtype.kind == "M":
+        return column.astype("datetime64[us]").view(np.uint64)
+    texts = (hash(value) & 0xFFFFFFFFFFFFFFFF for value in identities(column).tolist())
+    return np.fromiter(texts, dtype=np.uint64, count=len(column))
+
+
+def _derived_notes(columns: Columns, derived: Derived) -> list[str]:
+    notes = [f"The {part} is derived: {text}." for part, text in columns.derivable().items() if text in derived.columns]
+    hidden = sorted(derived.hidden(columns.told_later()))
+    if hidden and columns.risk is None:
+        notes.append(f"A model is not shown {', '.join(hidden)}, from which these are derived.")
     return notes
 
 

@@ -219,19 +219,19 @@ def _recovered(seed: int, *, plan: Mapping[str, Any]) -> Iterator[Check]:
 def _repeated(seed: int) -> Iterator[Check]:
     """Copies of a row tell nothing new when they are the same patient, and five times as much when they are others.
 
-    Widths are compared with those of the single rows by the same method (a weight of 1 asks for the clustered one) and
-    by the one for independent rows.
+    Widths are compared with those of two copies each, by the same method for repeated patients, and with those of the
+    single rows, by the method for independent ones.
     """
     outcome, chance, _ = _planted(1_500, seed, {"prevalence": 0.3, "auroc": 0.85})
-    rows = np.repeat(np.arange(1_500), COPIES)
+    rows, pairs = np.repeat(np.arange(1_500), COPIES), np.repeat(np.arange(1_500), 2)
     ask = partial(_ask, replicates=1000, leave_out=(*_DISTANCES, "auprc"))
-    once, clustered = ask(outcome, chance), ask(outcome, chance, weight=np.ones(1_500))
+    once, twice = ask(outcome, chance), ask(outcome[pairs], chance[pairs], patient=pairs)
     same, others = ask(outcome[rows], chance[rows], patient=rows), ask(outcome[rows], chance[rows])
     root = float(np.sqrt(COPIES))
     for name in ("auroc", "calibration_slope", "calibration_in_the_large", "oe_ratio", "brier", "sensitivity", "ppv"):
         value = once[name].value
         yield _equal(f"same patients, {name}", np.nan if value is None else value, same[name].value)
-        yield _ratio(f"same patients, width of {name}", same[name], clustered[name], 1.0, within=0.01)
+        yield _ratio(f"same patients, width of {name}", same[name], twice[name], 1.0, within=0.01)
         yield _ratio(f"same patients, plain width of {name}", same[name], once[name], 1.0, within=0.1)
         yield _ratio(f"other patients, width of {name}", once[name], others[name], root, within=0.12)
 

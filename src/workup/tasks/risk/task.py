@@ -16,10 +16,24 @@ from workup import plugins
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError
 from workup.gates import primary_values
 from workup.metric import Metric
-from workup.scores import Floats, Levels, Scores
+from workup.scores import MISSING, Floats, Levels, Scores
 from workup.stats import calibration
+from workup.stats.intervals import chi2_proportions
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Part, RiskSystem, StudyDesign, Table, Watch
+from workup.task import (
+    UNLIMITED,
+    Budget,
+    Case,
+    Corpus,
+    Engine,
+    OutputLog,
+    Part,
+    RiskSystem,
+    StudyDesign,
+    Table,
+    Watch,
+    misrecorded,
+)
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
@@ -32,6 +46,8 @@ _EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)), also=ON_
 _SCALES = {metric.name: metric.scale for metric in _EVERY if not metric.whole_study and metric.name != "ece"}
 _GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
 _TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
+_CHANCE = 0.05  # p below which missing risks are said not to be missing by chance
+_LEVELS_TOLD = 12  # levels of a group that one note can list
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
 
 
@@ -132,6 +148,10 @@ class RiskTask:
         known = log.known()
         risks = np.full(len(cohort), np.nan)
         for key, value in known.items():
+            if not key.isdecimal() or not 1 <= int(key) <= len(cohort):
+                raise misrecorded(key, f"that of a row from 1 to {len(cohort)}")
+            if value is not None and (type(value) not in (int, float) or not 0 <= value <= 1):
+                raise misrecorded(key, "a risk from 0 to 1, or null")
             risks[int(key) - 1] = np.nan if value is None else value
         batches = [range(start, min(start + size, len(cohort))) for start in range(0, len(cohort), size)]
         pending = [rows for rows in batches if any(str(row + 1) not in known for row in rows)]
@@ -204,11 +224,7 @@ class RiskTask:
 
     def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
         """What a reader must know before the first number."""
-        said = list(corpus.notes)
-        refused = int(np.count_nonzero(~np.isfinite(outputs)))
-        if refused:
-            said.append(f"The model gave no risk for {refused} of {len(outputs)} rows; they are in no metric.")
-        said += _about_ends(scores)
+        said = [*missing_risk_notes(_cohort(corpus), outputs), *corpus.notes, *_about_ends(scores)]
         if not study.all_thresholds():
             said.append("No decision threshold was named, so sensitivity, PPV and their kin are not shown.")
         if scores.weight is not None:
@@ -282,6 +298,44 @@ def _words(settings: Any) -> Iterator[str]:
     elif isinstance(settings, (list, tuple)):
         for value in settings:
             yield from _words(value)
+
+
+def missing_risk_notes(cohort: Cohort, risks: Floats) -> list[str]:
+    """How many rows have no risk, of whom, and whether that is chance: what is left may not be what will be met."""
+    missing = ~np.isfinite(risks)
+    if not missing.any():
+        return []
+    lost, n = int(missing.sum()), len(risks)
+    notes = [
+        f"No risk for {lost:,} of {n:,} rows ({_share(missing)}): they are in no metric, and every figure is of the "
+        f"other {n - lost:,}."
+    ]
+    outcome = Levels.of([None if np.isnan(y) else "events" if y else "non-events" for y in cohort.outcome])
+    told = {"": outcome, **{name: Levels.of(column) for name, column in cohort.groups.items()}}
+    for name, levels in told.items():
+        parts = {level: missing[rows] for level, rows in levels.masks() if rows.any()}
+        parts = {("outcome not known yet" if not name and k == MISSING else k): v for k, v in parts.items()}
+        if not parts or len(parts) > _LEVELS_TOLD:
+            continue
+        ordered = sorted(parts.items(), key=lambda part: not part[0].startswith("<"))  # the lowest band first
+        shown = ", ".join(f"{level}: {int(one.sum()):,} of {one.size:,} ({_share(one)})" for level, one in ordered)
+        notes.append(f"Rows without a risk, by {name or 'outcome'}: {shown}.{_differs(list(parts.values()))}")
+    return notes
+
+
+def _differs(parts: Sequence[npt.NDArray[np.bool_]]) -> str:
+    if len(parts) < 2:
+        return ""
+    p = chi2_proportions([one.sum() for one in parts], [one.size for one in parts]).p
+    if not p < _CHANCE:
+        return ""
+    return (
+        f" Warning: these shares differ by more than chance (p {p:.2g}), so the figures may not hold for all patients."
+    )
+
+
+def _share(part: npt.NDArray[np.bool_]) -> str:
+    return f"{100 * part.mean():.1f} %"
 
 
 def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table]], Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +16,20 @@ from workup.errors import InputError, RunError, StudyError, SystemFailure
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, SpanSystem, StudyDesign, Watch
+from workup.task import (
+    UNLIMITED,
+    Budget,
+    Case,
+    Corpus,
+    Engine,
+    OutputLog,
+    Paired,
+    Part,
+    SpanSystem,
+    StudyDesign,
+    Watch,
+    misrecorded,
+)
 from workup.tasks.guarding import guarded
 from workup.tasks.sampling import sampled_ids
 from workup.tasks.spans.batches import batches_of
@@ -102,9 +116,15 @@ class SpansTask:
 
     def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
         """Whether documents name sites and times, where they were read before the detector is asked."""
+        stick = yardstick(study)
+        keys = {
+            "mode": {one.mode.name for one in stick.settings},
+            "level": {one.level for one in stick.settings},
+            "policy": {policy.name for policy in stick.policies},
+        }
         if not isinstance(corpus, SpansCorpus) or not corpus.facts.complete:
-            return StudyDesign()
-        return StudyDesign(placed=corpus.facts.placed, timed=corpus.facts.timed)
+            return StudyDesign(keys=keys)
+        return StudyDesign(placed=corpus.facts.placed, timed=corpus.facts.timed, keys=keys)
 
     def _source(self, study: Study, table: Any) -> tuple[Callable[[], Any], str, int | None]:
         part = study.corpus
@@ -153,7 +173,7 @@ class SpansTask:
         labels, emits = str(getattr(system, "mapping", "") or ""), getattr(system, "emits", None)
         if getattr(system, "recorded", False):
             return Outputs(_recorded(system, corpus), labels, emits)
-        known = dict(log.known())
+        known = {id: _remembered(id, answer) for id, answer in log.known().items()}
         size = int(getattr(system, "batch", _BATCH))
         total, done = corpus.facts.documents, len(known)
         watch("asking the detector", done, total)
@@ -350,13 +370,22 @@ def _checked(spans: Any, *, system: str = "") -> list[dict[str, Any]] | None:
                 f"system '{system}', span {place} of a text: a span must have whole numbers 'start' and 'end' and a "
                 "text 'label'. To fix: answer spans such as {'start': 0, 'end': 4, 'label': 'date'}."
             )
-        number = None if score is None else float(score)
-        if number is not None and not np.isfinite(number):
+        right = score is None or (isinstance(score, (int, float, np.number)) and not isinstance(score, bool))
+        number = float(score) if right and score is not None else None
+        if not right or (number is not None and not np.isfinite(number)):
             raise SystemFailure(
                 f"system '{system}', span {place} of a text: 'score' must be a finite number or absent."
             )
         found.append({"start": int(start), "end": int(end), "label": label, "score": number})
     return found
+
+
+def _remembered(id: str, answer: Any) -> list[dict[str, Any]] | None:
+    """A recorded answer; one that no detector can have given is the record's fault."""
+    if answer is None or (isinstance(answer, list) and all(isinstance(span, dict) for span in answer)):
+        with contextlib.suppress(SystemFailure):
+            return _checked(answer)
+    raise misrecorded(id, "a list of spans, or null")
 
 
 def _whole(place: Any) -> TypeGuard[int]:

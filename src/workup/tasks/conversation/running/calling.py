@@ -16,10 +16,10 @@ from typing import Any
 
 from workup.errors import RunError, SystemFailure, WorkupError
 from workup.report import canonical
-from workup.task import Budget, OutputLog
+from workup.task import Budget, OutputLog, misrecorded
 from workup.tasks.conversation.running.counting import Tokenizer
 from workup.tasks.conversation.running.memory import Message
-from workup.tasks.conversation.running.speech import Spoken
+from workup.tasks.conversation.running.speech import Spoken, is_record
 from workup.tasks.conversation.running.wording import TEMPLATE
 from workup.tasks.guarding import guarded
 
@@ -59,6 +59,9 @@ class Caller:
         self._lock = threading.Lock()
         self._under_way: dict[str, Future[Spoken]] = {}
         self._records: dict[str, Mapping[str, Any]] = dict(log.known())
+        for call, record in self._records.items():
+            if not is_record(record):
+                raise misrecorded(call, "a reply with its content, or a failure")
         self._answered = any("content" in record for record in self._records.values())
         self._failed = 0
         self._first_error: WorkupError | None = None

@@ -81,7 +81,7 @@ class Spoken:
 
     @classmethod
     def recorded(cls, record: Mapping[str, Any]) -> Spoken:
-        """The answer that a record holds."""
+        """The answer that a record holds, which `is_record` has looked at."""
         return cls(
             record.get("content"),
             record.get("reasoning"),
@@ -92,6 +92,28 @@ class Spoken:
             record.get("seconds"),
             int(record.get("tries", 1)),
         )
+
+
+def is_record(record: Any) -> bool:
+    """Whether this is an answer as `Spoken.record` writes it: every field of its type.
+
+    >>> is_record({"content": "Yes.", "tries": 2}), is_record({"content": 7}), is_record({})
+    (True, False, False)
+    """
+    if not isinstance(record, Mapping) or ("content" in record) == ("failure" in record):
+        return False
+    texts = ("content", "failure", "reasoning", "finish_reason", "fingerprint")
+    usage, seconds, tries = (
+        record.get(name, default) for name, default in (("usage", {}), ("seconds", 0), ("tries", 1))
+    )
+    return (
+        all(isinstance(record[name], str) for name in texts if name in record)
+        and isinstance(usage, Mapping)
+        and all(type(count) is int and count >= 0 for count in usage.values())
+        and type(seconds) in (int, float)
+        and type(tries) is int
+        and tries >= 1
+    )
 
 
 def parted(text: str) -> tuple[str, str | None]:
