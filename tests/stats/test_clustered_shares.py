@@ -12,6 +12,7 @@ from scipy import optimize, special, stats
 
 from workup.stats.intervals import (
     ClusteredShare,
+    Worse,
     clustered_share,
     correlated_difference,
     effective_ends,
@@ -145,6 +146,14 @@ def test_with_clusters_of_one_size_that_part_evenly_enumeration_finds_the_same()
     assert ends([2, 2, 2], [4, 4, 4], 0.95)[0] == pytest.approx(_by_enumeration(np.full(3, 2.0), n, 0.025), abs=1e-9)
 
 
+def _by_scan(found: Worse, n: np.ndarray, level: float) -> float:
+    """The best low end over every step, none left out."""
+    q = np.arange(1, found.most + 1) / found.steps
+    spread = found.least_spread(q)
+    ends = (_low_of(one * n, n, s, (1 - level) / 2) for one, s in zip(q, spread, strict=True) if one < 1)
+    return max(ends, default=0.0)
+
+
 def test_water_filling_meets_a_scan_of_every_step() -> None:
     """The search leaves out blocks that cannot win; looking at every step finds the same."""
     rng = np.random.default_rng(5)
@@ -153,19 +162,25 @@ def test_water_filling_meets_a_scan_of_every_step() -> None:
         n = rng.integers(1, 60, m).astype(float)
         x = rng.binomial(n.astype(int), rng.beta(3, 1, m)).astype(float)
         found = clustered_share(x, n, np.arange(m), np.ones(m)).worse
-        steps = np.arange(1, found.most + 1)
         for level in (0.5, 0.9, 0.95, 0.999):
-            tail = (1 - level) / 2
-            spread = found.least_spread(steps / found.steps)
-            q = steps / found.steps
-            inside = q < 1
-            every = [
-                _low_of(np.array([one * n.sum()]).repeat(m) * n / n.sum(), n, s, tail)
-                for one, s in zip(q[inside], spread[inside], strict=True)
-            ]
-            best = max(every, default=0.0)
             if found.most < found.steps:
-                assert found.best_end(level) == pytest.approx(best, rel=1e-9)
+                assert found.best_end(level) == pytest.approx(_by_scan(found, n, level), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("hits", "sizes"),
+    [
+        ([1, 28, 3, 12, 1, 5, 3, 24, 7, 19, 39], [20, 28, 37, 12, 10, 17, 38, 24, 7, 19, 39]),
+        ([6, 0, 7, 35, 23, 14, 28, 15, 3, 5, 4], [6, 16, 30, 35, 23, 14, 28, 15, 21, 38, 36]),
+        ([32, 31, 8, 12, 34, 1, 24, 1], [32, 31, 8, 12, 34, 27, 24, 11]),
+    ],
+)
+def test_the_search_misses_no_step_where_clusters_are_all_or_nothing(hits: list[int], sizes: list[int]) -> None:
+    """There a much worse result has the best end, somewhere inside a block."""
+    n = np.array(sizes, dtype=float)
+    found = clustered_share(np.array(hits, dtype=float), n, np.arange(n.size), np.ones(n.size)).worse
+    for level in (0.8, 0.9, 0.95):
+        assert found.best_end(level) == pytest.approx(_by_scan(found, n, level), rel=1e-9)
 
 
 # ---- laws ------------------------------------------------------------------------------------------------------------
