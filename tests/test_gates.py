@@ -424,3 +424,11 @@ def test_gates_that_no_system_could_meet_are_known_before_the_run() -> None:
     assert unattainable(gates, [18] * 30, shares=["recall"]) == []
     assert unattainable(gates, [18] * 20, shares=["recall"], icc=0.05) == []  # cases known to differ less
     assert unattainable(gates, [18], shares=["recall"]) == []
+
+
+def test_two_clusters_can_tell_that_a_gate_is_out_of_reach_and_one_cannot() -> None:
+    gate = Gate.parse("recall.low >= 0.95@0.90")
+    [line] = unattainable([gate], [18, 18], shares=["recall"])
+    assert "with 2 clusters a perfect model has at most" in line
+    assert unattainable([gate], [18], shares=["recall"]) == []
+    assert unattainable([gate], [18, 0], shares=["recall"]) == []
