@@ -239,34 +239,54 @@ def test_the_pdf_holds_the_report_on_several_pages_with_no_row_cut(report: Repor
 # ---- on paper --------------------------------------------------------------------------------------------------------
 
 
-def long_grid(rows: int, **fields: Any) -> html.Grid:
+def long_grid(count: int, **fields: Any) -> html.Grid:
     given: dict[str, Any] = {
         "label": "Table",
         "caption": "Power",
         "heads": ("group", "reason", "power"),
         "kinds": ("words", "reason", "num"),
-        "rows": tuple((f"band {i}", f"because of {'many ' * (i % 40)}things", f"{i / 1000:.3f}") for i in range(rows)),
+        "rows": tuple((f"band {i}", f"because of {'many ' * (i % 40)}things", f"{i / 1000:.3f}") for i in range(count)),
     }
     return html.Grid(**given | fields)
 
 
 def test_a_long_table_is_printed_as_lines_that_hold_every_word() -> None:
-    grid = long_grid(60)
-    heads, *lines = grid.as_lines()
-    assert heads.split() == list(grid.heads)
-    assert len(lines) == 60
-    for row, line in zip(grid.rows, lines, strict=True):
-        assert sorted(" ".join(row).split()) == sorted(line.split())
-        assert max(map(len, line.split("\n"))) <= 118
-    ends = {len(line.split("\n")[0]) for line in lines}
+    grid = long_grid(63)
+    heads, *blocks = grid.as_lines()
+    assert heads.text.split() == list(grid.heads)
+    assert len(blocks) == 13, "a rule after every fifth row"
+    for i, block in enumerate(blocks):
+        rows = grid.rows[5 * i : 5 * i + 5]
+        assert sorted(" ".join(" ".join(row) for row in rows).split()) == sorted(block.text.split())
+        assert max(map(len, block.text.split("\n"))) <= 118
+    ends = {len(line) for block in blocks for line in block.text.split("\n") if line.startswith("band")}
     assert len(ends) == 1, "figures stand below each other at the right"
 
 
-@pytest.mark.parametrize(
-    "grid", [long_grid(30), long_grid(60, kinds=("words", "verdict", "num"))], ids=["short", "verdicts"]
-)
-def test_short_tables_and_verdicts_keep_their_cells_on_paper(grid: html.Grid) -> None:
-    assert grid.as_lines() == ()
+def test_verdicts_of_a_long_table_keep_sign_word_and_tone_on_paper() -> None:
+    outcomes = ["within", "disparity", "inconclusive"] * 20
+    rows = tuple((f"band {i}", outcome, "0.1") for i, outcome in enumerate(outcomes))
+    _, *lines = long_grid(60, kinds=("words", "verdict", "num"), rows=rows).as_lines()
+    assert [line.tone for line in lines[:3]] == ["good", "bad", "unsure"]
+    assert [line.text.split()[2:4] for line in lines[:3]] == [
+        ["✓", "within"],
+        ["✗", "disparity"],
+        ["?", "inconclusive"],
+    ]
+
+
+def test_words_too_wide_for_a_line_stand_below_it() -> None:
+    rows = tuple((f"band {i}", "0.1", f"the gap of {i} {'is not known ' * 9}yet") for i in range(60))
+    kinds, heads = ("words", "num", "reason"), ("group", "gap", "reason")
+    first, *blocks = long_grid(60, heads=heads, kinds=kinds, rows=rows).as_lines()
+    assert first.text == "group    gap\n    reason"
+    lines = [line for block in blocks for line in block.text.split("\n")]
+    assert lines[:2] == ["band 0   0.1", "    " + rows[0][2][: len(lines[1]) - 4]]
+    assert sorted(" ".join(lines).split()) == sorted(" ".join(" ".join(row) for row in rows).split())
+
+
+def test_a_short_table_keeps_its_cells_on_paper() -> None:
+    assert long_grid(30).as_lines() == ()
 
 
 def test_on_paper_the_figures_behind_a_chart_are_left_out_and_all_else_stays(report: Report) -> None:

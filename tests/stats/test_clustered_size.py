@@ -155,3 +155,8 @@ def test_more_assurance_needs_no_fewer_golds(bound: float, part: float, sides: S
         leak_size(bound, leak_rate=part * bound, assurance=a, sides=sides, method=method).golds for a in (0.5, 0.8, 0.9)
     ]
     assert sizes == sorted(sizes)
+
+
+def test_left_alone_a_document_holds_one_gold_and_golds_are_independent() -> None:
+    plan = leak_size(0.01, sides="one", method="clopper-pearson")
+    assert (plan.golds, plan.documents, plan.clustered.documents) == (299, 299, 299)

@@ -109,3 +109,10 @@ def test_intervals_cover_where_few_events_lie_below_the_threshold(clustered: boo
         normal += abs(gain.mean() - true) <= z_critical(0.95) * gain.std(ddof=1) / np.sqrt(200)
     assert covered / times > 0.93 - 2 * np.sqrt(0.05 * 0.95 / times)
     assert normal / times < 0.80
+
+
+def test_a_cluster_for_every_row_is_no_cluster() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.random(80)
+    y = (rng.random(80) < p).astype(float)
+    assert net_benefit_curve(y, p, [0.2, 0.5], cluster=np.arange(80)[::-1]) == net_benefit_curve(y, p, [0.2, 0.5])

@@ -10,6 +10,7 @@ import pytest
 from workup import Study, validate
 from workup.errors import StudyError, SystemFailure
 from workup.scores import Levels, Scores
+from workup.stats.logistic import fit
 from workup.task import Table
 from workup.tasks.risk import RiskTask
 
@@ -155,3 +156,18 @@ def test_a_refitted_model_must_answer_every_row(refused: int, answers: bool) -> 
     else:
         with pytest.raises(SystemFailure, match="must give every row a risk; it refused some"):
             again(np.arange(len(known)))
+
+
+def test_a_slope_that_rests_on_risks_of_0_is_told_with_the_one_without_them() -> None:
+    rng = np.random.default_rng(8)
+    risk = rng.uniform(0.1, 0.9, 600)
+    outcome = (rng.random(600) < risk).astype(float)
+    risk[:40] = 0.0
+    outcome[:40] = np.tile([0.0, 1.0], 20)
+    rows = {"died": outcome, "risk": risk}
+    plan = Study.of({"name": "ends", "task": "risk", "columns": {"outcome": "died", "risk": "risk"}})
+    known = scores(rows, plan)
+    said = " ".join(RiskTask().notes(RiskTask().read(plan, rows), risk, known, plan))
+    line = np.log(risk[40:] / (1 - risk[40:]))
+    alone = fit(np.column_stack([np.ones(560), line]), outcome[40:], np.ones((1, 560))).coefficients[0, 1]
+    assert f"rests on that choice: without these rows it is {alone:.2f}." in said

@@ -41,9 +41,9 @@ _IN_CHARTS = ("calibration", "decision-curve", "power-curve")  # sections whose 
 _BEHIND = ("curve", "confusion", "recall-turns", "gap-turns", "outcome-turns", "losses")
 _NARROW = ("corpus", "misses", "alarms")  # sections of narrow tables
 ON_PAPER = 6  # documents of the viewer that are printed
-# Longer tables without verdicts are printed as lines of type of one width: every cell of a table costs the printer's
-# layout a millisecond or more, and a report of five lenses has tens of thousands of them.
-_ROWS_IN_CELLS, _LINE = 30, 118
+# Longer tables are printed as lines of type of one width, with a rule after every fifth: each cell of a table costs the
+# printer's layout a millisecond or two, and a report of five lenses has tens of thousands of them.
+_ROWS_IN_CELLS, _LINE, _RULED = 30, 118, 5
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
 _LONG_WORD = re.compile(r"\S{26}")  # wider than a column should be: the only cells in which a word may be cut
 _FIGURE = re.compile(r"^[<+-]?[\d.,]+(e-?\d+)?( ?%)?$|^–$|^$")
@@ -93,26 +93,53 @@ class Grid:
     kinds: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
-    def as_lines(self) -> tuple[str, ...]:
+    def as_lines(self) -> tuple[Lines, ...]:
         """Heads and rows as lines of one width, numbers to the right; none where cells serve better on paper."""
-        if len(self.rows) <= _ROWS_IN_CELLS or "verdict" in self.kinds or not any(self.heads):
+        if len(self.rows) <= _ROWS_IN_CELLS or not any(self.heads):
             return ()
-        table = (self.heads, *self.rows)
+        judged = "verdict" in self.kinds
+        table = [self.heads, *(tuple(map(_signed, row, self.kinds)) for row in self.rows)]
         widths = [max(len(row[i]) for row in table) for i in range(len(self.heads))]
-        while sum(widths) + 2 * (len(widths) - 1) > _LINE and max(widths) > 10:
+        below = _too_wide(widths) and self.kinds[-1].startswith(("words", "reason"))
+        if below:  # the last column, of words, has a line of its own
+            widths.pop()
+        while _too_wide(widths) and max(widths) > 10:
             widths[widths.index(max(widths))] -= 1  # the widest column gives way, and its words go on below
-        return tuple(_line(row, widths, self.kinds) for row in table)
+        heads, *rows = (_line(row, widths, self.kinds, below=below) for row in table)
+        if judged:
+            place = self.kinds.index("verdict")
+            tones = [VERDICTS[row[place]].tone if row[place] in VERDICTS else "" for row in self.rows]
+            return Lines(heads), *map(Lines, rows, tones)
+        return Lines(heads), *(Lines("\n".join(rows[i : i + _RULED])) for i in range(0, len(rows), _RULED))
 
 
-def _line(row: Sequence[str], widths: Sequence[int], kinds: Sequence[str]) -> str:
-    cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+@dataclass(frozen=True)
+class Lines:
+    """Rows of a table as type of one width, between two rules; in the tone of the verdict where there is one."""
+
+    text: str
+    tone: str = ""
+
+
+def _signed(cell: str, kind: str) -> str:
+    return f"{VERDICTS[cell].sign} {cell}" if kind == "verdict" and cell in VERDICTS else cell
+
+
+def _too_wide(widths: Sequence[int]) -> bool:
+    return sum(widths) + 2 * (len(widths) - 1) > _LINE
+
+
+def _line(row: Sequence[str], widths: Sequence[int], kinds: Sequence[str], *, below: bool) -> str:
+    cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=not below)]
     lines = []
     for parts in zip_longest(*cells, fillvalue=""):
         placed = [
             part.rjust(width) if kind == "num" else part.ljust(width)
-            for part, width, kind in zip(parts, widths, kinds, strict=True)
+            for part, width, kind in zip(parts, widths, kinds, strict=not below)
         ]
         lines.append("  ".join(placed).rstrip())
+    if below:
+        lines += textwrap.wrap(row[-1], _LINE, initial_indent="    ", subsequent_indent="    ")
     return "\n".join(lines)
 
 

@@ -158,6 +158,7 @@ def test_an_entity_said_later_is_kept_and_told() -> None:
         ("turns.1.turn", 3, r"turns\[1\].*numbered 1, 2, 3.*3 where 2 was due"),
         ("turns.0.message", "", r"turns\[0\].*'message' must be a text"),
         ("turns", [], r"must have a turn"),
+        ("target_plan", 7, r"'target_plan' must be a text"),
         ("facts", [], r"'facts' must not be empty"),
         ("id", "", r"'id' must be a text"),
         ("patient_summary", ..., r"'patient_summary' is needed"),
