@@ -44,7 +44,7 @@ class LensResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as the record holds it."""
-        found = asdict(self) | {"estimates": tuple(e.as_dict() for e in self.estimates)}
+        found = vars(self) | {"estimates": tuple(e.as_dict() for e in self.estimates)}
         del found["lens"]
         return {name: part for name, part in found.items() if part or name not in _OF_ONE_LENS}
 
@@ -105,8 +105,7 @@ class Report:
             "environment": self.environment,
         }
         plain: dict[str, Any] = _plain(record)
-        plain["sha256"] = digest(plain)
-        return plain
+        return plain | {"sha256": _hashed(plain)}
 
     def to_json(self) -> str:
         """The exact text of report.json."""
@@ -255,13 +254,20 @@ def drawing_on(*files: str | Path) -> Iterator[None]:
 
 def digest(record: Mapping[str, Any]) -> str:
     """sha256 of the canonical JSON of a record without its own hash."""
-    body = {key: value for key, value in record.items() if key != "sha256"}
-    return hashlib.sha256(canonical(body).encode("utf-8", "surrogatepass")).hexdigest()
+    return _hashed(_plain({key: value for key, value in record.items() if key != "sha256"}))
 
 
 def canonical(data: Any) -> str:
     """One text for one content: sorted keys, no spaces, UTF-8."""
-    return json.dumps(_plain(data), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _written(_plain(data))
+
+
+def _hashed(plain: Any) -> str:
+    return hashlib.sha256(_written(plain).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _written(plain: Any) -> str:
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
