@@ -29,6 +29,7 @@ from workup.tasks.conversation.pairing import paired as paired_models
 from workup.tasks.conversation.scripted import Behaviour, transcripts
 from workup.tasks.conversation.scripted.cases import small_cases
 from workup.tasks.conversation.scripted.scored import Scored
+from workup.tasks.risk.metrics import Smoother, calibration_distances
 from workup.tasks.spans.detections import GivenSpans
 from workup.tasks.spans.task import SpansTask
 
@@ -170,3 +171,20 @@ def test_records_alone_are_compared_the_same_way_round() -> None:
         assert _as_is(one) == pytest.approx(_negated(other), rel=1e-9, abs=1e-12, nan_ok=True), one["metric"]
         assert one["p"] == pytest.approx(other["p"], rel=1e-9)
         assert one["direction"] == MIRRORED.get(other["direction"], other["direction"]), one["metric"]
+
+
+def test_the_same_answers_on_fewer_rows_are_not_called_equal_where_their_curves_differ() -> None:
+    rng = np.random.default_rng(8)
+    lp = rng.normal(-1, 1.3, 900)
+    whole = Scores.of(
+        {
+            "outcome": (rng.random(900) < 1 / (1 + np.exp(-0.6 * lp))).astype(float),
+            "risk": 1 / (1 + np.exp(-lp)),
+            "row": np.arange(900.0),
+        }
+    )
+    part = whole.take(np.flatnonzero(lp < -0.5))
+    metrics = [calibration_distances(Smoother.of(one)) for one in (whole, part)]
+    for row in compare_scores(whole, part, metrics[0], Draws(seed=1, replicates=200), of_second=metrics[1]):
+        assert row["value"] == pytest.approx(row["second"]["value"] - row["first"]["value"]), row["metric"]
+        assert row["value"] == 0 or (row["low"] is None and "identical answers" in row["reason"]), row["metric"]

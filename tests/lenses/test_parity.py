@@ -81,3 +81,21 @@ def test_demographic_parity_is_never_judged() -> None:
     )
     ratio = [row for row in found.comparisons if row["kind"] == "ratio" and row["against"] == "all groups"]
     assert {row["verdict"] for row in ratio} == {"not_assessed"}
+
+
+def test_groups_that_are_all_right_are_not_proven_equal() -> None:
+    outcome = np.tile([1.0, 0.0, 0.0], 60)
+    scores = Scores.of(
+        {"outcome": outcome, "risk": np.where(outcome > 0, 0.9, 0.1)},
+        groups={"g": ["a"] * 90 + ["b"] * 60 + ["c"] * 30},
+    )
+    row = ratios(scores, 0.5)["sensitivity"]
+    assert (row["value"], row["low"], row["high"], row["se"]) == (1.0, None, None, None)
+    assert "every resample gives the same ratio" in row["reason"]
+
+
+def test_a_handful_of_rows_has_no_interval_of_its_ratio() -> None:
+    scores = cohort(300, ["a", "b"], seed=3)
+    few = np.concatenate([np.flatnonzero(scores.groups["g"].codes == 0)[:15], np.flatnonzero(scores.groups["g"].codes)])
+    row = ratios(scores.take(few), 0.3)["alert_rate"]
+    assert row["value"] is not None and row["low"] is None and "fewer than 20 rows" in row["reason"]

@@ -12,7 +12,7 @@ from workup.estimate import Draws, estimate
 from workup.scores import Scores
 from workup.tasks.risk.metrics import FEWEST_FOR_CURVE, Smoother, at_threshold
 from workup.tasks.risk.panels import calibration_by_group, panels
-from workup.tasks.risk.sweep import GRID, MOST_LEVELS, sweep
+from workup.tasks.risk.sweep import GRID, MOST_LEVELS, _over, sweep
 
 HAND = Scores.of(
     {"outcome": [1, 1, 0, 1, 0, 1, 0, 0, 0, 0], "risk": [0.9, 0.8, 0.7, 0.5, 0.4, 0.3, 0.2, 0.2, 0.1, 0.0]}
@@ -131,3 +131,23 @@ def test_a_group_whose_risks_are_all_alike_has_no_curve() -> None:
     found = {one["slice"]["ward"]: one for one in calibration_by_group(scores, Smoother.of(scores))["curves"]}
     assert found["a"]["spline"]
     assert found["b"]["spline"] == [] and "no finite fit" in found["b"]["reason"]
+
+
+def test_a_stretch_of_risks_without_outcomes_of_a_group_is_not_drawn() -> None:
+    rng = np.random.default_rng(5)
+    everyone = rng.normal(-2, 1.5, 3_000)
+    lp = np.concatenate([everyone, rng.normal(-3.5, 1.2, 400)])
+    happened = rng.random(lp.size) < 1 / (1 + np.exp(-lp))
+    happened[3_000:] &= lp[3_000:] > -2.5  # in the small group the event never happens at low risks
+    groups = {"g": np.where(np.arange(lp.size) < 3_000, "large", "small")}
+    scores = Scores.of({"outcome": happened.astype(float), "risk": 1 / (1 + np.exp(-lp))}, groups=groups)
+    found = {one["slice"]["g"]: one for one in calibration_by_group(scores, Smoother.of(scores))["curves"]}
+    assert len(found["large"]["spline"]) == 20
+    small = found["small"]
+    assert all(point["high"] - point["low"] <= 0.9 for point in small["spline"])
+    assert small["reason"] or len(small["spline"]) < 20
+
+
+def test_no_number_needed_beyond_a_million() -> None:
+    assert _over(1e-14) is None and _over(None) is None and _over(0.0) is None
+    assert _over(0.25) == 4

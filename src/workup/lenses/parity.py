@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workup.metric import Metric
+from workup.metric import FEWEST_PATIENTS, Metric
 from workup.scores import Bools, Floats, Levels
 
 KIND = "ratio"
@@ -39,18 +39,19 @@ def parity_ratios(metrics: Sequence[Metric], groups: Mapping[str, Levels], value
             drawn = np.array([drawn for _, drawn in found])
             keys = {"column": column, **metric.at}
             names = [name for name, _ in masks]
-            yield _row(metric.name, keys, point, drawn, names)
+            few = min(int(rows.sum()) for _, rows in masks) < FEWEST_PATIENTS
+            yield _row(metric.name, keys, point, drawn, names, few=few)
             both = (point, drawn)
             if metric.complement:
                 both = (1 - point, 1 - drawn)
-                yield _row(metric.complement, keys, *both, names)
+                yield _row(metric.complement, keys, *both, names, few=few)
             if metric.joint_gap:
                 key = (metric.joint_gap, str(sorted(metric.at.items())))
                 joint.setdefault(key, []).append((float(_over(both[0][:, None])[0]), _over(both[1])))
                 if len(joint[key]) == 2:
                     worse = float(np.min([one for one, _ in joint[key]]))
                     least = np.min([one for _, one in joint[key]], axis=0)
-                    yield _as_row(metric.joint_gap, keys, worse, least)
+                    yield _as_row(metric.joint_gap, keys, worse, least, few=few)
 
 
 def _over(values: Floats) -> Floats:
@@ -59,23 +60,32 @@ def _over(values: Floats) -> Floats:
     return np.asarray(np.divide(values.min(axis=0), largest, out=np.full(largest.shape, np.nan), where=largest > 0))
 
 
-def _row(metric: str, keys: dict[str, Any], point: Floats, drawn: Floats, names: Sequence[str]) -> dict[str, Any]:
-    row = _as_row(metric, keys, float(_over(point[:, None])[0]), _over(drawn))
+def _row(
+    metric: str, keys: dict[str, Any], point: Floats, drawn: Floats, names: Sequence[str], *, few: bool
+) -> dict[str, Any]:
+    row = _as_row(metric, keys, float(_over(point[:, None])[0]), _over(drawn), few=few)
     if row["value"] is None:
         return row
     return row | {"lowest": names[int(point.argmin())], "highest": names[int(point.argmax())]}
 
 
-def _as_row(metric: str, keys: dict[str, Any], value: float, drawn: Floats) -> dict[str, Any]:
+def _as_row(metric: str, keys: dict[str, Any], value: float, drawn: Floats, *, few: bool) -> dict[str, Any]:
     defined = drawn[np.isfinite(drawn)]
-    enough = bool(np.isfinite(value)) and defined.size >= 0.99 * drawn.size
+    reason = BIASED
+    if not np.isfinite(value) or defined.size < 0.99 * drawn.size:
+        reason = "undefined in a group, or 0 in all of them, here or in more than 1 % of the resamples"
+    elif few:
+        reason = f"insufficient: a group of fewer than {FEWEST_PATIENTS} rows is too small to resample"
+    elif defined.min() == defined.max():
+        # Groups that are all right would otherwise be shown as equal beyond doubt, however few they are.
+        reason = "insufficient: every resample gives the same ratio, so the data cannot show its uncertainty"
+    enough = reason == BIASED
     low: float | None = None
     high: float | None = None
     if enough:
         # Resamples repeat the bias of the value, so nearly all of them may lie below it: it stays in its interval.
         ends = np.quantile(defined, [0.025, 0.975])
         low, high = min(float(ends[0]), value), max(float(ends[1]), value)
-    undefined = "undefined in a group, or 0 in all of them, here or in more than 1 % of the resamples"
     return {
         "metric": metric,
         "slice": keys,
@@ -91,5 +101,5 @@ def _as_row(metric: str, keys: dict[str, Any], value: float, drawn: Floats) -> d
         "margin": None,
         "method": "shared replicates, percentile",
         "verdict": "not_assessed",
-        "reason": BIASED if enough else undefined,
+        "reason": reason,
     }

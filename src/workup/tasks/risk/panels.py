@@ -20,6 +20,8 @@ from workup.tasks.risk.sweep import shown_groups
 _BINS = 20
 _GRID = 60
 _GROUP_GRID = 20
+_WIDEST = 0.9  # a band from nearly 0 to nearly 1 says nothing of a group there, and its curve is the spline's alone
+_FEWEST_POINTS = 5
 
 
 def panels(scores: Scores, smoother: Smoother, *, seed: int = 0, loess: bool = False) -> dict[str, Any]:
@@ -176,6 +178,9 @@ def calibration_by_group(scores: Scores, smoother: Smoother) -> dict[str, Any]:
             points = _spline(part, smoother, points=_GROUP_GRID)
             if not all(np.isfinite(value) for point in points for value in point.values()):
                 points, reason = [], "the curve has no finite fit: these risks separate the outcomes or hardly differ"
+            points = [point for point in points if point["high"] - point["low"] <= _WIDEST]
+            if reason is None and len(points) < _FEWEST_POINTS:
+                points, reason = [], "too few outcomes along the risks: the band would say nothing"
         size = {"n_patients": part.n_patients, "n_rows": len(part), "n_events": events}
         curves.append({"slice": key, **size, "spline": points, "reason": reason})
     return {"curves": curves, "left_out": left_out}

@@ -109,4 +109,5 @@ def needed_to_evaluate(ppv: Part) -> dict[str, Any]:
 
 
 def _over(end: float | None) -> float | None:
-    return 1 / end if end else None
+    """An end of PPV so near 0 that a million alerts would be looked at for one event gives no end at all."""
+    return 1 / end if end is not None and end > 1e-6 else None
