@@ -137,9 +137,19 @@ def judge(
     *,
     primary: Mapping[str, Any] | None = None,
     baseline: Report | None = None,
+    alarms: Sequence[str] = (),
 ) -> tuple[Verdict, ...]:
-    """The verdict of every gate; a wildcard slice gives one verdict per level."""
-    return tuple(verdict for gate in gates for verdict in _judge_one(gate, estimates, primary or {}, baseline))
+    """The verdict of every gate; a wildcard slice gives one verdict per level.
+
+    While an alarm says that no figure means what it says (`Report.alarms`), none can pass.
+    """
+    found = tuple(verdict for gate in gates for verdict in _judge_one(gate, estimates, primary or {}, baseline))
+    if not alarms:
+        return found
+    return tuple(
+        replace(verdict, outcome="not_assessed", reason=alarms[0]) if verdict.outcome == "pass" else verdict
+        for verdict in found
+    )
 
 
 def _judge_one(

@@ -88,6 +88,7 @@ def validate(
         [e for r in results.values() for e in r.estimates],
         primary=primary_values(study.record()),
         baseline=baseline,
+        alarms=[alarm["sentence"] for alarm in tables.get("alarms", ())],
     )
     if run is not None:
         run.details(task.details(scores, study, every=details == "all"))

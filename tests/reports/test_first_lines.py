@@ -15,6 +15,7 @@ from shell import call
 from workup.compare import compare
 from workup.report import Estimate, Report
 from workup.reports import flat, html, markdown, text
+from workup.reports.charts import decision_rows
 from workup.reports.wording import headline
 
 BACKWARDS = "THE RISKS RUN BACKWARDS"
@@ -180,3 +181,70 @@ def test_a_slope_moved_by_certain_risks_is_told_with_and_without_them() -> None:
     page = html.render(report)
     assert "Square at 0:" in page and "If every risk were right" in page
     assert any(f"without these rows it is {without:.2f}" in note for note in report.results["internal"].notes)
+
+
+# ---- what a planted system must not get away with --------------------------------------------------------------------
+
+
+def test_no_gate_passes_while_the_risks_run_backwards(tmp_path: Path) -> None:
+    turned = workup.score_risk(
+        _table(), outcome="died", risk="surv6m", thresholds=[0.3], gates=["sensitivity.low >= 0.01"], replicates=200
+    )
+    [verdict] = turned.verdicts
+    assert verdict.outcome == "not_assessed" and BACKWARDS in verdict.reason
+    record = tmp_path / "report.json"
+    record.write_text(turned.to_json(), encoding="utf-8")
+    answer = call("gate", record, "--rule", "sensitivity.low >= 0.01")
+    assert answer.code == 3 and "not_assessed" in answer.out
+    right = workup.score_risk(
+        _table(), outcome="died", risk="risk", thresholds=[0.3], gates=["sensitivity.low >= 0.01"], replicates=200
+    )
+    assert right.verdicts[0].outcome == "pass"
+
+
+def test_a_model_that_harms_at_its_threshold_is_told_so() -> None:
+    log_odds = np.random.default_rng(3).normal(-2.5, 1, 1_500)
+    died = (np.random.default_rng(4).random(1_500) < special.expit(log_odds)).astype(int)
+    table = {"died": died, "risk": special.expit(log_odds)}
+    inflated = _report({**table, "risk": np.sqrt(table["risk"])})
+    said = " ".join(headline(inflated))
+    benefit = inflated.estimate("net_benefit", threshold=0.3)
+    assert benefit.high is not None and benefit.high < 0
+    assert "does more harm than good" in said and "treating no one" in said
+    assert "does more harm" not in " ".join(headline(_report(table)))
+
+
+def test_the_slope_speaks_of_spread_alone() -> None:
+    table = _table(seed=4, n=2_000)
+    lifted = _report({**table, "risk": special.expit(0.6 * special.logit(table["risk"]) + 2)})  # all too high
+    [said] = [one for one in headline(lifted) if "calibration slope" in one]
+    assert "too timid" in said and "too low" not in said
+
+
+def test_half_of_the_pairs_is_called_chance_and_a_wide_slope_is_not_praised() -> None:
+    useless = " ".join(headline(_report(_table(seed=6, n=300, strength=0.0))))
+    assert "50 % is what chance gives" in useless
+    few = _report({name: column[:60] for name, column in _table(seed=9).items()})
+    slope = few.estimate("calibration_slope")
+    wide = replace(slope, value=1.1, low=0.1, high=2.4)
+    results = {name: replace(one, estimates=(wide,)) for name, one in few.results.items()}
+    assert "cannot tell whether risks are too extreme" in " ".join(headline(replace(few, results=results)))
+    assert "50 % is what chance gives" not in " ".join(headline(_report(_table())))
+
+
+def test_net_benefit_has_one_interval_on_a_page() -> None:
+    report = _report(_table(seed=5, n=120))
+    benefit = report.estimate("net_benefit", threshold=0.3)
+    [row] = [one for one in decision_rows(report.results["internal"]) if one["threshold"] == 0.3]
+    assert (row["low"], row["high"]) == (benefit.low, benefit.high)
+
+
+def test_patients_who_say_nothing_of_sensitivity_are_not_counted_for_it() -> None:
+    table = {
+        "id": np.concatenate([np.repeat(np.arange(7), 12), np.arange(7, 47)]),
+        "died": np.concatenate([np.ones(84), np.zeros(40)]).astype(int),
+        "risk": np.concatenate([np.full(84, 0.9), np.linspace(0.1, 0.2, 40)]),
+    }
+    report = workup.score_risk(table, outcome="died", risk="risk", patient="id", thresholds=[0.5], replicates=200)
+    [said] = [one for one in headline(report) if "flags" in one]
+    assert "7 patients)" in said

@@ -97,7 +97,13 @@ def judged(report: Report, rules: Sequence[str], baseline: Report | None) -> tup
         )
     known = plugins.find("tasks", task).metric_names
     gates = [Gate.parse(rule, known=known, task=task) for rule in chosen]
-    return judge(gates, list(report.estimates()), primary=primary_values(report.study), baseline=baseline)
+    return judge(
+        gates,
+        list(report.estimates()),
+        primary=primary_values(report.study),
+        baseline=baseline,
+        alarms=report.alarms(),
+    )
 
 
 def _verdict_line(verdict: Verdict) -> str:

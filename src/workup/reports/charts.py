@@ -228,8 +228,19 @@ def _ends_of(row: Mapping[str, Any]) -> str:
     return "–" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
 
 
+def decision_rows(result: LensResult) -> list[Mapping[str, Any]]:
+    """The decision curve. At the study's thresholds the ends are those of the table of decisions, which are made by
+    resampling: one figure has one interval on a page."""
+    held = {
+        round(float(e.slice["threshold"]), 12): {"low": e.low, "high": e.high}
+        for e in result.estimates
+        if e.metric == "net_benefit" and set(e.slice) == {"threshold"} and e.level == 0.95 and e.low is not None
+    }
+    return [{**row, **held.get(round(row["threshold"], 12), {})} for row in result.tables.get("decision_curve") or ()]
+
+
 def _benefit(result: LensResult) -> Figure | None:
-    curve = result.tables.get("decision_curve")
+    curve = decision_rows(result)
     if not curve:
         return None
     named = thresholds(result)

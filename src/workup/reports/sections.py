@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
 from workup.reports import case_mix, conversation, drift, power, sites, spans, split, sweeps
-from workup.reports.charts import benefit_table, chance_words, ends_table
+from workup.reports.charts import benefit_table, chance_words, decision_rows, ends_table
 from workup.reports.conversation_setting import is_conversation, noun
 from workup.reports.conversation_setting import narrowed as at_primary
 from workup.reports.conversation_words import in_units, said_in
@@ -318,7 +318,7 @@ def _calibration(result: LensResult) -> Section:
 
 
 def _benefit(result: LensResult) -> Section:
-    curve = result.tables.get("decision_curve")
+    curve = decision_rows(result)
     if not curve:
         return Section("Decision curve")
     shown = [row for row in curve if round(row["threshold"] * 100) % 5 == 0 and row["threshold"] <= 0.5]

@@ -204,6 +204,9 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
+_UNSURE_SLOPES = 0.5, 2.0  # an interval of the slope that reaches beyond these says neither yes nor no
+
+
 def headline(report: Report) -> Iterator[str]:
     """The sentences a reader should leave with, each with its interval and n."""
     if report.study.get("task") == "risk" and "internal" in report.results:
@@ -227,7 +230,7 @@ def _risk_headline(report: Report) -> Iterator[str]:
     if auroc:
         yield (
             f"Shown one patient with the event and one without, the model gives the higher risk to the right one in "
-            f"{_share(auroc)} of pairs{_between(auroc)}."
+            f"{_share(auroc)} of pairs{_between(auroc)}{_chance(auroc)}."
         )
     ratio = _found(report, "oe_ratio")
     if ratio and ratio.value is not None:
@@ -243,6 +246,12 @@ def _risk_headline(report: Report) -> Iterator[str]:
         at_primary = set(e.slice) == {"threshold"} and not off_primary(e.slice, primary)
         if e.metric == "sensitivity" and at_primary and e.level == 0.95 and e.value is not None:
             yield f"At a threshold of {e.slice['threshold']:g} it flags {_share(e)} of the events{_between(e)}."
+        if e.metric == "net_benefit" and at_primary and e.level == 0.95 and e.high is not None and e.high < 0:
+            yield (
+                f"At a threshold of {e.slice['threshold']:g} acting on it does more harm than good: its net benefit of "
+                f"{number(e.value)} ({e.level:.0%} interval {number(e.low)} to {number(e.high)}) is below that of "
+                "treating no one, which is 0."
+            )
 
 
 def backwards(report: Report) -> bool:
@@ -322,7 +331,15 @@ def _share(e: Estimate) -> str:
 def _between(e: Estimate) -> str:
     if e.low is None or e.high is None:
         return f" (no interval: {e.reason})"
-    return f" ({e.level:.0%} interval {percent(e.low)} to {percent(e.high)}, {number(e.n_patients)} patients)"
+    counted = e.clusters or e.n_patients  # of sensitivity, patients without the event say nothing
+    return f" ({e.level:.0%} interval {percent(e.low)} to {percent(e.high)}, {plural(counted, 'patient')})"
+
+
+def _chance(auroc: Estimate) -> str:
+    """Half of the pairs sounds like something, and is nothing."""
+    if auroc.low is None or auroc.low > 0.5:
+        return ""
+    return "; 50 % is what chance gives"
 
 
 def _hundred(e: Estimate) -> str:
@@ -358,8 +375,11 @@ def _lean(e: Estimate, in_the_large: Estimate | None) -> str:
 def _spread(e: Estimate) -> str:
     if e.low is None or e.high is None:
         return "whether risks are too extreme cannot be said"
+    # The slope speaks of how far risks lie apart, whatever their level: where all are too high, so are the low ones.
     if e.high < 1:
-        return "high risks are too high and low risks too low"
+        return "risks are too extreme: they differ between patients more than outcomes do"
     if e.low > 1:
-        return "risks are too timid: high ones too low, low ones too high"
+        return "risks are too timid: they differ between patients less than outcomes do"
+    if e.low < _UNSURE_SLOPES[0] or e.high > _UNSURE_SLOPES[1]:
+        return "these data cannot tell whether risks are too extreme or too timid"
     return "compatible with 1, as it should be"
