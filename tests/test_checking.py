@@ -77,6 +77,11 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("too many levels", {"columns": {"groups": ["zip"]}, "lenses": {"subgroups": {}}}, "'zip' has 60 levels"),
     ("too many to plan for", {"columns": {"groups": ["zip"]}, "lenses": {"power": {}}}, "'zip' has 60 levels"),
     (
+        "too many to follow from site to site",
+        {"columns": {"groups": ["zip"], "site": "hospital"}, "lenses": {"sites": {"by": ["zip"]}}},
+        "lenses.sites.by: 'zip' has 60 levels",
+    ),
+    (
         "too many combinations",
         {
             "columns": {"groups": ["sex", "zip"]},

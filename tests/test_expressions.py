@@ -117,6 +117,20 @@ def test_a_slip_is_told_with_its_place_and_remedy(text: str, words: list[str]) -
         assert part in str(caught.value)
 
 
+@given(st.lists(st.sampled_from(["ab", "_c0_", "_00_", "_01_", "_zz"]), min_size=1, max_size=6), st.randoms())
+def test_a_name_in_backticks_is_never_taken_for_another(names: list[str], draw: Any) -> None:
+    cells = {name: np.array([10.0**place]) for place, name in enumerate(("ab", "_c0_", "_00_", "_01_", "_zz"))}
+    text = " + ".join(f"`{name}`" if draw.random() < 0.5 else name for name in names)
+    expression = Expression.parse(text, where="columns.risk")
+    assert expression.column(cells).tolist() == [sum(cells[name][0] for name in names)]
+    assert expression.names == tuple(dict.fromkeys(names))
+
+
+def test_a_stand_in_does_not_shadow_a_column() -> None:
+    cells = {"ab": np.array([1.0]), "_c0_": np.array([10.0])}
+    assert Expression.parse("`ab` + _c0_", where="columns.risk").column(cells).tolist() == [11.0]
+
+
 def test_values_that_may_be_of_patients_are_not_listed() -> None:
     notes = {"note": np.array([f"patient number {i} was seen" for i in range(4)], dtype=object)}
     with pytest.raises(InputError) as caught:

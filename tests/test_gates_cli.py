@@ -4,6 +4,7 @@ patients that would settle an unsure verdict."""
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -204,6 +205,91 @@ def test_junit_is_red_exactly_where_the_exit_code_is(allow: bool, tmp_path: Path
     suite = ElementTree.parse(out).getroot()[0]
     assert (suite.get("failures"), done.code) == (("0", 0) if allow else ("1", 3))
     assert suite.get("name") == "readmission: recorded"
+
+
+def test_risks_that_run_backwards_are_told_before_a_verdict(tmp_path: Path) -> None:
+    table = {"died": [0, 1] * 100, "p": [0.9, 0.1] * 50 + [0.2, 0.8] * 10 + [0.7, 0.3] * 40}
+    found = workup.score_risk(table, outcome="died", risk="p", replicates=200)
+    (tmp_path / "report.json").write_text(found.to_json(), encoding="utf-8")
+    done = call("gate", tmp_path, "--rule", "auroc.high <= 0.9", "--json", tmp_path / "gate.json")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[:-1] == list(found.alarms())
+    assert lines[0].startswith("THE RISKS RUN BACKWARDS")
+    assert lines[-1].startswith("pass ")
+    assert json.loads((tmp_path / "gate.json").read_text(encoding="utf-8"))["alarms"] == list(found.alarms())
+
+
+# A folder of runs
+
+RULE = ("--rule", "auroc.low >= 0.01")
+
+
+@pytest.fixture
+def copied(runs: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(runs, tmp_path / "runs"))
+
+
+def test_a_system_without_a_record_does_not_pass_by_absence(copied: Path) -> None:
+    assert call("gate", copied, *RULE).code == 0
+    (copied / "blunt" / "report.json").unlink()
+    done = call("gate", copied, *RULE)
+    assert (done.code, done.out) == (2, "")
+    assert "there is no record of system 'blunt', which the study names" in done.err
+    assert "run the study again" in done.err and "--system" in done.err
+    assert call("gate", copied, *RULE, "--system", "sharp").code == 0
+    assert call("gate", copied / "sharp", *RULE).code == 0
+    # A copy of another system's record is not the one that is missing, whatever its folder is called.
+    shutil.copy(copied / "sharp" / "report.json", copied / "blunt" / "report.json")
+    assert "no record of system 'blunt'" in call("gate", copied, *RULE).err
+
+
+def test_the_other_commands_tell_what_is_missing_too(copied: Path) -> None:
+    shutil.copytree(copied / "sharp", copied / "again")
+    (copied / "blunt" / "report.json").unlink()
+    done = call("compare", copied)
+    assert (done.code, done.out) == (2, "")
+    assert "no record of system 'blunt'" in done.err and "one by one" in done.err
+    drawn = call("report", copied)
+    assert drawn.code == 0
+    assert "no record of system 'blunt'" in drawn.err
+
+
+def test_systems_without_a_name_are_known_by_their_folder(tmp_path: Path) -> None:
+    module = (
+        "class {0}:\n    name, version = '{0} itself', '1'\n    def predict(self, table):\n        return table['x']\n"
+    )
+    (tmp_path / "nameless_models.py").write_text("".join(module.format(name) for name in ("One", "Two")))
+    rows = [f"{i % 2},{0.2 + 0.5 * (i % 3) / 2}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["died,x", *rows]) + "\n")
+    study = {
+        "name": "nameless",
+        "task": "risk",
+        "corpus": {"path": "t.csv"},
+        "columns": {"outcome": "died", "inputs": ["x"]},
+        "systems": [{"use": f"nameless_models:{name}"} for name in ("One", "Two")],
+        "bootstrap": {"replicates": 200},
+        "report": {"formats": []},
+    }
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study))
+    done = call("run", tmp_path / "study.yaml", "-o", tmp_path / "runs")
+    assert done.code == 0, done.err
+    assert call("gate", tmp_path / "runs", *RULE).code == 0
+    [gone] = [file for file in (tmp_path / "runs").glob("*/report.json") if "Two" in file.parent.name]
+    gone.unlink()
+    assert "no record of system 'nameless_models:Two'" in call("gate", tmp_path / "runs", *RULE).err
+
+
+def test_two_runs_of_one_system_are_told_apart_by_their_folders(copied: Path, tmp_path: Path) -> None:
+    shutil.copytree(copied / "sharp", copied / "older")
+    done = call("gate", copied, *RULE, "--junit", tmp_path / "out.xml")
+    assert done.code == 0, done.err
+    suites = [suite.get("name") for suite in ElementTree.parse(tmp_path / "out.xml").getroot()]
+    assert sorted(map(str, suites)) == ["two: blunt (blunt)", "two: sharp (older)", "two: sharp (sharp)"]
+    heads = [line for line in done.out.splitlines() if line.startswith("system ")]
+    assert sorted(heads) == ["system blunt (blunt)", "system sharp (older)", "system sharp (sharp)"]
+    assert call("report", copied, "-f", "md", "-o", tmp_path / "drawn").code == 0
+    assert sorted(place.name for place in (tmp_path / "drawn").iterdir()) == ["blunt", "older", "sharp"]
 
 
 # compare

@@ -8,8 +8,10 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import string
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -133,6 +135,32 @@ class Expression:
             texts[np.broadcast_to(found.missing, (n,))] = None
             return texts
         return np.array(np.broadcast_to(np.where(found.missing, np.nan, found.values), (n,)), dtype=np.float64)
+
+    def warnings(self, table: Mapping[str, npt.NDArray[Any]]) -> list[str]:
+        """Values listed after `in` that no row has: a rare code that is absent here, or a misspelt one whose rows are
+        quietly counted on the wrong side.
+
+        >>> table = {"status": np.array(["dead", "expired", "alive"], dtype=object)}
+        >>> Expression.parse('status in ("dead", "expird")', where="columns.outcome").warnings(table)
+        ["Warning: columns.outcome lists 'expird', which no row of column 'status' has: check the spelling."]
+        """
+        found = []
+        for node in ast.walk(self.tree):
+            if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name):
+                continue
+            listed = [one for part in node.comparators if isinstance(part, (ast.Tuple, ast.List)) for one in part.elts]
+            if not listed:
+                continue
+            column = self._column(node.left, table)
+            held = set(column.values[~column.missing].tolist())
+            values = {str(one.value): _constant(one.value) for one in listed if isinstance(one, ast.Constant)}
+            unseen = [f"'{_short(text)}'" for text, value in values.items() if value.values[0] not in held]
+            if unseen:
+                found.append(
+                    f"Warning: {self.where} lists {', '.join(unseen)}, which no row of column '{column.name}' has: "
+                    "check the spelling."
+                )
+        return found
 
     # ---- what is allowed ---------------------------------------------------------------------------------------------
 
@@ -325,9 +353,11 @@ def _without_odd_names(text: str, where: str) -> tuple[str, dict[str, str]]:
     """
     odd: dict[str, str] = {}
     plain = []
+    free = ("_" + one + other for one, other in product(string.digits + string.ascii_lowercase, repeat=2))
     for piece in _PIECES.findall(text):
         if len(piece) > 2 and piece[0] == piece[-1] == "`":
-            stand_in = f"_c{len(odd)}".ljust(len(piece), "_")
+            # More than a thousand are to choose from, and a text this short cannot hold them all.
+            stand_in = next(one for one in free if one not in text).ljust(len(piece), "_")
             odd[stand_in] = piece[1:-1]
             plain.append(stand_in)
             continue

@@ -26,6 +26,14 @@ from workup.errors import StudyError
 from workup.teaching import shape, taught
 
 _LARGEST_FILE = 1_000_000
+# Keys by which metrics and lenses slice their estimates; a group of such a name would be overwritten by them.
+SLICE_KEYS = frozenset(
+    (
+        *("threshold", "label", "mode", "level", "policy", "equivalent", "identifier", "category"),
+        *("set", "arm", "turn", "loss", "judge", "attribute", "horizon"),
+        *("site", "window", "acted", "validation", "pooled", "column"),
+    )
+)
 
 
 class Part(BaseModel):
@@ -92,10 +100,21 @@ class GroupPart(Part):
             raise ValueError("expected numbers that rise, such as [45, 65, 75]")
         return cuts
 
+    @field_validator("labels")
+    @classmethod
+    def _told_apart(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
+        # Levels are compared without the spaces around them, and rows without a value are the level "missing".
+        plain = tuple(label.strip() for label in labels)
+        if any(label.casefold() in ("", "missing") for label in plain):
+            raise ValueError("a label must not be empty or 'missing', which is the name of rows without a value")
+        if len(set(plain)) < len(plain):
+            raise ValueError("expected one label of its own for each band; two are the same")
+        return plain
+
     @model_validator(mode="after")
     def _a_label_each(self) -> Self:
         bands = len(self.cuts) + 1 if self.cuts else 0
-        if self.labels and not len(set(self.labels)) == len(self.labels) == bands:
+        if self.labels and len(self.labels) != bands:
             raise ValueError(f"expected one label of its own for each of {bands} bands; got {len(self.labels)}")
         return self
 
@@ -123,6 +142,19 @@ class ColumnsPart(Part):
     )
     outcome_time: str | None = Field(None, description="When the outcome was known; shows the delay of labels")
     acted: str | None = Field(None, description="1 where someone acted on the risk, else 0")
+
+    @model_validator(mode="after")
+    def _no_key_of_another(self) -> Self:
+        for given in self.groups:
+            plain = given if isinstance(given, str) else given.column
+            name = re.sub(r":[-+\d.eE,]+$", "", given) if isinstance(given, str) else given.name or given.column
+            sites_themselves = name == "site" and plain == (self.site or "site")
+            if name in SLICE_KEYS and not sites_themselves:
+                raise ValueError(
+                    f"a group cannot be named '{name}': estimates are already sliced by a key of that name. To fix: "
+                    f"give it another name, such as {{column: {plain.partition(':')[0]}, name: {name}_group}}"
+                )
+        return self
 
 
 class SystemPart(Part):

@@ -69,6 +69,20 @@ def test_nothing_that_would_mislead_is_said_of_the_model(survival: Report) -> No
     assert "Observed" not in cards and "slope" not in cards and "Sensitivity" not in cards
 
 
+def test_no_gap_between_groups_is_told_of_risks_that_run_backwards() -> None:
+    table = {**_table(), "sex": np.array(["F", "M"] * 300)}
+    said = {}
+    for risk in ("surv6m", "risk"):
+        study = workup.Study.of(
+            {"name": "x", "task": "risk", "columns": {"outcome": "died", "risk": risk, "groups": ["sex"]}}
+            | {"lenses": {"internal": {}, "subgroups": {"margin": 0.2}}, "bootstrap": {"replicates": 200}}
+        )
+        said[risk] = " ".join(headline(workup.validate(study, table=table)))
+    assert "nothing is said of them here" in said["surv6m"]
+    assert "between groups, judged" not in said["surv6m"] and "within it" not in said["surv6m"]
+    assert "between groups, judged against the declared margin" in said["risk"]
+
+
 def test_an_outcome_coded_the_other_way_round_is_told_too() -> None:
     assert _report(_table(), outcome="alive").alarms()
 

@@ -119,3 +119,15 @@ def test_the_threshold_of_a_cost_ratio_can_be_primary_and_is_found_in_the_record
     found = read_again(validate(study(cost_ratio=2, primary={"threshold": 0.333333333333}), table=table()))
     assert primary_threshold(found) == 0.333333333333
     assert "At a threshold of 0.333333 it flags" in text.render(found)
+
+
+def test_a_threshold_of_one_third_is_found_in_memory_and_in_the_record() -> None:
+    found = validate(study(thresholds=[1 / 3]), table=table())
+    numbers, again = json.loads(flat.render(found)), json.loads(flat.render(read_again(found)))
+    assert numbers == again
+    for name in ("sensitivity", "specificity", "precision", "npv"):
+        assert None not in (numbers[name], numbers[f"{name}_lower"], numbers[f"{name}_upper"]), name
+    for name in ("alerts_per_100", "number_needed_to_evaluate", "demographic_parity_ratio_sex"):
+        assert numbers[name] is not None, name
+    for page in (html.render(found), html.render(read_again(found))):
+        assert "Sensitivity at 0.333333" in page.split('<dl class="key">')[1].split("</dl>")[0]

@@ -11,14 +11,21 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shell import call
 from workup import score_risk
 from workup.errors import InputError, StudyError
+from workup.lenses import drift, internal, sites, subgroups
 from workup.report import Report
-from workup.study import Study
-from workup.task import Table
+from workup.scores import level_name
+from workup.study import SLICE_KEYS, Study
+from workup.task import StudyDesign, Table
+from workup.tasks.risk.cohort import Columns, check_cohort
 from workup.tasks.risk.derived import Grouping, band_names
+from workup.tasks.risk.metrics import Smoother, risk_metrics
+from workup.tasks.risk.task import missing_risk_notes
 from workup.validate import validate
 
 N = 400
@@ -131,6 +138,9 @@ def test_a_slip_is_told_before_anything_is_scored(columns: dict[str, Any], says:
         ({"column": "age", "cuts": [float("nan")]}, "expected numbers that rise"),
         ({"column": "age", "cuts": [45], "labels": ["young"]}, "one label of its own for each of 2 bands; got 1"),
         ({"column": "age", "labels": ["young"]}, "one label of its own"),
+        ({"column": "age", "cuts": [45, 65], "labels": ["young", "young ", "old"]}, "two are the same"),
+        ({"column": "age", "cuts": [45], "labels": ["young", " missing"]}, "must not be empty or 'missing'"),
+        ({"column": "age", "cuts": [45], "labels": ["young", " "]}, "must not be empty or 'missing'"),
         ({"column": "age", "cut": [45]}, "'columns.groups.0.cut' is not a known field; did you mean 'cuts'?"),
         ({"cuts": [45]}, "'columns.groups.0.column' is missing"),
         (3, "'columns.groups.0': expected text or a mapping of fields (column, cuts, name, labels); got 3"),
@@ -149,20 +159,39 @@ def test_bands_hold_every_row_once_and_the_missing_stay_apart() -> None:
     cells = table()
     found = Grouping.of({"column": "age", "cuts": [45, 65, 75]}, cells).levels(cells, where="age")
     expected = [
-        None if np.isnan(age) else "<45" if age < 45 else "45–64" if age < 65 else "65–74" if age < 75 else "≥75"
+        None
+        if np.isnan(age)
+        else "<45"
+        if age < 45
+        else "45 to <65"
+        if age < 65
+        else "65 to <75"
+        if age < 75
+        else "≥75"
         for age in cells["age"]
     ]
     assert found.tolist() == expected
 
 
 def test_names_of_bands() -> None:
-    whole = np.array([1.0, 2.0])
-    assert band_names([45, 65, 75], whole) == ["<45", "45–64", "65–74", "≥75"]
-    assert band_names([1, 2], whole) == ["<1", "1", "≥2"]
-    assert band_names([18.5, 25], np.array([20.3])) == ["<18.5", "[18.5, 25)", "≥25"]
-    assert band_names([18, 25], np.array([20.3])) == ["<18", "[18, 25)", "≥25"]
+    assert band_names([45, 65, 75]) == ["<45", "45 to <65", "65 to <75", "≥75"]
+    assert band_names([18.5, 25]) == ["<18.5", "18.5 to <25", "≥25"]
+    assert band_names([-0.0, 1e22]) == ["<0", "0 to <1e+22", "≥1e+22"]
+    assert band_names([1234567, 1234568, 1234569])[1:3] == ["1234567 to <1234568", "1234568 to <1234569"]
     labelled = Grouping.of({"column": "bmi", "cuts": [25], "labels": ["slim", "large"], "name": "weight"}, ["bmi"])
     assert labelled.levels({"bmi": np.array([24.9, 25.0, np.nan])}, where="").tolist() == ["slim", "large", None]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8, unique=True).map(sorted))
+def test_every_band_has_a_name_of_its_own(cuts: list[float]) -> None:
+    assert len({level_name(name) for name in band_names(cuts)}) == len(cuts) + 1
+
+
+def test_one_fractional_age_does_not_rename_the_bands() -> None:
+    grouping = Grouping.of("age:45,65", ["age"])
+    whole, one_not = np.array([40.0, 50.0, 70.0]), np.array([40.0, 50.0, 70.5])
+    found = [grouping.levels({"age": ages}, where="age").tolist() for ages in (whole, one_not)]
+    assert found[0] == found[1] == ["<45", "45 to <65", "≥65"]
 
 
 def test_the_command_line_and_the_study_file_give_the_same_bands() -> None:
@@ -172,9 +201,49 @@ def test_the_command_line_and_the_study_file_give_the_same_bands() -> None:
     )
     groups = [{"column": "age", "cuts": [45, 65]}, {"column": "bmi >= 30", "name": "obese"}]
     file = validate(study(columns={"patient": None, "groups": groups}, lenses={"subgroups": {}}), table=cells)
-    for level in ("<45", "45–64", "≥65", "missing"):
+    for level in ("<45", "45 to <65", "≥65", "missing"):
         assert line.estimate("auroc", age=level) == file.estimate("auroc", age=level)
     assert line.estimate("auroc", **{"bmi >= 30": "yes"}).value == file.estimate("auroc", obese="yes").value
+
+
+def test_a_gate_may_name_a_band_between_two_cuts() -> None:
+    groups = [{"column": "bmi", "cuts": [18.5, 25]}]
+    asked = {"lenses": {"subgroups": {}}, "gates": ["auroc{bmi=18.5 to <25}.n >= 10"]}
+    assert validate(study(columns={"groups": groups}, **asked), table=table()).verdicts[0].outcome == "pass"
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        "threshold",
+        "threshold:45,65",
+        "window",
+        {"column": "age", "cuts": [45, 65], "name": "threshold"},
+        {"column": "sex", "name": "site"},
+        {"column": "pooled"},
+    ],
+)
+def test_a_group_cannot_take_the_name_of_another_key(group: Any) -> None:
+    with pytest.raises(StudyError, match=r"a group cannot be named '\w+'.*give it another name, such as {column: "):
+        study(columns={"groups": [group]})
+
+
+def test_the_site_column_may_be_a_group() -> None:
+    for columns in ({"groups": ["site"]}, {"site": "site", "groups": ["site"]}):
+        assert study(columns=columns).columns is not None
+    renamed = {"site": "hospital", "groups": [{"column": "hospital", "name": "site"}]}
+    assert study(columns=renamed).columns is not None
+    with pytest.raises(StudyError, match="cannot be named 'site'"):
+        study(columns={"site": "hospital", "groups": ["site"]})
+
+
+def test_every_key_that_a_lens_or_a_metric_slices_by_is_reserved() -> None:
+    lenses = (internal, sites, drift, subgroups)
+    settings = [internal.Settings(leave_one_site_out=True), sites.Settings(), drift.Settings(), subgroups.Settings()]
+    keys = {key for lens, one in zip(lenses, settings, strict=True) for key in lens.slice_keys(one, StudyDesign())}
+    keys |= {"column"}  # of comparisons over a whole column
+    keys |= {key for metric in risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0))) for key in metric.at}
+    assert {"threshold", "window", "acted", "validation", "pooled", "site"} <= keys <= SLICE_KEYS
 
 
 def test_a_gate_may_name_a_band() -> None:
@@ -215,6 +284,39 @@ def test_risks_missing_by_chance_raise_no_warning() -> None:
     assert "No risk for 20 of 400 rows" in notes[0] and "Warning" not in notes[1]
 
 
+def lost_by_patient(seed: int, *, patients: int = 40, rows: int = 20) -> tuple[dict[str, Any], list[str]]:
+    """A cohort where all risks of a patient are missing together, whoever it is, and what is said of it."""
+    draw = np.random.default_rng(seed)
+    who = np.repeat(np.arange(patients, dtype=float), rows)
+    cells = {
+        "id": who,
+        "died": (draw.random(who.size) < 0.3).astype(float),
+        "ward": draw.choice(["A", "B", "C"], patients).astype(object)[who.astype(int)],
+        "sex": draw.choice(["F", "M"], patients).astype(object)[who.astype(int)],
+    }
+    risks = np.where((draw.random(patients) < 0.2)[who.astype(int)], np.nan, 0.5)
+    columns = Columns(outcome="died", patient="id", groups=("ward", "sex"))
+    return cells, missing_risk_notes(check_cohort(cells, columns, where="cohort"), risks)
+
+
+def test_whole_patients_missing_by_chance_raise_few_warnings() -> None:
+    studies = 200
+    warned = sum(any("Warning" in note for note in lost_by_patient(seed)[1]) for seed in range(studies))
+    assert warned / studies <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / studies)
+
+
+def test_a_ward_whose_patients_have_no_risk_is_told_among_many() -> None:
+    draw = np.random.default_rng(5)
+    ward = np.repeat([f"W{k:02d}" for k in range(14)], 30).astype(object)
+    cells = {"died": (draw.random(ward.size) < 0.3).astype(float), "ward": ward, "id": np.arange(ward.size) // 3 * 1.0}
+    risks = np.where((ward == "W07") | (draw.random(ward.size) < 0.02), np.nan, 0.5)
+    cohort = check_cohort(cells, Columns(outcome="died", patient="id", groups=("ward",)), where="cohort")
+    by_ward = missing_risk_notes(cohort, risks)[2]
+    assert by_ward.startswith("Rows without a risk, by ward: the worst 5 of 14 levels are W07: 30 of 30 (100.0 %), W")
+    assert "; the other 9: " in by_ward and "; 1 of the 14 has no risk at all." in by_ward
+    assert "Warning: these shares differ by more than chance" in by_ward
+
+
 def test_copies_of_rows_are_told() -> None:
     cells = table()
     twice = {name: np.concatenate([column, column[:3]]) for name, column in cells.items()}
@@ -229,6 +331,29 @@ def test_a_patient_seen_twice_at_one_time_is_told() -> None:
     cells["when"] = np.array(["2024-01-01"] * N, dtype="datetime64[us]")
     notes = validate(study(columns={"time": "when"}), table=cells).results["internal"].notes
     assert any("1 more row is of a patient and a time that another row has too" in note for note in notes)
+
+
+def test_copies_of_undated_rows_do_not_hide_a_true_repeat() -> None:
+    cells = table()
+    when = np.array(["2024-01-01"] * N, dtype="datetime64[us]")
+    when[[2, 3]] = np.datetime64("NaT")
+    cells = {name: column.copy() for name, column in {**cells, "when": when}.items()}
+    for column in cells.values():
+        column[3] = column[2]  # an undated row and its copy
+    cells["id"][1] = cells["id"][0]  # one patient twice on one day, with other values
+    notes = validate(study(columns={"time": "when"}), table=cells).results["internal"].notes
+    assert any("1 of 400 rows is a copy" in note for note in notes)
+    assert any("1 more row is of a patient and a time that another row has too" in note for note in notes)
+
+
+def test_a_listed_value_that_no_row_has_is_told() -> None:
+    changed = {"outcome": 'status in ("dead", "expird")', "groups": [{"column": 'sex in ("F", "f")', "name": "women"}]}
+    notes = validate(study(columns=changed), table=table()).results["internal"].notes
+    said = "Warning: {} lists '{}', which no row of column '{}' has: check the spelling."
+    assert said.format("columns.outcome", "expird", "status") in notes
+    assert said.format("group 'women'", "f", "sex") in notes
+    right = validate(study(columns={"outcome": 'status in ("dead",)'}), table=table())
+    assert not any("check the spelling" in note for note in right.results["internal"].notes)
 
 
 def test_short_tables_that_repeat_by_chance_are_left_alone() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say, verdict_code
-from workup.cli.records import runs_in
+from workup.cli.records import refuse_absent, runs_in
 from workup.errors import InputError, RunError, WorkupError
 
 if TYPE_CHECKING:
@@ -193,7 +193,9 @@ def _places(record: Path) -> list[Path]:
     """Runs to compare: of a record, of a folder of several systems' runs, or of their study."""
     if record.suffix in (".yaml", ".yml") and record.is_file():
         return _of_study(record)
-    return list(runs_in(record))
+    held = runs_in(record)
+    refuse_absent(held, record, remedy="run the study again, or name the runs to compare one by one")
+    return list(held)
 
 
 def _of_study(file: Path) -> list[Path]:

@@ -45,22 +45,27 @@ def gate(
 
     In a folder of several systems each is judged, and the worst of them decides the exit code.
     """
-    from workup.cli.records import runs_in
+    from workup.cli.records import refuse_absent, run_labels, runs_in
     from workup.errors import visible
     from workup.report import Report, drawing_on
     from workup.reports import junit as xml
 
-    reports = list(runs_in(record, system=system).values())
+    held = runs_in(record, system=system)
+    if system is None:
+        refuse_absent(held, record, remedy="run the study again, or judge one system with --system")
+    names, reports = run_labels(held).values(), list(held.values())
     other = None if baseline is None else Report.read(baseline)
     with drawing_on(*(file for file in (record, baseline) if file is not None)):
         found = [judged(report, rule or (), other) for report in reports]
     code = verdict_code([v.outcome for verdicts in found for v in verdicts], allow_unsure=allow_unsure)
     tell: Callable[[str], object] = say if json == "-" else typer.echo
     suites: dict[str, tuple[Verdict, ...]] = {}
-    for report, verdicts in zip(reports, found, strict=True):
-        suites[f"{report.study.get('name')}: {report.system.get('name')}"] = verdicts
+    for name, report, verdicts in zip(names, reports, found, strict=True):
+        suites[f"{report.study.get('name')}: {name}"] = verdicts
         if len(reports) > 1:
-            tell(visible(f"system {report.system.get('name')}"))
+            tell(visible(f"system {name}"))
+        for alarm in report.alarms():  # a rule may pass on figures that do not mean what they seem to
+            tell(visible(alarm))
         for verdict in verdicts:
             tell(_verdict_line(verdict))
     if junit is not None:
@@ -75,6 +80,7 @@ def _judged_record(report: Report, verdicts: Sequence[Verdict], allow_unsure: bo
     return {
         "system": report.system.get("name"),
         "report": report.sha256,
+        **({"alarms": list(report.alarms())} if report.alarms() else {}),
         "verdicts": [vars(verdict) for verdict in verdicts],
         "exit_code": verdict_code([v.outcome for v in verdicts], allow_unsure=allow_unsure),
     }

@@ -89,6 +89,47 @@ def runs_in(record: Path, *, system: str | None = None) -> dict[Path, Any]:
     return {place: found[place] for place, name in names.items() if system in (None, name)}
 
 
+def refuse_absent(held: Mapping[Path, Any], record: Path, *, remedy: str) -> None:
+    """Refuse a folder without the record of a system that its study names: what was not judged must not pass."""
+    from workup.errors import InputError
+
+    if absent := absent_systems(held, record):
+        raise InputError(
+            f"there is no record of {_listed(absent)}, which the study names", where=str(record), remedy=remedy
+        )
+
+
+def absent_systems(held: Mapping[Path, Any], record: Path) -> list[str]:
+    """Systems that a study of these runs names and of which the folder holds no record; none where one run was named.
+
+    A study with one system has its record, whatever name that system gives itself.
+    """
+    from workup.runs import safe_name
+
+    absent: dict[str, None] = {}
+    for one in held.values() if record not in held else ():
+        study = one.study.get("name")
+        systems = [str(part.get("name") or part.get("use")) for part in one.study.get("systems") or ()]
+        here = {p: str(other.system.get("name")) for p, other in held.items() if other.study.get("name") == study}
+        # A system may call itself something else in its record; its folder still has the name that the study gives it.
+        known = {safe_name(name) if name in systems else place.name for place, name in here.items()}
+        absent |= {name: None for name in systems if len(systems) > 1 and safe_name(name) not in known}
+    return list(absent)
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = ", ".join(f"'{name}'" for name in names)
+    return f"{'system' if len(names) == 1 else 'systems'} {quoted}"
+
+
+def run_labels(held: Mapping[Path, Any]) -> dict[Path, str]:
+    """Each run by the name of its system; with its folder where several runs are of systems of one name."""
+    names = {place: str(one.system.get("name")) for place, one in held.items()}
+    if len(set(names.values())) == len(names):
+        return names
+    return {place: f"{name} ({place.name})" for place, name in names.items()}
+
+
 def report(
     record: Annotated[Path, typer.Argument(help="report.json, a run directory, or a folder of several systems' runs")],
     form: Annotated[
@@ -101,10 +142,13 @@ def report(
     system: Annotated[str | None, typer.Option(help="Only this system's report, in a folder of several")] = None,
 ) -> None:
     """Redraw a report from its record; a safety card is a page where the file is .html, else Markdown."""
+    from workup.errors import visible
     from workup.report import drawing_on
 
     refuse_forms([form], where="--format")
     held = runs_in(record, system=system)
+    if system is None and (absent := absent_systems(held, record)):
+        say(visible(f"{record}: there is no record of {_listed(absent)}, which the study names"))
     if len(held) > 1:
         _draw_each(held, form, out)
         return
@@ -121,8 +165,10 @@ def _draw_each(held: Mapping[Path, Any], form: str, out: str | None) -> None:
     from workup.report import drawing_on
     from workup.runs import safe_name
 
+    names = {place: str(one.system.get("name")) for place, one in held.items()}
+    if len(set(names.values())) < len(names):  # runs of one system: only their folders tell them apart
+        names = {place: place.name for place in held}
     for place, one in held.items():
-        name = str(one.system.get("name"))
         with drawing_on(place):
             found = render(one, form)
         if out is None and isinstance(found, bytes):
@@ -133,7 +179,7 @@ def _draw_each(held: Mapping[Path, Any], form: str, out: str | None) -> None:
         if out is None:
             emit(found, None)
             continue
-        folder = Path(out) / safe_name(name)
+        folder = Path(out) / safe_name(names[place])
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -15,7 +15,7 @@ from pydantic import Field
 from workup.errors import StudyError, near
 from workup.estimate import Draws, Progress
 from workup.lenses.case_mix import differences, one_row_a_patient
-from workup.lenses.checks import unknown_groups
+from workup.lenses.checks import crowded, refuse_too_many, unknown_groups
 from workup.lenses.evidence import SiteEvidence, holdings
 from workup.lenses.internal import internal
 from workup.lenses.pooling import Goal, PoolSettings, pool_sites, poolable
@@ -42,6 +42,7 @@ def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
     if design.placed is False:
         yield " needs to know the sites. To fix: name their column as columns.site."
     yield from unknown_groups("by", chosen.by, design)
+    yield from crowded("by", chosen.by, design)
     if chosen.development is not None and design.sites is not None and chosen.development not in design.sites:
         yield f".development: '{chosen.development}' is not one of the sites; {near(chosen.development, design.sites)}."
     if design.metrics is not None:
@@ -74,6 +75,7 @@ def sites(
     for name in chosen.by:
         if name not in scores.groups:
             raise StudyError(f"lenses.sites.by: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
+        refuse_too_many(name, scores.groups[name], where="lenses.sites.by")
     facts = {} if places is None else read_places(places)
     pooled = poolable(metrics)
     evidence = [

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from workup.gates import same_slice
 from workup.report import Estimate, LensResult, Report
 from workup.reports.layout import Table
 from workup.reports.wording import interval, number, percent
@@ -74,7 +75,7 @@ def base(*, width: int = WIDTH, height: int = HEIGHT) -> Spec:
 
 def find(result: LensResult, metric: str, keys: Mapping[str, Any]) -> Estimate | None:
     """The 95 % estimate of a metric on exactly this slice."""
-    rows = (e for e in result.estimates if e.metric == metric and e.level == 0.95 and dict(e.slice) == dict(keys))
+    rows = (e for e in result.estimates if e.metric == metric and e.level == 0.95 and same_slice(e.slice, keys))
     return next(rows, None)
 
 

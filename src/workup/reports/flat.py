@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from workup.errors import ReportError
+from workup.gates import same_slice
 from workup.report import Estimate, Report
 from workup.reports import conversation_flat, spans_flat
 from workup.reports.conversation_setting import narrowed as at_primary
@@ -113,7 +114,7 @@ def _pooled(report: Report) -> dict[str, Any]:
 
 
 def _one(rows: list[Estimate], metric: str, keys: dict[str, float]) -> Estimate | None:
-    return next((e for e in rows if e.metric == metric and dict(e.slice) == keys), None)
+    return next((e for e in rows if e.metric == metric and same_slice(e.slice, keys)), None)
 
 
 def _held(rows: list[Estimate], metric: str) -> bool:
@@ -130,7 +131,10 @@ def _test(report: Report) -> dict[str, float | None]:
 def _alerts(report: Report, threshold: float | None) -> dict[str, float | None]:
     """Alerts per 100 predictions and number needed to evaluate at the primary threshold."""
     held = report.results["internal"].tables.get("threshold_sweep", {}) if "internal" in report.results else {}
-    row = next((r for r in held.get("rows", ()) if not r["slice"] and r["threshold"] == threshold), None)
+    at = {"threshold": threshold}
+    row = next(
+        (r for r in held.get("rows", ()) if not r["slice"] and same_slice({"threshold": r["threshold"]}, at)), None
+    )
     found: dict[str, float | None] = {}
     for name, key in (("alerts_per_100", "alerts_per_100"), ("number_needed_to_evaluate", "needed_to_evaluate")):
         if row is not None:
@@ -145,7 +149,8 @@ def _parity(report: Report, threshold: float | None) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for row in rows:
         over_all = row["kind"] == "ratio" and row["against"] == "all groups"
-        if over_all and row["metric"] in names and row["slice"].get("threshold") == threshold:
+        primary = same_slice({"threshold": row["slice"].get("threshold")}, {"threshold": threshold})
+        if over_all and row["metric"] in names and primary:
             name = f"{names[row['metric']]}_{row['slice']['column']}"
             found |= {name: row["value"], f"{name}_lower": row["low"], f"{name}_upper": row["high"]}
     return found

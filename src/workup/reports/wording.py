@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workup.errors import ReportError
-from workup.gates import primary_values
+from workup.gates import primary_values, same_value
 from workup.report import Estimate, LensResult, Report
 
 METRIC_TITLES = {
@@ -121,7 +121,7 @@ def off_primary(keys: Mapping[str, Any], threshold: float | None) -> bool:
     (True, False, False)
     """
     held = keys.get("threshold")
-    return isinstance(held, (int, float)) and threshold is not None and f"{held:.12g}" != f"{threshold:.12g}"
+    return isinstance(held, (int, float)) and threshold is not None and not same_value(held, str(threshold))
 
 
 def group_words(keys: Mapping[str, Any]) -> str:
@@ -211,7 +211,7 @@ def headline(report: Report) -> Iterator[str]:
     """The sentences a reader should leave with, each with its interval and n."""
     if report.study.get("task") == "risk" and "internal" in report.results:
         yield from _risk_headline(report)
-    if "subgroups" in report.results:
+    if "subgroups" in report.results and not backwards(report):
         yield from _group_headline(report.results["subgroups"])
 
 

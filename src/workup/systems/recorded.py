@@ -64,8 +64,10 @@ class Recorded:
                 "'column' in the place of 'path'."
             )
         column = table.get(self.column)
+        warnings: list[str] = []
         if column is None and looks_like_expression(self.column):
-            column = Expression.parse(self.column, where=where).column(table)
+            expression = Expression.parse(self.column, where=where)
+            column, warnings = expression.column(table), expression.warnings(table)
         if column is None:
             raise InputError(
                 "the table must have this column of risks",
@@ -74,7 +76,8 @@ class Recorded:
                 remedy=near(self.column, table),
             )
         # One rule for risks, wherever a study names their column.
-        risks, self.notes = check_risk(np.asarray(column), where=where)
+        risks, notes = check_risk(np.asarray(column), where=where)
+        self.notes = (*notes, *warnings)
         return [None if np.isnan(risk) else float(risk) for risk in risks]
 
     def predictions(self) -> Path:

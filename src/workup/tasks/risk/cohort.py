@@ -260,6 +260,7 @@ def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
             *_missing_notes(outcome, time),
             *duplicate_notes(arrays, patient=patient, time=time),
             *_derived_notes(columns, derived),
+            *(note for one in groupings for note in one.warnings(table, where=f"group '{one.name}'")),
             *risk_notes,
         ),
     )
@@ -422,7 +423,7 @@ def duplicate_notes(table: Table, *, patient: Ids | None, time: Times | None) ->
     if patient is not None and time is not None:
         dated = ~np.isnat(time)
         pairs = set(zip(patient[dated].tolist(), time[dated].astype(np.int64).tolist(), strict=True))
-        again = int(dated.sum()) - len(pairs) - (n - distinct)
+        again = len(set(rows[dated].tolist())) - len(pairs)  # copies are counted above
         if again > 0:
             notes.append(
                 f"Warning: {again:,} more {'row is' if again == 1 else 'rows are'} of a patient and a time that "
@@ -455,7 +456,7 @@ def _derived_notes(columns: Columns, derived: Derived) -> list[str]:
     hidden = sorted(derived.hidden(columns.told_later()))
     if hidden and columns.risk is None:
         notes.append(f"A model is not shown {', '.join(hidden)}, from which these are derived.")
-    return notes
+    return [*notes, *derived.warnings]
 
 
 def _missing_notes(outcome: Floats, time: Times | None) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from workup.errors import InputError
 from workup.expressions import Expression, looks_like_expression
-from workup.scores import Floats
 from workup.task import Table
 from workup.tasks.risk.checks import numbers
 from workup.tasks.risk.identity import Ids, identities
@@ -69,30 +68,27 @@ class Grouping:
                 return np.array([None if np.isnan(one) else "yes" if one else "no" for one in column], dtype=object)
         return self._bands(column, where) if self.cuts else identities(column)
 
+    def warnings(self, table: Table, *, where: str) -> list[str]:
+        """What a reader must know of the expression, where the group is one."""
+        return [] if self.source in table else Expression.parse(self.source, where=where).warnings(table)
+
     def _bands(self, column: npt.NDArray[Any], where: str) -> Ids:
         values = numbers(column, role="number to cut into bands", where=where)
-        names = np.array([*(self.labels or band_names(self.cuts, values)), None], dtype=object)
+        names = np.array([*(self.labels or band_names(self.cuts)), None], dtype=object)
         place = np.searchsorted(np.array(self.cuts), values, side="right")
         return np.asarray(names[np.where(np.isnan(values), len(names) - 1, place)], dtype=object)
 
 
-def band_names(cuts: Sequence[float], values: Floats) -> list[str]:
+def band_names(cuts: Sequence[float]) -> list[str]:
     """Names of the bands between cuts, each of which belongs to the band above it.
 
-    >>> band_names([45, 65], np.array([30.0, 70.0])), band_names([0.5, 1], np.array([0.7]))
-    (['<45', '45–64', '≥65'], ['<0.5', '[0.5, 1)', '≥1'])
+    They rest on the cuts alone, so that every site and every later table names the same band alike.
+
+    >>> band_names([45, 65]), band_names([0.5, 1])
+    (['<45', '45 to <65', '≥65'], ['<0.5', '0.5 to <1', '≥1'])
     """
-    present = values[~np.isnan(values)]
-    whole = bool((present == np.round(present)).all()) and all(float(cut).is_integer() for cut in cuts)
-    between = [
-        f"{low:g}"
-        if whole and high - low == 1
-        else f"{low:.12g}–{high - 1:.12g}"
-        if whole
-        else f"[{low:.12g}, {high:.12g})"
-        for low, high in pairwise(cuts)
-    ]
-    return [f"<{cuts[0]:.12g}", *between, f"≥{cuts[-1]:.12g}"]
+    exact = [repr(float(cut) + 0.0).removesuffix(".0") for cut in cuts]
+    return [f"<{exact[0]}", *(f"{low} to <{high}" for low, high in pairwise(exact)), f"≥{exact[-1]}"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +97,7 @@ class Derived:
 
     columns: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     def hidden(self, names: Collection[str | None]) -> set[str]:
         """What these columns rest on: whoever must not see them must not see that either."""
@@ -111,12 +108,14 @@ def derive(table: Table, parts: Mapping[str, str], *, where: str) -> Derived:
     """Every part of a study that is no column of the table and reads as an expression."""
     columns: dict[str, npt.NDArray[Any]] = {}
     sources: dict[str, tuple[str, ...]] = {}
+    warnings: list[str] = []
     for part, text in parts.items():
         if text not in table and looks_like_expression(text):
             expression = Expression.parse(text, where=f"{where}, columns.{part}")
             columns[text] = expression.column(table)
             sources[text] = expression.names
-    return Derived(columns, sources)
+            warnings += replace(expression, where=f"columns.{part}").warnings(table)
+    return Derived(columns, sources, tuple(warnings))
 
 
 def _cuts(text: str, given: str) -> tuple[float, ...]:

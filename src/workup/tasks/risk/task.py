@@ -18,7 +18,8 @@ from workup.gates import primary_values
 from workup.metric import Metric
 from workup.scores import MISSING, Floats, Levels, Scores
 from workup.stats import calibration
-from workup.stats.intervals import chi2_proportions
+from workup.stats.equal_shares import equal_shares
+from workup.stats.multiplicity import adjust
 from workup.study import Study
 from workup.task import (
     UNLIMITED,
@@ -48,6 +49,8 @@ _GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
 _TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
 _CHANCE = 0.05  # p below which missing risks are said not to be missing by chance
 _LEVELS_TOLD = 12  # levels of a group that one note can list
+_LEVELS_WORST = 5  # levels listed where there are more
+_LEVELS_TESTED = 200  # levels beyond which a test would be slow and say nothing
 _BATCH = 1_000  # rows asked for at a time; fixed, because a batch's size may move a model's last digit
 
 
@@ -311,27 +314,51 @@ def missing_risk_notes(cohort: Cohort, risks: Floats) -> list[str]:
         f"other {n - lost:,}."
     ]
     outcome = Levels.of([None if np.isnan(y) else "events" if y else "non-events" for y in cohort.outcome])
-    told = {"": outcome, **{name: Levels.of(column) for name, column in cohort.groups.items()}}
-    for name, levels in told.items():
-        parts = {level: missing[rows] for level, rows in levels.masks() if rows.any()}
-        parts = {("outcome not known yet" if not name and k == MISSING else k): v for k, v in parts.items()}
-        if not parts or len(parts) > _LEVELS_TOLD:
-            continue
-        ordered = sorted(parts.items(), key=lambda part: not part[0].startswith("<"))  # the lowest band first
-        shown = ", ".join(f"{level}: {int(one.sum()):,} of {one.size:,} ({_share(one)})" for level, one in ordered)
-        notes.append(f"Rows without a risk, by {name or 'outcome'}: {shown}.{_differs(list(parts.values()))}")
+    outcome = replace(outcome, names=tuple("outcome not known yet" if k == MISSING else k for k in outcome.names))
+    told = {
+        "outcome": outcome,
+        **{f"group {k}" if k == "outcome" else k: Levels.of(v) for k, v in cohort.groups.items()},
+    }
+    patient = None if cohort.patient is None else np.unique(cohort.patient.astype(str), return_inverse=True)[1]
+    tests = [
+        equal_shares(missing, levels.codes, patient=patient).p if len(levels.names) <= _LEVELS_TESTED else np.nan
+        for levels in told.values()
+    ]
+    tested = np.flatnonzero(np.isfinite(tests))
+    adjusted = np.full(len(tests), np.nan)
+    adjusted[tested] = adjust(np.array(tests)[tested])
+    for (name, levels), p in zip(told.items(), adjusted, strict=True):
+        differ = (
+            f" Warning: these shares differ by more than chance (p {p:.2g}), so the figures may not hold for all "
+            "patients."
+        )
+        notes.append(f"Rows without a risk, by {name}: {_by_level(missing, levels)}.{differ if p < _CHANCE else ''}")
     return notes
 
 
-def _differs(parts: Sequence[npt.NDArray[np.bool_]]) -> str:
-    if len(parts) < 2:
-        return ""
-    p = chi2_proportions([one.sum() for one in parts], [one.size for one in parts]).p
-    if not p < _CHANCE:
-        return ""
+def _by_level(missing: npt.NDArray[np.bool_], levels: Levels) -> str:
+    """The share of each level, or of the worst where there are too many to read, and which have nothing left."""
+    parts = [(level, missing[rows]) for level, rows in levels.masks() if rows.any()]
+    if len(parts) <= _LEVELS_TOLD:
+        return _listed(sorted(parts, key=lambda part: not part[0].startswith("<")))  # the lowest band first
+    overall = missing.mean()
+    # A share far above the whole counts for more in a large level: one row of one must not hide a ward.
+    worst = sorted(parts, key=lambda part: (-(part[1].mean() - overall) * np.sqrt(part[1].size), part[0]))
+    others = np.concatenate([one for _, one in worst[_LEVELS_WORST:]])
+    empty = sum(bool(one.all()) for _, one in parts)
     return (
-        f" Warning: these shares differ by more than chance (p {p:.2g}), so the figures may not hold for all patients."
+        f"the worst {_LEVELS_WORST} of {len(parts)} levels are {_listed(worst[:_LEVELS_WORST])}; the other "
+        f"{len(parts) - _LEVELS_WORST}: {_counted(others)}; {empty} of the {len(parts)} "
+        f"{'has' if empty == 1 else 'have'} no risk at all"
     )
+
+
+def _listed(parts: Sequence[tuple[str, npt.NDArray[np.bool_]]]) -> str:
+    return ", ".join(f"{level}: {_counted(one)}" for level, one in parts)
+
+
+def _counted(part: npt.NDArray[np.bool_]) -> str:
+    return f"{int(part.sum()):,} of {part.size:,} ({_share(part)})"
 
 
 def _share(part: npt.NDArray[np.bool_]) -> str:
