@@ -115,7 +115,9 @@ def test_evidence_of_hospitals_pooled_apart_gives_the_same_numbers() -> None:
     for mine, theirs in zip(whole.pooled, apart.pooled, strict=True):
         for key, value in mine.items():
             near = isinstance(value, float) or key == "weights"
-            assert theirs[key] == (pytest.approx(value, rel=1e-9, abs=1e-12) if near else value), key
+            # A bound of tau near 0 is where a nearly level line crosses: evidence of twelve digits moves it by 1e-11.
+            apart_by = 1e-10 if key in ("tau_low", "i2_low") else 1e-12
+            assert theirs[key] == (pytest.approx(value, rel=1e-9, abs=apart_by) if near else value), key
     for key in ("gaps", "leave_one_out", "not_pooled"):
         assert len(apart.tables[key]) == len(whole.tables[key])
     for mine, theirs in zip(whole.tables["gaps"], apart.tables["gaps"], strict=True):
