@@ -79,8 +79,9 @@ _OF_CORPUS: dict[str, dict[str, Any]] = {
     "name": _TEXT,
     "version": _WORDS,
     "seed": {"type": ["integer", "null"]},
-    "n_cases": _WHOLE,
-    "n_patients": _WHOLE,
+    # Null where sites that were pooled held counts back.
+    "n_cases": {"type": ["integer", "null"], "minimum": 0},
+    "n_patients": {"type": ["integer", "null"], "minimum": 0},
     "sha256": _TEXT,
 }
 

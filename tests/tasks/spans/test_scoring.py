@@ -13,7 +13,7 @@ from notes_made import detect, notes
 
 from oracles import read
 from workup import score_spans
-from workup.errors import InputError
+from workup.errors import InputError, StudyError
 from workup.report import Report
 from workup.tasks.spans import ledger as ledgers
 from workup.tasks.spans.batches import Batch
@@ -182,9 +182,11 @@ def test_unmapped_labels_are_listed_and_no_gate_rests_on_them() -> None:
         {"id": str(i), "text": "Shoe 44", "spans": [{"start": 5, "end": 7, "label": "SHOE_SIZE"}]} for i in range(40)
     ]
     found = {str(i): [{"start": 5, "end": 7, "label": "SHOE_SIZE"}] for i in range(40)}
-    rules = ["recall{mode=strict,level=leaf}.low >= 0", "recall.low >= 0.5", "recall{policy=x}.low >= 0"]
+    rules = ["recall{mode=strict,level=leaf}.low >= 0", "recall.low >= 0.5"]
     report = score_spans(corpus, found, gates=rules, replicates=200)
-    assert [verdict.outcome for verdict in report.verdicts] == ["not_assessed", "pass", "not_assessed"]
+    assert [verdict.outcome for verdict in report.verdicts] == ["not_assessed", "pass"]
+    with pytest.raises(StudyError, match="no policy 'x'"):
+        score_spans(corpus, found, gates=["recall{policy=x}.low >= 0"], replicates=200)
     assert "SHOE_SIZE (40)" in " ".join(report.results["internal"].notes)
     harbor = score_spans(corpus, found, gates=["recall.low >= 0"], policies=["hipaa_safe_harbor"], replicates=200)
     assert [verdict.outcome for verdict in harbor.verdicts] == ["not_assessed"]
