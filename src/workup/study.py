@@ -152,7 +152,8 @@ class ColumnsPart(Part):
             if name in SLICE_KEYS and not sites_themselves:
                 raise ValueError(
                     f"a group cannot be named '{name}': estimates are already sliced by a key of that name. To fix: "
-                    f"give it another name, such as {{column: {plain.partition(':')[0]}, name: {name}_group}}"
+                    f"give it another name in the study file, such as {{column: {plain.partition(':')[0]}, "
+                    f"name: {name}_group}}, or rename the column"
                 )
         return self
 

@@ -19,6 +19,7 @@ from workup.errors import StudyError, near
 from workup.estimate import Draws
 from workup.gates import judge, levels, primary_values
 from workup.lenses.evidence import holdings
+from workup.metric import Metric
 from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
@@ -57,6 +58,7 @@ def validate(
     if study.icc is not None:
         scores = replace(scores, icc=study.icc)
     metrics = task.metrics(scores, study)
+    _refuse_hidden_groups(scores, metrics, study)
     followed = task.followed(metrics, study)
 
     draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores), workers=_workers(study))
@@ -229,6 +231,18 @@ def strata(study: Study, scores: Scores) -> Levels | None:
     if name not in scores.groups:
         raise StudyError(f"bootstrap.strata: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
     return scores.groups[name]
+
+
+def _refuse_hidden_groups(scores: Scores, metrics: Sequence[Metric], study: Study) -> None:
+    """Groups that stand in the cases themselves must not be named like a key that would overwrite their level."""
+    taken = {key for metric in metrics for key in metric.at} | {"window", "validation", "pooled"}
+    for lens, settings in study.lenses.items():
+        hidden = sorted(taken & set(scores.groups) & set(settings.get("by") or scores.groups))
+        if hidden and lens not in ("internal", "power"):
+            raise StudyError(
+                f"lenses.{lens}: a group of the cases is named '{hidden[0]}', but estimates are sliced by a key "
+                "of that name already. To fix: rename the group in the corpus, or list those to compare under 'by'."
+            )
 
 
 def _refit(task: Task, corpus: Corpus, scores: Scores, study: Study, fit: Callable[..., Any] | None) -> dict[str, Any]:

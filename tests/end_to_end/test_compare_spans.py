@@ -54,6 +54,17 @@ def _fill(folder: Path) -> Path:
     return folder
 
 
+def test_a_group_of_the_documents_cannot_hide_behind_a_key(tmp_path: Path) -> None:
+    corpus = [{**note, "groups": {"mode": "typed", "origin": "a"}} for note in notes(30, patients=10)]
+    _lines(tmp_path / "gold.jsonl", corpus)
+    _lines(tmp_path / "old.jsonl", [{"id": id, "spans": spans} for id, spans in detect(corpus).items()])
+    systems = [{"name": "old", "use": "recorded", "with": {"path": "old.jsonl"}}]
+    refused = call("run", _study(tmp_path, systems=systems, lenses={"subgroups": {}}), "-o", tmp_path / "out")
+    assert refused.code == 2 and "lenses.subgroups: a group of the cases is named 'mode'" in refused.err
+    chosen = call("run", _study(tmp_path, systems=systems), "-o", tmp_path / "other")
+    assert chosen.code == 0, chosen.err
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = _fill(tmp_path_factory.mktemp("spans"))

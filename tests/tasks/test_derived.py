@@ -224,7 +224,9 @@ def test_a_gate_may_name_a_band_between_two_cuts() -> None:
     ],
 )
 def test_a_group_cannot_take_the_name_of_another_key(group: Any) -> None:
-    with pytest.raises(StudyError, match=r"a group cannot be named '\w+'.*give it another name, such as {column: "):
+    with pytest.raises(
+        StudyError, match=r"a group cannot be named '\w+'.*give it another name in the study file, such as {column: "
+    ):
         study(columns={"groups": [group]})
 
 
