@@ -102,6 +102,13 @@ class Shown:
         return list(np.clip(np.asarray(table["bmi"]) / 100, 0, 1))
 
 
+@pytest.mark.parametrize(("outcome", "risk"), [("died", "died * 0.8 + 0.1"), ("risk > 0.2", "risk")])
+def test_the_outcome_cannot_be_its_own_risk(outcome: str, risk: str) -> None:
+    rows = {"died": [0.0, 1.0] * 20, "risk": np.linspace(0.1, 0.9, 40)}
+    with pytest.raises(InputError, match="from different columns"):
+        check_cohort(rows, Columns(outcome=outcome, risk=risk), where="table")
+
+
 def test_a_model_is_not_shown_what_the_outcome_is_derived_from() -> None:
     model = Shown()
     groups = [{"column": "age", "cuts": [45]}, "bmi >= 30"]

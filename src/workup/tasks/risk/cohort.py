@@ -224,6 +224,7 @@ def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
     """
     arrays = _arrays(table, where=where)
     derived = derive(arrays, columns.derivable(), where=where)
+    _refuse_outcome_as_risk(derived, columns, where=where)
     groupings = _groupings(arrays, columns, where=where)
     table = _checked_table(arrays, derived, columns, groupings, where=where)
 
@@ -302,6 +303,20 @@ def _arrays(table: Table, *, where: str) -> dict[str, npt.NDArray[Any]]:
             remedy="give one value per row in each column",
         )
     return arrays
+
+
+def _refuse_outcome_as_risk(derived: Derived, columns: Columns, *, where: str) -> None:
+    """A risk made from what the outcome is made from predicts it perfectly, and says nothing of a model."""
+    if columns.risk is None or columns.risk == columns.outcome:
+        return
+    shared = sorted(derived.rests_on(columns.outcome) & derived.rests_on(columns.risk))
+    if shared:
+        raise InputError(
+            "the outcome and the risk must come from different columns",
+            where=where,
+            got=f"both rest on '{shared[0]}'",
+            remedy="name the column that the model wrote as 'columns.risk'",
+        )
 
 
 def _groupings(table: Table, columns: Columns, *, where: str) -> list[Grouping]:

@@ -99,6 +99,10 @@ class Derived:
     sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
+    def rests_on(self, name: str) -> set[str]:
+        """The columns of the table behind a column: itself, where it is one of them."""
+        return set(self.sources.get(name, (name,)))
+
     def hidden(self, names: Collection[str | None]) -> set[str]:
         """What these columns rest on: whoever must not see them must not see that either."""
         return {source for name in names if name is not None for source in self.sources.get(name, ())}
