@@ -237,7 +237,11 @@ def decision_rows(result: LensResult) -> list[Mapping[str, Any]]:
         for e in result.estimates
         if e.metric == "net_benefit" and set(e.slice) == {"threshold"} and e.level == 0.95 and e.low is not None
     }
-    return [{**row, **held.get(round(row["threshold"], 12), {})} for row in result.tables.get("decision_curve") or ()]
+    return [
+        # A record made before the curve had a band keeps none: an end at one threshold alone is no band.
+        {**row, **held.get(round(row["threshold"], 12), {})} if row.get("low") is not None else row
+        for row in result.tables.get("decision_curve") or ()
+    ]
 
 
 def _benefit(result: LensResult) -> Figure | None:
