@@ -52,6 +52,26 @@ def test_f_of_equal_recall_and_precision_has_the_interval_of_that_share() -> Non
     assert interval("f2", of) == pytest.approx((low, high), abs=0.01)
 
 
+@pytest.mark.parametrize("beta", [1, 2])
+def test_the_interval_of_f_written_out(beta: int) -> None:
+    """The design effect seen over patients, drawn towards the assumed one, over golds and predictions that stand for
+    themselves: with recall and precision alike their weights are β²/(1 + β²) and 1/(1 + β²)."""
+    rng = np.random.default_rng(7)
+    golds = rng.integers(2, 15, 60)
+    hits = rng.binomial(golds, 0.8)
+    found = interval(f"f{beta}", scores(golds.tolist(), hits.tolist(), golds.tolist()))
+    n, m, q = float(golds.sum()), 60, hits.sum() / golds.sum()
+    size = n * (1 + beta**2) ** 2 / (beta**4 + 1)
+    influence = (hits - q * golds) / n
+    seen = max(1.0, m / (m - 1) * float(influence @ influence) / (q * (1 - q) / size))
+    e = size * min(q, 1 - q) / seen
+    told, assumed = e * (m - 1) / (e + m - 1), 1 + (float(golds @ golds) / n - 1) / 3
+    effect = max(seen, (told * seen + 3 * assumed) / (told + 3))
+    df = min(_degrees(influence), m - 1, told + 6)
+    effective = size / effect * (intervals.z_critical(0.95) / intervals.t_critical(0.95, df)) ** 2
+    assert found == pytest.approx(tuple(intervals.clopper_pearson(q * effective, effective)), abs=1e-7)
+
+
 def test_a_perfect_f_has_no_lower_end_than_a_worse_one() -> None:
     golds = [12] * 12
     perfect, nearly = (interval("f1", scores(golds, [12] * 11 + [n], golds)) for n in (12, 11))
