@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import ceil
 
-from workup.packs.audit import Audit, Floats, Ledger, Piece, Span, Who
+from workup.disclosure.audit import Audit, Floats, Ledger, Piece, Span, Who
 from workup.packs.cells import EVERYONE, SIDES, SIZES, Cells
 
 _MOST_TRIED = 12  # pieces tried one by one for the one that helps, before the first is taken

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from workup.estimate import Estimate
-from workup.packs.audit import Who
+from workup.disclosure.audit import Who
 from workup.packs.cells import EVERYONE, Cells, sides_of, who_and_at
 from workup.packs.suppression import Kept
 from workup.report import canonical

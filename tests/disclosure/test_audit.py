@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from workup.packs.audit import Audit, Ledger, Span
+from workup.disclosure.audit import Audit, Ledger, Span
 from workup.packs.cells import Cells
 from workup.packs.suppression import withhold
 
