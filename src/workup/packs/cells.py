@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from workup.disclosure.audit import Ledger, Sum, Who
 from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence
-from workup.disclosure.audit import Ledger, Sum, Who
 
 EVERYONE: Who = ()
 MOST_LEVELS = 50  # of a column; beyond that its levels are more likely names or numbers of people than groups

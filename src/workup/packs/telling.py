@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from workup.estimate import Estimate
 from workup.disclosure.audit import Who
+from workup.estimate import Estimate
 from workup.packs.cells import EVERYONE, Cells, sides_of, who_and_at
 from workup.packs.suppression import Kept
 from workup.report import canonical
