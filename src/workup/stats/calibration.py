@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import optimize, special
 
 from workup.stats import logistic
+from workup.stats.grouped_logistic import Grouped
 from workup.stats.intervals import Ends, Test, chi2_p, t_critical, z_critical
 
 Floats = npt.NDArray[np.float64]
@@ -204,35 +205,21 @@ def _inverse_root(matrix: Floats) -> Floats:
 
 def intercepts_differ(outcome: Floats, lp: Floats, group: Ints) -> Test:
     """Likelihood ratio that groups share one intercept, a common slope fitted."""
-    dummies = _dummies(group)
-    return _likelihood_ratio(
-        outcome, logistic.with_constant(lp), np.column_stack([logistic.with_constant(lp), dummies])
-    )
+    rows, together = Grouped.of(outcome, lp, group), Grouped.of(outcome, lp, np.zeros_like(group))
+    return _saved(together.with_common_slope(), rows.with_common_slope(), rows.sizes.size)
 
 
 def slopes_differ(outcome: Floats, lp: Floats, group: Ints) -> Test:
     """Likelihood ratio that groups share one slope, each with an intercept of its own."""
-    dummies = _dummies(group)
-    smaller = np.column_stack([logistic.with_constant(lp), dummies])
-    return _likelihood_ratio(outcome, smaller, np.column_stack([smaller, dummies * lp[:, None]]))
+    rows = Grouped.of(outcome, lp, group)
+    return _saved(rows.with_common_slope(), rows.with_own_slopes(), rows.sizes.size)
 
 
-def _dummies(group: Ints) -> Floats:
-    """A column for each group that occurs but the first."""
-    return np.asarray(group[:, None] == np.unique(group)[None, 1:], dtype=np.float64)
-
-
-def _likelihood_ratio(outcome: Floats, smaller: Floats, larger: Floats) -> Test:
-    """Deviance that the larger model saves; NaN where either has no finite fit."""
-    weight, df = np.ones(outcome.size), float(larger.shape[1] - smaller.shape[1])
-    found = []
-    for design in (smaller, larger):
-        beta = logistic.fit(design, outcome, weight[None, :]).coefficients[0]
-        if not np.isfinite(beta).all():
-            return Test(np.nan, np.nan, df)
-        found.append(logistic.deviance(beta, design, outcome, weight))
-    saved = found[0] - found[1]
-    return Test(saved, chi2_p(max(0.0, saved), df), df)
+def _saved(smaller: float, larger: float, groups: int) -> Test:
+    """The deviance that the larger model saves; NaN where either has no finite fit. For one group both are the same."""
+    saved = smaller - larger if groups > 1 else 0.0 * (smaller + larger)
+    p = chi2_p(max(0.0, saved), groups - 1.0) if np.isfinite(saved) else np.nan
+    return Test(saved, p, groups - 1.0)
 
 
 # ---- observed over expected ------------------------------------------------------------------------------------------
