@@ -34,7 +34,7 @@ def detect(
     """Run a detector over documents; offsets and labels are written, never text."""
     from workup import plugins
     from workup.corpora.formats.predictions import write_predictions
-    from workup.runs import RunDirectory, content_key
+    from workup.runs import RunDirectory, content_key, forget
     from workup.study import Study
     from workup.task import Budget
     from workup.tasks.sampling import sampled_ids
@@ -71,7 +71,7 @@ def detect(
             if answered
         ]
         write_predictions(answers, out)
-    _forget(place)
+    forget(place)
     refused = len(documents) - len(answers)
     count = sum(len(own) for _, own in answers)
     say(f"{out}: {count:,} spans in {len(answers):,} documents" + (f"; {refused:,} refused" if refused else ""))
@@ -109,10 +109,3 @@ def settings_of(pairs: list[str]) -> dict[str, Any]:
         except ValueError:
             found[name.strip()] = value
     return found
-
-
-def _forget(place: Path) -> None:
-    """The folder that let a stopped run go on is not needed any more."""
-    import shutil
-
-    shutil.rmtree(place, ignore_errors=True)
