@@ -11,6 +11,7 @@ import typer
 
 from workup.cli.common import command, emit, say, verdict_code
 from workup.cli.records import refuse_absent, runs_in
+from workup.cli.targets import check_folder
 from workup.cli.trusting import TrustStudy, study_for
 from workup.errors import InputError, RunError, WorkupError
 
@@ -165,8 +166,7 @@ def write_comparison(
     if documents:
         written["comparison-documents.jsonl"] = documents
     for name, text in written.items():
-        emit(text, str(folder / name))
-        (folder / name).chmod(0o600)
+        emit(text, str(folder / name), private=True)
     say(str(folder / "comparison.json"))
 
 
@@ -200,6 +200,7 @@ def plain_json(data: Any) -> str:
 
 
 def _make(folder: Path) -> None:
+    check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

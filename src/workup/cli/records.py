@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say
+from workup.cli.targets import check_folder
 from workup.cli.trusting import TrustStudy, study_for
 from workup.errors import StudyError
 
@@ -185,6 +186,7 @@ def _draw_each(held: Mapping[Path, Any], form: str, out: str | None) -> None:
             emit(found, None)
             continue
         folder = Path(out) / safe_name(names[place])
+        check_folder(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from workup.cli.common import VOICE, Progress, command, detail, say, verdict_code
+from workup.cli.targets import check_folder
 from workup.errors import RunError, WorkupError
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ def run_system(
     from workup.task import Budget
     from workup.validate import validate
 
+    check_folder(place)
     started, cpu = time.monotonic(), time.process_time()
     with RunDirectory.open(place, fresh=fresh) as directory, Progress() as progress:
         directory.log(f"study {study.name}, system {name or 'recorded'}, engine {study.engine}")

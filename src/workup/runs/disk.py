@@ -90,7 +90,7 @@ def replace_whole(path: Path, texts: Iterable[str | bytes], *, mode: int = 0o600
     """Put a file in place whole, by way of a temporary one in the same folder; answers its size in bytes.
 
     Only a regular file is replaced. The temporary one has a name that nobody can foresee and must be new, so that what
-    somebody put there before is neither followed nor lost. `mode` is lessened by the umask unless it is the owner's own.
+    somebody put there before is neither followed nor lost. `mode` is lessened by the umask unless it is 0600.
     """
     refuse_special(path)
     temporary = path.with_name(f".workup-{secrets.token_hex(8)}.tmp")  # cleared away by RunDirectory after a kill

@@ -1,4 +1,4 @@
-"""Which run directories this user made on this machine, and by which study: what a folder says of itself proves nothing.
+"""Which run directories this user made on this machine, and by which study: what a folder says of itself is no proof.
 
 A study names programs and Python objects, so running one that a received folder points to would run a stranger's code.
 Notes of the user's own runs are kept in the user's own state folder, one small file for each place; without them, as on
