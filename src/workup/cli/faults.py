@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from workup.errors import WorkupError, visible
+from workup.errors import visible
 
 EXIT_CODE = 70  # EX_SOFTWARE of sysexits.h
 _HOME = Path(__file__).resolve().parents[1]
@@ -101,7 +101,7 @@ def watched_threads() -> Iterator[list[BaseException]]:
     found: list[BaseException] = []
 
     def ended(thread: threading.ExceptHookArgs) -> None:
-        if thread.exc_value is not None and not isinstance(thread.exc_value, WorkupError):
+        if thread.exc_value is not None and not isinstance(thread.exc_value, SystemExit):  # a thread may end that way
             found.append(thread.exc_value)
 
     def unraisable(_: object) -> None:

@@ -28,7 +28,7 @@ def study_for(place: Path, *, given: Path | None, trusted: bool) -> Path:
     if trusted or made_here(place, named):
         return named
     raise RunError(
-        f"{visible(str(place))}: this folder was not made here, or not by you, and a study can run any code, so that "
-        f"'{visible(str(named))[:200]}', which it names, was not read. To fix: name your own copy with --study FILE, or, "
-        "where you trust whoever made the folder as you would trust a program of theirs, add --trust-study."
+        f"{visible(str(place))}: this folder was not made here, or not by you, and a study can run any code: "
+        f"'{visible(str(named))[:200]}', which it names, was not read. To fix: name your own copy with --study FILE; "
+        "or, where you trust whoever made the folder as you would trust a program of theirs, add --trust-study."
     )
