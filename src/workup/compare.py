@@ -87,7 +87,7 @@ def goals_of(task: str) -> Goals:
     >>> goals_of("risk")["brier"], goals_of("risk")["oe_ratio"], goals_of("spans")["leak_rate_document"]
     (('lower', None), ('target', 1.0), ('lower', None))
     """
-    found: Goals = plugins.find("tasks", task).goals
+    found: Goals = plugins.named_by_record("tasks", task).goals
     return found
 
 
@@ -150,7 +150,7 @@ def compare(
     if margin is not None and not (np.isfinite(margin) and margin > 0):
         raise InputError("a margin must be a positive number on the metric's own scale", got=f"{margin:g}")
     task = str(first.study.get("task"))
-    scales = getattr(plugins.find("tasks", task), "scales", {})
+    scales = getattr(plugins.named_by_record("tasks", task), "scales", {})
     shares = [name for name in metrics or headline_of(task) if scales.get(name) == "logit"]
     if margin is not None and margin >= 1 and shares:
         raise InputError(
@@ -173,7 +173,7 @@ def compare(
 
 def headline_of(task: str) -> Sequence[str]:
     """Metrics that a comparison judges together: those the task names, or all that have a better side."""
-    found = plugins.find("tasks", task)
+    found = plugins.named_by_record("tasks", task)
     named: Sequence[str] = getattr(found, "headline", ())
     return named or [metric for metric, (better, _) in found.goals.items() if better != "neither"]
 
@@ -181,7 +181,7 @@ def headline_of(task: str) -> Sequence[str]:
 def check_footing(first: Report, second: Report) -> None:
     """Two records are compared only where the same things were counted: a number under another policy is another
     number, even where its name and its slice are the same."""
-    footing = getattr(plugins.find("tasks", str(first.study.get("task"))), "footing", None)
+    footing = getattr(plugins.named_by_record("tasks", str(first.study.get("task"))), "footing", None)
     if footing is None:
         return
     held, other = footing(first), footing(second)

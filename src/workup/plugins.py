@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -46,6 +47,23 @@ def find(noun: str, name: str) -> Any:
     if name not in known:
         raise PluginError(f"'{name}' is not one of the installed {noun}; {near(name, known)}.")
     return known[name].load()
+
+
+def named_by_record(noun: str, name: str) -> Any:
+    """The object that a record or a pack names. A record is data: it never has code imported.
+
+    `package.module:Object` is found only where a study of the user's own has imported that module before.
+    """
+    if ":" not in name:
+        return find(noun, name)
+    module, _, attribute = name.partition(":")
+    found = vars(sys.modules[module]).get(attribute) if module in sys.modules else None
+    if not inspect.isclass(found):
+        raise PluginError(
+            f"the record names its {noun[:-1]} as code, '{visible(name[:60])}', and reading a record imports no code. "
+            f"To fix: if it is your own, install it under a name (an entry point of workup.{noun})."
+        )
+    return found
 
 
 def _load(noun: str, path: str) -> Any:

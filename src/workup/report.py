@@ -16,6 +16,7 @@ from typing import Any
 
 from workup.errors import ReportError, WorkupError, visible
 from workup.estimate import Estimate
+from workup.received import content_of, json_of
 from workup.report_schema import SCHEMA_VERSION, fault_in
 
 __all__ = ["Estimate", "LensResult", "Report", "Verdict", "canonical", "digest", "drawing_on"]
@@ -153,15 +154,16 @@ class Report:
     def read(cls, path: str | Path) -> Report:
         """Read a report.json, or the one inside a run directory."""
         file = Path(path)
-        if file.is_dir():
+        inside = file.is_dir()
+        if inside:
             file = file / "report.json"
         try:
-            record = json.loads(file.read_text(encoding="utf-8"))
+            record = json_of(content_of(file, linked=not inside))  # a link that was named is the user's own word
         except FileNotFoundError:
             raise ReportError(f"{file}: there is no report here. To fix: run the study first (workup run).") from None
         except OSError as error:
             raise ReportError(f"{file}: the report could not be read ({error.strerror}).") from None
-        except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, nested without end, numbers without end
+        except ValueError as error:  # not UTF-8, not JSON, nested without end, numbers without end
             raise ReportError(f"{file}: not a report.json ({error.__class__.__name__}).") from None
         if not isinstance(record, dict):
             raise ReportError(f"{file}: a report is a JSON object; got {type(record).__name__}.")

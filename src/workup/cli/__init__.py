@@ -6,22 +6,60 @@ import sys
 
 
 def main() -> None:
-    """Entry point of `workup`: an error of ours is one message and exit code 2, never a traceback (unless --debug)."""
-    from workup.cli.app import app
+    """Entry point of `workup`: whatever happens ends in an exit code and at most one message, never in a traceback.
+
+    An error of ours is exit code 2, what nobody foresaw is 70; --debug names a file with the traceback of either.
+    """
+    from workup.cli.faults import EXIT_CODE, watched_threads
+    from workup.cli.streams import guarded_streams
+
+    with guarded_streams(), watched_threads() as threads:
+        try:
+            code = _ended(threads)
+        except BaseException as error:  # while it told of another: out of memory, or stopped once more
+            code = 130 if isinstance(error, KeyboardInterrupt) else EXIT_CODE
+    raise SystemExit(code)
+
+
+def _ended(threads: list[BaseException]) -> int:
+    """Run the command and answer its exit code, with all that was said flushed."""
+    from workup.cli.faults import Unforeseen, code_of, kept_traceback, told
     from workup.errors import WorkupError, visible
 
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that lacks a character shows its number and not a traceback
-            stream.reconfigure(errors="backslashreplace")
+    debug = "--debug" in sys.argv
     try:
-        app(prog_name="workup")
+        code = _called()
+        if threads and code != 2:  # a verdict that rests on the work of a thread that broke is none
+            raise Unforeseen(threads[0])
+        sys.stdout.flush()
+        return code
     except WorkupError as error:
-        if "--debug" in sys.argv:
-            raise
-        sys.stderr.write("\n".join(map(visible, f"workup: {error}".split("\n"))) + "\n")
-        raise SystemExit(2) from None
-    except BrokenPipeError:
-        raise SystemExit(0) from None
+        message = "\n".join(map(visible, f"workup: {error}".split("\n"))) + "\n"
+        sys.stderr.write(message + (kept_traceback(error) if debug else ""))
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("workup: stopped.\n")
+        return 130
+    except Unforeseen as carried:
+        sys.stderr.write(told(carried.error, debug=debug))
+        return code_of(carried.error)
+    except BaseException as error:  # SystemExit too: no code of ours ends that way
+        sys.stderr.write(told(error, debug=debug))
+        return code_of(error)
+
+
+def _called() -> int:
+    import typer
+
+    from workup.cli.app import app
+
+    usage_error = typer.BadParameter.__mro__[2]  # click's own, or that of typer's copy of it
+    try:
+        code = app(prog_name="workup", standalone_mode=False)
+    except usage_error as error:  # type: ignore[misc]
+        error.show()
+        return 2
+    return code if isinstance(code, int) else 0
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     epilog="Exit codes: 0 all well; 1 a gate or self-test failed, or verify found a difference; 2 bad input or usage; "
-    "3 no gate failed but some are unsure or not assessed.",
+    "3 no gate failed but some are unsure or not assessed; 70 an error that nobody foresaw.",
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import sys
@@ -13,7 +12,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from workup.errors import InputError
+from workup.cli.faults import Unforeseen, raised_here
+from workup.errors import InputError, WorkupError
 
 QUIET_SECONDS = 2.0  # anything longer shows progress
 
@@ -36,7 +36,7 @@ def command(app: typer.Typer, *, name: str, example: str) -> Callable[[Callable[
         flags = {
             "quiet": ("--quiet", "Say only what was asked for"),
             "verbose": ("--verbose", "Say more about what is done"),
-            "debug": ("--debug", "Show the traceback of an error"),
+            "debug": ("--debug", "Write the traceback of an error to a file of your own, and name it"),
         }
         own = inspect.signature(function)
         hints = get_type_hints(function, include_extras=True)
@@ -61,6 +61,12 @@ def command(app: typer.Typer, *, name: str, example: str) -> Callable[[Callable[
                     "workup: stopped. What was answered so far is kept; the same command goes on from there.\n"
                 )
                 raise typer.Exit(130) from None
+            except WorkupError:
+                raise
+            except BaseException as error:  # here, because typer would make exit code 1 of some, which is a verdict
+                if isinstance(error, typer.Exit) and raised_here(error):
+                    raise
+                raise Unforeseen(error) from error
 
         parameters = [p.replace(annotation=hints.get(p.name, p.annotation)) for p in own.parameters.values()]
         wrapped.__signature__ = own.replace(parameters=[*parameters, *extra])  # type: ignore[attr-defined]
@@ -86,8 +92,11 @@ def detail(message: str) -> None:
 def emit(text: str | bytes, target: str | None, *, private: bool = False) -> None:
     """Write a result: text to standard output for None, UTF-8 data for "-", else a file, whole or not at all.
 
-    A private file is for its owner alone, because it holds text of patients.
+    A private file is for its owner alone, because it holds text of patients. Where something else than a regular file
+    stands, nothing is written.
     """
+    from workup.runs.disk import replace_whole
+
     if target == "-" and hasattr(sys.stdout, "buffer"):
         sys.stdout.flush()
         sys.stdout.buffer.write(_bytes(text))
@@ -96,17 +105,13 @@ def emit(text: str | bytes, target: str | None, *, private: bool = False) -> Non
         sys.stdout.write(text if isinstance(text, str) else text.decode(errors="replace"))
         return
     assert target is not None
-    path = Path(target)
-    part = path.with_name(path.name + ".part")
     try:
-        part.touch(mode=0o600 if private else 0o666)
-        part.write_bytes(_bytes(text))
-        part.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink()
+        replace_whole(Path(target), [_bytes(text)], mode=0o600 if private else 0o666)
+    except (OSError, ValueError) as error:  # ValueError: a target such as / has no name
         raise InputError(
-            "the output must be a place that can be written", where=target, got=error.strerror or ""
+            "the output must be a place that can be written",
+            where=target,
+            got=getattr(error, "strerror", None) or "a name that no file can have",
         ) from None
 
 

@@ -11,6 +11,8 @@ import typer
 
 from workup.cli.common import command, emit, say, verdict_code
 from workup.cli.records import refuse_absent, runs_in
+from workup.cli.targets import check_folder
+from workup.cli.trusting import TrustStudy, study_for
 from workup.errors import InputError, RunError, WorkupError
 
 if TYPE_CHECKING:
@@ -46,20 +48,27 @@ def compare(
         Path | None, typer.Option("-o", "--out", help="Folder to write comparison.json and its forms for reading to")
     ] = None,
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided margins do not fail")] = False,
+    study: Annotated[
+        Path | None, typer.Option(help="Study file of the runs, where they were moved or came from elsewhere")
+    ] = None,
+    trust_study: TrustStudy = False,
     json: Annotated[str | None, typer.Option(help="Write the comparison here; - for standard output")] = None,
 ) -> None:
     """Compare every report with the first: what improved, what regressed, and what cannot be told apart.
 
-    With --margin the exit code is 1 where one is worse by more than the margin, and 3 where that is undecided.
+    With --margin the exit code is 1 where one is worse by more than the margin, and 3 where that is undecided. Runs are
+    paired by row where their study may be read again: your own here, one that you name, or one that you trust.
     """
     from workup.reports import comparison as drawn
 
-    places = [found for record in records for found in _places(record)]
+    read = [_places(record) for record in records]
+    places = [place for found in read for place in found]  # one may be named twice, to be held against itself
     if len(places) < 2:
         raise InputError("a comparison needs two reports or more", got=str(len(places)))
     if out is not None:
         _make(out)
-    found = compared(places, margin=margin, metrics=metric or ())
+    studies = {place: study or file for found in read for place, file in found.items()}
+    found = compared(places, studies=studies, trusted=trust_study, margin=margin, metrics=metric or ())
     tell: Callable[[str], object] = say if json == "-" else typer.echo
     for comparison in found:
         for line in lines(comparison):
@@ -74,12 +83,24 @@ def compare(
     raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
 
 
-def compared(places: Sequence[Path], *, margin: float | None = None, metrics: Sequence[str] = ()) -> list[Comparison]:
-    """Every run held against the first."""
-    return [_compared(places[0], other, margin=margin, metrics=metrics) for other in places[1:]]
+def compared(
+    places: Sequence[Path],
+    *,
+    studies: Mapping[Path, Path | None],
+    trusted: bool = False,
+    margin: float | None = None,
+    metrics: Sequence[str] = (),
+) -> list[Comparison]:
+    """Every run held against the first; `studies` are the files that the user named for them."""
+
+    def study(place: Path) -> Path:
+        folder = place if place.is_dir() else place.parent
+        return study_for(folder, given=studies.get(place) or studies.get(folder), trusted=trusted)
+
+    return [_compared(places[0], other, study=study, margin=margin, metrics=metrics) for other in places[1:]]
 
 
-def contrasted(places: Sequence[Path], tags: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+def contrasted(places: Sequence[Path], tags: Sequence[Mapping[str, str]], *, study: Path) -> list[dict[str, Any]]:
     """Kinds of systems held against one another, where they carry tags and all answered the same cases."""
     from workup.cli.rows_again import rows_of
     from workup.compare import headline_of
@@ -89,7 +110,7 @@ def contrasted(places: Sequence[Path], tags: Sequence[Mapping[str, str]]) -> lis
     if not any(tags):
         return []
     reports = [Report.read(place) for place in places]
-    rows = [rows_of(place, report) for place, report in zip(places, reports, strict=True)]
+    rows = [rows_of(place, report, study=lambda _: study) for place, report in zip(places, reports, strict=True)]
     if len({one.corpus.get("sha256") for one in reports}) > 1 or len({one.scores.n_patients for one in rows}) > 1:
         return []
     names = headline_of(str(reports[0].study.get("task")))
@@ -145,8 +166,7 @@ def write_comparison(
     if documents:
         written["comparison-documents.jsonl"] = documents
     for name, text in written.items():
-        emit(text, str(folder / name))
-        (folder / name).chmod(0o600)
+        emit(text, str(folder / name), private=True)
     say(str(folder / "comparison.json"))
 
 
@@ -180,6 +200,7 @@ def plain_json(data: Any) -> str:
 
 
 def _make(folder: Path) -> None:
+    check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -189,13 +210,13 @@ def _make(folder: Path) -> None:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _places(record: Path) -> list[Path]:
-    """Runs to compare: of a record, of a folder of several systems' runs, or of their study."""
+def _places(record: Path) -> dict[Path, Path | None]:
+    """Runs to compare: of a record, of a folder of several systems' runs, or of their study, which is then known."""
     if record.suffix in (".yaml", ".yml") and record.is_file():
-        return _of_study(record)
+        return dict.fromkeys(_of_study(record), record)
     held = runs_in(record)
     refuse_absent(held, record, remedy="run the study again, or name the runs to compare one by one")
-    return list(held)
+    return dict.fromkeys(held)
 
 
 def _of_study(file: Path) -> list[Path]:
@@ -220,7 +241,9 @@ def _of_study(file: Path) -> list[Path]:
     return [folder / safe_name(name) for name in names]
 
 
-def _compared(first: Path, second: Path, *, margin: float | None, metrics: Sequence[str]) -> Comparison:
+def _compared(
+    first: Path, second: Path, *, study: Callable[[Path], Path], margin: float | None, metrics: Sequence[str]
+) -> Comparison:
     """Paired where both runs can be read again and answered the same cases, else from the records alone."""
     from workup import compare as comparing
     from workup.cli.rows_again import paired_runs
@@ -232,7 +255,7 @@ def _compared(first: Path, second: Path, *, margin: float | None, metrics: Seque
     if old.corpus.get("sha256") == new.corpus.get("sha256") and old.study.get("task") == new.study.get("task"):
         comparing.check_footing(old, new)
         try:
-            pair = paired_runs(first, old, second, new)
+            pair = paired_runs(first, old, second, new, study=study)
             notes += pair.notes
         except WorkupError as error:
             # Said here and not in the record, which must not hold the paths of this machine.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,8 @@ import typer
 
 from workup.cli import corpus_making
 from workup.cli.common import command, emit, say
+from workup.cli.targets import check_target, said
+from workup.received import is_folder
 
 _OFFSETS = "How IN counts offsets: codepoint, utf16 or byte, with -inclusive behind it where ends are inclusive"
 _TRIM = "titles: cut leading titles (Mr., Dr.) from every span"
@@ -71,6 +74,8 @@ def generate(
     from workup import plugins
     from workup.cli.common import Progress
 
+    if os.path.lexists(out) and not is_folder(out):
+        check_target(str(out))
     asked: dict[str, object] = {
         "plan": None if plan is None else _plan(plan),
         "length": length,
@@ -89,7 +94,8 @@ def generate(
     with Progress() as progress:
         taken = inspect.signature(planted.write).parameters
         ways = {"workers": workers, "watch": progress}
-        paths = planted.write(out, **{name: way for name, way in ways.items() if name in taken})
+        with said(out):
+            paths = planted.write(out, **{name: way for name, way in ways.items() if name in taken})
     for path in paths:
         say(str(path))
 

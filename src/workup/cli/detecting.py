@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from workup.cli.common import Progress, command, say
+from workup.cli.targets import check_folder, check_target, said
 from workup.errors import InputError
 
 
@@ -34,13 +35,14 @@ def detect(
     """Run a detector over documents; offsets and labels are written, never text."""
     from workup import plugins
     from workup.corpora.formats.predictions import write_predictions
-    from workup.runs import RunDirectory, content_key
+    from workup.runs import RunDirectory, content_key, forget
     from workup.study import Study
     from workup.task import Budget
     from workup.tasks.sampling import sampled_ids
     from workup.tasks.spans.documents import Span
     from workup.validate import Opener
 
+    check_target(str(out))
     documents = list(_documents(source))
     if sample is not None:
         chosen = sampled_ids(((d.id, d.type or "") for d in documents), sample, seed=seed)
@@ -54,6 +56,7 @@ def detect(
     corpus = task.read(study, documents)
     engine = plugins.make("engines", "serial", {}, where="engine", context={"workers": 1})
     place = out.with_name(out.name + ".unfinished")
+    check_folder(place)
     with RunDirectory.open(place) as directory, Progress() as progress:
         log = directory.outputs(content_key(opener.key(), corpus.shown_sha256 or corpus.sha256, "spans"), "detect")
         outputs = task.run(opener, corpus, engine, log, progress, budget=Budget(max_calls, max_cost, say))
@@ -70,8 +73,9 @@ def detect(
             for document, own, answered in zip(documents, by_document, found.answered, strict=True)
             if answered
         ]
-        write_predictions(answers, out)
-    _forget(place)
+        with said(out):
+            write_predictions(answers, out)
+    forget(place)
     refused = len(documents) - len(answers)
     count = sum(len(own) for _, own in answers)
     say(f"{out}: {count:,} spans in {len(answers):,} documents" + (f"; {refused:,} refused" if refused else ""))
@@ -109,10 +113,3 @@ def settings_of(pairs: list[str]) -> dict[str, Any]:
         except ValueError:
             found[name.strip()] = value
     return found
-
-
-def _forget(place: Path) -> None:
-    """The folder that let a stopped run go on is not needed any more."""
-    import shutil
-
-    shutil.rmtree(place, ignore_errors=True)

@@ -101,7 +101,7 @@ def judged(report: Report, rules: Sequence[str], baseline: Report | None) -> tup
             got="none given, and none in the study of this report",
             remedy='give one, such as --rule "auroc.low >= 0.75", or write them under gates: in the study',
         )
-    known = plugins.find("tasks", task).metric_names
+    known = plugins.named_by_record("tasks", task).metric_names
     gates = [Gate.parse(rule, known=known, task=task) for rule in chosen]
     return judge(
         gates,

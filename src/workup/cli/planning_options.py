@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as jsons
 import os
 import tempfile
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ import typer
 from workup.cli.common import emit, say
 from workup.cli.targets import check_target
 from workup.errors import InputError
+from workup.received import content_of, json_of
 
 if TYPE_CHECKING:
     from workup.lenses.plans import Group
@@ -107,7 +107,7 @@ def _check_folder(folder: Path) -> None:
     if not record.is_file():
         return
     try:
-        task = jsons.loads(record.read_text(encoding="utf-8"))["study"]["task"]
+        task = json_of(content_of(record))["study"]["task"]
     except (OSError, ValueError, KeyError, TypeError):
         task = None
     if task != "plan":
@@ -122,13 +122,16 @@ def _check_folder(folder: Path) -> None:
 def _write(report: Report, folder: Path) -> None:
     """The record and its pages, all of them or none: made beside the folder, then moved into it."""
     from workup.cli.records import render
+    from workup.runs.disk import refuse_special
 
     made = {"report.json": report.to_json(), "report.html": render(report, "html"), "report.md": render(report, "md")}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file in made:
-            if (folder / file).is_dir():
-                raise IsADirectoryError(0, f"'{file}' in it is a folder")
+            try:
+                refuse_special(folder / file)
+            except OSError as error:
+                raise OSError(error.errno, f"'{file}' in it is {error.strerror}") from None
         with tempfile.TemporaryDirectory(dir=folder, prefix=".plan-") as part:
             for file, content in made.items():
                 (Path(part) / file).write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -173,7 +173,7 @@ def _pooled(
     from workup.report import Report
 
     first = packs[0].record if packs else None
-    chosen = plugins.find("tasks", task if first is None else str(first["task"]))
+    chosen = plugins.named_by_record("tasks", task if first is None else str(first["task"]))
     levels = (0.95,) if first is None else tuple(first["settings"]["levels"])
     result = pool_sites(
         evidence,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say
+from workup.cli.targets import check_folder
+from workup.cli.trusting import TrustStudy, study_for
 from workup.errors import StudyError
 
 
@@ -70,10 +73,13 @@ def runs_in(record: Path, *, system: str | None = None) -> dict[Path, Any]:
     `system` picks one by its name.
     """
     from workup.errors import InputError, near
+    from workup.received import is_folder
     from workup.report import Report
 
-    alone = not record.is_dir() or (record / "report.json").exists()
-    places = [record] if alone else [file.parent for file in sorted(record.glob("*/report.json"))] or [record]
+    alone = not record.is_dir() or os.path.lexists(record / "report.json")
+    # A link in the folder may lead out of it: it is no run of it.
+    inner = () if alone else (folder for folder in sorted(record.iterdir()) if is_folder(folder))
+    places = [folder for folder in inner if os.path.lexists(folder / "report.json")] or [record]
     found = {place: Report.read(place) for place in places}
 
     def order(place: Path) -> int:
@@ -180,6 +186,7 @@ def _draw_each(held: Mapping[Path, Any], form: str, out: str | None) -> None:
             emit(found, None)
             continue
         folder = Path(out) / safe_name(names[place])
+        check_folder(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -191,17 +198,23 @@ def _draw_each(held: Mapping[Path, Any], form: str, out: str | None) -> None:
 
 def verify(
     directory: Annotated[Path, typer.Argument(help="Run directory")],
-    study: Annotated[Path | None, typer.Option(help="Study file, when it was moved since the run")] = None,
+    study: Annotated[
+        Path | None, typer.Option(help="Study file, when it was moved since the run or the folder came from elsewhere")
+    ] = None,
+    trust_study: TrustStudy = False,
     tolerance: Annotated[
         float | None, typer.Option(help="Largest difference of any number; byte for byte when absent")
     ] = None,
 ) -> None:
-    """Score the recorded outputs again and compare with the record; exit 1 where they differ."""
+    """Score the recorded outputs again and compare with the record; exit 1 where they differ.
+
+    That runs the study, which may name any code: of a folder that you did not make here, only where you say so.
+    """
     from workup.cli.running import again
     from workup.report import Report
 
     held = Report.read(directory)
-    fresh = again(directory, held, study)
+    fresh = again(directory, held, study_for(directory, given=study, trusted=trust_study))
     differences = list(_differences(held.as_dict(), fresh.as_dict(), "", tolerance))
     differences = (
         [line for line in differences if not line.startswith("sha256")] if tolerance is not None else differences

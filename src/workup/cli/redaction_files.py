@@ -7,14 +7,18 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workup.cli.targets import said
 from workup.errors import InputError
+from workup.received import is_file, is_folder
 
 if TYPE_CHECKING:
     from workup.tasks.spans.documents import Document
@@ -179,6 +183,13 @@ def check_place(out: Path, *, several: bool, sources: Sequence[Path]) -> None:
             raise InputError(
                 "the output must be another place than the input", where=str(out), remedy="name a new file or folder"
             )
+    if os.path.lexists(out) and not (is_file(out) or is_folder(out)):
+        raise InputError(
+            "the output must be a file or a folder",
+            where=str(out),
+            got="a link, which is not followed" if out.is_symlink() else "something else",
+            remedy="name the place itself; - is standard output",
+        )
     if several and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(
             "a new or empty folder was expected for several files", where=str(out), got="something that is there"
@@ -196,8 +207,8 @@ def write_files(files: Mapping[str, bytes], out: Path, *, several: bool) -> None
         if not several:
             replace_whole(out, [next(iter(files.values()))])
             return
-        waiting = out.with_name(f".{out.name.lstrip('.')}.tmp")
-        shutil.rmtree(waiting, ignore_errors=True)
+        room = Path(tempfile.mkdtemp(prefix=".workup-", dir=out.parent))  # 0700, under a name that nobody can foresee
+        waiting = room / "new"
         try:
             waiting.mkdir(mode=0o700)
             for name, content in files.items():
@@ -207,17 +218,5 @@ def write_files(files: Mapping[str, bytes], out: Path, *, several: bool) -> None
             if out.exists():
                 out.rmdir()
             waiting.replace(out)
-        except BaseException:
-            shutil.rmtree(waiting, ignore_errors=True)
-            raise
-
-
-@contextlib.contextmanager
-def said(path: Path) -> Iterator[None]:
-    """What the file system refuses, in words."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(
-            "a place that can be written was expected", where=str(path), got=error.strerror or type(error).__name__
-        ) from None
+        finally:
+            shutil.rmtree(room, ignore_errors=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workup.cli.common import say
-from workup.cli.redaction_files import Source, invented_before, said
+from workup.cli.redaction_files import Source, invented_before
+from workup.cli.targets import said
 from workup.errors import InputError, visible
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workup.cli.common import emit, say
-from workup.cli.redaction_files import RECORD, Source, record_path, said, write_files
+from workup.cli.redaction_files import RECORD, Source, record_path, write_files
+from workup.cli.targets import said
 
 if TYPE_CHECKING:
     from workup.deid.redaction import Redacted, Settings

@@ -138,8 +138,10 @@ def score(
 
 
 def _check_new(out: Path) -> None:
+    from workup.cli.targets import check_folder
     from workup.errors import InputError
 
+    check_folder(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(
             "a new or empty folder was expected, since answers belong to one queue",
@@ -252,10 +254,11 @@ def _write_for_reviewers(out: Path, found: Queue, batches: Callable[[], Any], st
 def _read(folder: Path) -> Queue:
     from workup.corpora.formats.json_text import lines, open_binary, value_of
     from workup.errors import InputError
+    from workup.received import is_file
     from workup.tasks.spans.review.queue import Queue
 
     header = folder / _HEADER
-    if not header.is_file():
+    if not is_file(header) or not is_file(folder / _ITEMS):
         raise InputError(
             "the folder of a review queue was expected", where=str(folder), got="none", remedy="check the path"
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workup.errors import RunError
+from workup.received import is_folder
 
 if TYPE_CHECKING:
     from workup.estimate import Draws
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from workup.report import Report
     from workup.scores import Scores
     from workup.study import Study
+
+StudyOf = Callable[[Path], Path]
 
 # Fields of a study that may change after a run without changing its rows.
 _BESIDE = ("name", "systems", "gates", "report", "baseline", "lenses", "sites", "split", "intended_settings")
@@ -39,11 +42,14 @@ class PairedRuns:
     tables: dict[str, Any] | None = None
 
 
-def paired_runs(first: Path, old: Report, second: Path, new: Report) -> PairedRuns:
-    """Both runs on the rows both answered: by the task's own pairing, or by the numbers of their rows."""
+def paired_runs(first: Path, old: Report, second: Path, new: Report, *, study: StudyOf) -> PairedRuns:
+    """Both runs on the rows both answered: by the task's own pairing, or by the numbers of their rows.
+
+    `study` says which study file to read again for a run directory, or refuses.
+    """
     from workup.compare import compare_scores
 
-    mine, theirs = rows_of(first, old), rows_of(second, new)
+    mine, theirs = (rows_of(place, held, study=study) for place, held in ((first, old), (second, new)))
     if hasattr(mine.task, "paired"):
         return _by_task(mine, theirs)
     shared, of_second = _shared(mine, theirs)
@@ -102,28 +108,25 @@ def _draws(study: Study, scores: Scores) -> Draws:
     return Draws(study.seed, study.bootstrap.replicates, strata(study, scores))
 
 
-def rows_of(place: Path, held: Report) -> Rows:
+def rows_of(place: Path, held: Report, *, study: StudyOf) -> Rows:
     """The rows of a run directory, or an error that says why they cannot be had any more."""
     from workup import plugins
     from workup.cli.running import Unasked, load
-    from workup.runs import RunDirectory, Unrecorded, study_of
+    from workup.runs import RunDirectory, Unrecorded
     from workup.task import Budget
     from workup.validate import Opener, output_log
 
     place = place if place.is_dir() else place.parent
-    study_file = study_of(place)
-    if study_file is None:
-        raise RunError(f"{place}: a report alone holds no rows, and it is not said which study made it.")
-    study = load(study_file, sample=(held.study.get("corpus") or {}).get("sample"))
-    _check_study(study, held, place)
-    task = plugins.find("tasks", study.task)()
-    opener = Opener(study, str(held.system["name"]) if study.systems else None)
+    plan = load(study(place), sample=_sample(held, place))
+    _check_study(plan, held, place)
+    task = plugins.find("tasks", plan.task)()
+    opener = Opener(plan, str(held.system["name"]) if plan.systems else None)
     if opener.identity() != dict(held.system):
         raise RunError(f"{place}: the system is no longer the one of the report.")
-    corpus = task.read(study)
+    corpus = task.read(plan)
     if getattr(opener(), "recorded", False):
         outputs = task.run(opener, corpus, Unasked(), Unrecorded(), _silent, budget=Budget())
-    elif not any((place / "outputs").glob("*.jsonl")):
+    elif not is_folder(place / "outputs") or not any((place / "outputs").glob("*.jsonl")):
         raise RunError(f"{place}: its outputs were removed.")
     else:
         with RunDirectory.open(place) as run:
@@ -131,8 +134,17 @@ def rows_of(place: Path, held: Report) -> Rows:
     scores = task.scores(corpus, outputs)
     if corpus.as_dict()["sha256"] != held.corpus["sha256"]:  # known once the corpus was read
         raise RunError(f"{place}: the corpus is no longer the one of the report.")
-    metrics = task.metrics(scores, study)
-    return Rows(study, task, scores, task.compared(metrics, study) if hasattr(task, "compared") else metrics)
+    metrics = task.metrics(scores, plan)
+    return Rows(plan, task, scores, task.compared(metrics, plan) if hasattr(task, "compared") else metrics)
+
+
+def _sample(held: Report, place: Path) -> int | None:
+    """How many cases were drawn, as the record says."""
+    corpus = held.study.get("corpus")
+    sample = corpus.get("sample") if isinstance(corpus, dict) else None
+    if sample is None or (isinstance(sample, int) and not isinstance(sample, bool) and sample > 0):
+        return sample
+    raise RunError(f"{place}: the record does not say how many cases were sampled in the form that Workup writes.")
 
 
 def _check_study(study: Study, held: Report, place: Path) -> None:

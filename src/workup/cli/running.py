@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from workup.cli.common import VOICE, Progress, command, detail, say, verdict_code
+from workup.cli.targets import check_folder
 from workup.errors import RunError, WorkupError
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def run(
             typer.echo(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})")
         outcomes += [verdict.outcome for verdict in report.verdicts]
     if len(names) > 1:
-        _compare(plan, directory, [directory / safe_name(str(name)) for name in names])
+        _compare(plan, study, directory, [directory / safe_name(str(name)) for name in names])
     raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
 
 
@@ -126,9 +127,11 @@ def run_system(
     """Validate one system of a study into a run directory; the record is kept whatever becomes of its drawings."""
     from workup.report import Report
     from workup.runs import RunDirectory
+    from workup.runs.made_here import remember
     from workup.task import Budget
     from workup.validate import validate
 
+    check_folder(place)
     started, cpu = time.monotonic(), time.process_time()
     with RunDirectory.open(place, fresh=fresh) as directory, Progress() as progress:
         directory.log(f"study {study.name}, system {name or 'recorded'}, engine {study.engine}")
@@ -145,6 +148,7 @@ def run_system(
         directory.write("report.json", report.to_json())
         measured = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - cpu}
         directory.timings({**measured, **_host(study), "study_file": os.path.relpath(file.resolve(), place.resolve())})
+        remember(place, file)
         directory.log(f"{report.corpus['n_cases']} cases, {report.corpus['n_patients']} patients")
         for result in report.results.values():
             undecided = sum(e.status != "ok" for e in result.estimates)
@@ -179,14 +183,16 @@ def _draw(report: Report, forms: Sequence[str], directory: RunDirectory) -> None
         )
 
 
-def _compare(study: Study, directory: Path, places: list[Path]) -> None:
+def _compare(study: Study, file: Path, directory: Path, places: list[Path]) -> None:
     """Every system against the first, paired by row, beside their runs."""
     from workup.cli.comparing import compared, contrasted, tag_lines, write_comparison
 
-    tags = contrasted(places, [part.tags for part in study.systems])
+    tags = contrasted(places, [part.tags for part in study.systems], study=file)
     for line in tag_lines(tags):
         typer.echo(line)
-    write_comparison(compared(places), directory, forms=study.report.formats, tags=tags)
+    write_comparison(
+        compared(places, studies=dict.fromkeys(places, file)), directory, forms=study.report.formats, tags=tags
+    )
 
 
 def _host(study: Study) -> dict[str, Any]:
@@ -202,14 +208,11 @@ def _host(study: Study) -> dict[str, Any]:
     return {**facts, "machine": platform.machine(), "platform": platform.system()}
 
 
-def again(directory: Path, held: Report, study: Path | None) -> Report:
+def again(directory: Path, held: Report, study: Path) -> Report:
     """The report of a run directory made anew from its recorded outputs, without asking the system again."""
-    from workup.runs import RunDirectory, study_of
+    from workup.runs import RunDirectory
     from workup.validate import validate
 
-    study = study or study_of(directory)
-    if study is None:
-        raise RunError(f"{directory}: it is not said which study made this run. To fix: give --study.")
     plan = load(study).model_copy(update={"engine": "workup.cli.running:Unasked"})
     name = str(held.system["name"]) if plan.systems else None
     with RunDirectory.open(directory) as opened, Progress() as progress:

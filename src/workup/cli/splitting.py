@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say
-from workup.cli.targets import check_target
+from workup.cli.targets import check_folder, check_target
 from workup.errors import InputError
+from workup.received import content_of, is_file, json_of
 
 if TYPE_CHECKING:
     from workup.splits import Split
@@ -200,18 +201,17 @@ def _cells(column: Any) -> list[str]:
 
 def _check_folder(out: Path) -> None:
     """Only a new folder, an empty one, or one that an earlier split wrote is written to."""
+    check_folder(out)
     if not out.exists():
         return
-    if not out.is_dir():
-        raise InputError("the output must be a folder", where=str(out), got="a file", remedy="name another folder")
     inside = {item.name for item in out.iterdir()}
     if not inside:
         return
-    ours = inside <= set(_FILES)
+    ours = inside <= set(_FILES) and all(is_file(out / name) for name in inside)
     if ours:
         try:
-            ours = jsons.loads((out / _RECORD).read_text(encoding="utf-8")).get("kind") == "split"
-        except (OSError, ValueError, AttributeError, RecursionError):
+            ours = json_of(content_of(out / _RECORD)).get("kind") == "split"
+        except (OSError, ValueError, AttributeError):
             ours = False
     if not ours:
         raise InputError(

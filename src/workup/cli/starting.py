@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workup.cli.common import command, emit, say
+from workup.cli.targets import check_folder
 from workup.errors import InputError
 
 if TYPE_CHECKING:
@@ -79,11 +80,17 @@ def _study(task: str, directory: Path) -> None:
 
     if task not in _TASKS:
         raise InputError("the kind of system must be one of " + ", ".join(_TASKS), got=f"'{task}'")
+    check_folder(directory)
     if directory.exists() and any(directory.iterdir()):
         raise InputError("the folder must be new or empty", where=str(directory), remedy="name another folder")
-    directory.mkdir(parents=True, exist_ok=True)
     kind, name = _MADE[task]
-    plugins.find("generators", kind)(_SIZES[task], seed=1).write(directory / name)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        plugins.find("generators", kind)(_SIZES[task], seed=1).write(directory / name)
+    except OSError as error:
+        raise InputError(
+            "the folder must be one that can be written", where=str(directory), got=error.strerror or "an error"
+        ) from None
     template = files("workup.cli").joinpath("templates", f"{task}.yaml").read_text(encoding="utf-8")
     emit(template, str(directory / "study.yaml"))
 

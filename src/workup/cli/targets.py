@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from workup.errors import InputError
+from workup.received import is_folder
+from workup.runs.disk import refuse_special
+
+
+def check_folder(out: Path | None) -> None:
+    """Refuse a folder to write to that is a link, which could lead anywhere, or no folder at all."""
+    if out is not None and os.path.lexists(out) and not is_folder(out):
+        raise InputError(
+            "the output must be a folder",
+            where=str(out),
+            got="a link, which is not followed" if out.is_symlink() else "a file",
+            remedy="name the folder itself",
+        )
 
 
 def check_target(target: str | None, *, out: Path | None = None) -> None:
     """Refuse a file that could not be written; None and "-" are no files, and `out` is a folder yet to be made."""
+    check_folder(out)
     if target in (None, "-"):
         return
     assert target is not None
@@ -17,14 +33,25 @@ def check_target(target: str | None, *, out: Path | None = None) -> None:
     folder = path.parent
     if out is not None and folder.resolve() == out.resolve():
         return
-    wrong = (
-        "a folder"
-        if path.is_dir()
-        else "no such folder"
-        if not folder.is_dir()
-        else ""
-        if os.access(folder, os.W_OK)
-        else "a folder that may not be written to"
-    )
+    wrong = ""
+    try:
+        refuse_special(path)
+    except OSError as error:
+        wrong = error.strerror or type(error).__name__
+    if not wrong and not folder.is_dir():
+        wrong = "no such folder"
+    if not wrong and not os.access(folder, os.W_OK):
+        wrong = "a folder that may not be written to"
     if wrong:
         raise InputError("the output must be a place that can be written", where=target, got=wrong)
+
+
+@contextlib.contextmanager
+def said(path: Path) -> Iterator[None]:
+    """What the file system refuses, in words."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            "a place that can be written was expected", where=str(path), got=error.strerror or type(error).__name__
+        ) from None

@@ -38,7 +38,7 @@ def make_pack(
     ('North', 11, True)
     """
     _check(report, site, k)
-    scales = plugins.find("tasks", report.study["task"]).scales
+    scales = plugins.named_by_record("tasks", report.study["task"]).scales
     settings, columns = _settings(report)
     evidence = _evidence(report, site, scales)
     crossings = [tuple(pair) for pair in settings["intersections"]]

@@ -1,8 +1,13 @@
-"""The folder of a run: its outputs, the reports beside them, and what may be removed from it."""
+"""The folder of a run: its outputs, the reports beside them, and what may be removed from it.
+
+The folder may have come from somebody else. Whatever its files say, no link in it is followed, and only regular files
+under names that a run gives are ever read or removed.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -14,6 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from workup.errors import RunError
+from workup.received import content_of, is_file, is_folder, json_of
 from workup.report import canonical
 from workup.runs.disk import LOCK, Lock, make_folder, private, replace_whole, said_in_words, write_all
 from workup.runs.outputs import Outputs
@@ -23,8 +29,13 @@ _IGNORE = ".gitignore"
 _OUTPUTS = "outputs"
 _COMPARED = "comparison-documents.jsonl"
 _DETAILS = "details.jsonl"
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _LOGGED = (_DETAILS, "timings.json", "run.log")
+_FORM = r"report(-copy|-flat)?\.(json|html|md|txt|pdf|safety-card)"
+_WRITTEN = re.compile(rf"{_FORM}|timings\.json|details\.jsonl")  # what write() writes, and --fresh may remove
+_ANSWERED = re.compile(r"[A-Za-z0-9_.-]+-[0-9a-f]{12}\.jsonl")  # in outputs/
+# Temporary files of a process that was killed while it wrote: by their names now, and by those of earlier versions.
+_LEFT_OVER = re.compile(rf"\.workup-[0-9a-f]{{16}}\.tmp|\.({_WRITTEN.pattern}|workup|gitignore)\.tmp")
+_LARGEST = 16 * 2**20  # bytes of timings.json or of the marker
 
 
 def content_key(*parts: Any) -> str:
@@ -71,13 +82,12 @@ class RunDirectory:
         return run
 
     def _prepare(self, *, fresh: bool) -> None:
-        for left_over in self.path.glob(".*.tmp"):  # by a process that was killed inside write()
-            left_over.unlink()
+        _remove(self.path, [name for name in os.listdir(self.path) if _LEFT_OVER.fullmatch(name)])
         if fresh:
             _remove(self.path, [*_output_files(self.path), *_written(self.path), *_LOGGED])
-        if fresh or not (self.path / _MARKER).exists():
+        if fresh or not os.path.lexists(self.path / _MARKER):
             self._mark([])
-        if not (self.path / _IGNORE).exists():
+        if not os.path.lexists(self.path / _IGNORE):
             replace_whole(self.path / _IGNORE, ["*\n"])
 
     def _mark(self, files: list[str]) -> None:
@@ -87,14 +97,19 @@ class RunDirectory:
         """The log of what a system answered for the content that `key` stands for."""
         with said_in_words(self.path):
             make_folder(self.path / _OUTPUTS)
+            if not is_folder(self.path / _OUTPUTS):
+                raise OSError(errno.ELOOP, f"'{_OUTPUTS}' in it is a link, which is not followed")
             log = Outputs(self.path / _OUTPUTS / f"{safe_name(system)}-{key[:12]}.jsonl")
         self._logs.append(log)
         return log
 
     def write(self, name: str, text: str | bytes) -> None:
         """Write a whole file or nothing: whoever reads it meanwhile sees the old one or the new one."""
-        if not _PLAIN.fullmatch(name):
-            raise RunError(f"{self.path}: a file in a run directory must have a plain name; got {name[:40]!r}.")
+        if not _WRITTEN.fullmatch(name):
+            raise RunError(
+                f"{self.path}: a file in a run directory must have a plain name that --fresh knows to remove; got "
+                f"{name[:40]!r}."
+            )
         with said_in_words(self.path):
             files = _written(self.path)
             if name not in files:  # listed before it exists, so that no file of ours is ever unlisted
@@ -142,8 +157,8 @@ def study_of(path: Path) -> Path | None:
 
 def _timings(path: Path) -> dict[str, Any]:
     """What timings.json holds; nothing where it is absent or is not ours."""
-    with contextlib.suppress(OSError, ValueError, RecursionError):
-        known = json.loads((path / "timings.json").read_text(encoding="utf-8"))
+    with contextlib.suppress(OSError, ValueError):
+        known = json_of(content_of(path / "timings.json", most=_LARGEST))
         return known if isinstance(known, dict) else {}
     return {}
 
@@ -153,8 +168,9 @@ def clean(path: Path) -> list[str]:
 
     Answers what was removed, as paths that start from the folder.
     """
-    own = [path] if (path / _MARKER).is_file() else []
-    inner = [marker.parent for marker in sorted(path.glob(f"*/{_MARKER}")) if not marker.parent.is_symlink()]
+    own = [path] if is_file(path / _MARKER) else []
+    folders = sorted(path.iterdir()) if path.is_dir() else []
+    inner = [folder for folder in folders if is_folder(folder) and is_file(folder / _MARKER)]
     if not own and not inner:
         raise RunError(f"{path}: not a run directory, so nothing was removed. To fix: give the folder of a run.")
     removed = [(run / name).relative_to(path).as_posix() for run in own + inner for name in _clean(run)]
@@ -174,9 +190,9 @@ def _clean(path: Path) -> list[str]:
 
 def _refuse_foreign(path: Path) -> None:
     """A folder with files of others is left alone; what a run killed at its very start left is no such file."""
-    if (path / _MARKER).is_file():
+    if is_file(path / _MARKER):
         return
-    if any(entry.name not in (LOCK, _IGNORE) and not entry.name.endswith(".tmp") for entry in path.iterdir()):
+    if any(entry.name not in (LOCK, _IGNORE) and not _LEFT_OVER.fullmatch(entry.name) for entry in path.iterdir()):
         raise RunError(
             f"{path}: the folder holds files and is not a run directory, so nothing was written. "
             "To fix: choose a new or empty folder with -o."
@@ -184,23 +200,36 @@ def _refuse_foreign(path: Path) -> None:
 
 
 def _written(path: Path) -> list[str]:
-    """The files that write() made, as the marker lists them; a name that it could not have written is not one."""
+    """The files that write() made, as the marker lists them; a name that it does not give is not one."""
     try:
-        names = json.loads((path / _MARKER).read_text(encoding="utf-8"))["files"]
-        return [name for name in names if isinstance(name, str) and _PLAIN.fullmatch(name)]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        names = json_of(content_of(path / _MARKER, most=_LARGEST))["files"]
+        return [name for name in names if isinstance(name, str) and _WRITTEN.fullmatch(name)]
+    except (OSError, ValueError, KeyError, TypeError):
         return []
 
 
 def _output_files(path: Path) -> list[str]:
-    return [f"{_OUTPUTS}/{file.name}" for file in sorted((path / _OUTPUTS).glob("*.jsonl"))]
+    """Files of outputs by the names that outputs() gives; none where their folder is a link to another."""
+    folder = path / _OUTPUTS
+    names = sorted(os.listdir(folder)) if is_folder(folder) else []
+    return [f"{_OUTPUTS}/{name}" for name in names if _ANSWERED.fullmatch(name)]
 
 
 def _remove(path: Path, names: Iterable[str]) -> list[str]:
-    """Remove files by name, and the folder of outputs if that leaves it empty; answers which there were."""
-    removed = [name for name in dict.fromkeys(names) if (path / name).is_file()]
+    """Remove regular files by name, and the folder of outputs if that leaves it empty; answers which there were."""
+    removed = [name for name in dict.fromkeys(names) if is_file(path / name)]
     for name in removed:
         (path / name).unlink()
-    with contextlib.suppress(OSError):
-        (path / _OUTPUTS).rmdir()
+    if is_folder(path / _OUTPUTS):
+        with contextlib.suppress(OSError):
+            (path / _OUTPUTS).rmdir()
     return removed
+
+
+def forget(path: Path) -> None:
+    """Remove a run directory that was only there so that a stopped run could go on; what is not of a run stays."""
+    if not is_folder(path) or not is_file(path / _MARKER):
+        return
+    with contextlib.suppress(OSError):
+        _remove(path, [*_output_files(path), *_written(path), *_LOGGED, _IGNORE, LOCK, _MARKER])
+        path.rmdir()

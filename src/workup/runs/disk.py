@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import secrets
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from workup.errors import RunError
+from workup.received import content_of, open_regular
 
 try:
     import fcntl
@@ -37,9 +41,20 @@ def make_folder(path: Path) -> None:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open or make a file that only its owner can read, whatever the umask, and follow no link to another."""
-    descriptor = os.open(path, flags | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    path.chmod(0o600)
+    """Open or make a file that only its owner can read, whatever the umask.
+
+    Nothing but a regular file with this one name is opened: through a link, or a second name, the file of another would
+    be written to.
+    """
+    descriptor = open_regular(path, flags | os.O_CREAT)
+    try:
+        if os.fstat(descriptor).st_nlink > 1:
+            raise OSError(errno.EMLINK, f"'{path.name}' is a file with a second name elsewhere")
+        if hasattr(os, "fchmod"):
+            os.fchmod(descriptor, 0o600)
+    except BaseException:
+        os.close(descriptor)
+        raise
     return descriptor
 
 
@@ -58,15 +73,39 @@ def write_all(descriptor: int, content: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def replace_whole(path: Path, texts: Iterable[str | bytes]) -> int:
-    """Put a file in place whole, by way of a temporary one in the same folder; answers its size in bytes."""
-    temporary = path.with_name(f".{path.name.lstrip('.')}.tmp")
+def refuse_special(path: Path) -> None:
+    """Refuse to write where a link, a folder, a pipe or a device stands: it would be lost, or lead elsewhere."""
     try:
-        with private(temporary, os.O_WRONLY | os.O_TRUNC) as descriptor:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    except ValueError:  # a NUL in the name
+        raise OSError(errno.EINVAL, "a name that no file can have") from None
+    if not stat.S_ISREG(mode):
+        kinds = {stat.S_IFLNK: "a link, which is not followed", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
+        raise OSError(errno.EEXIST, kinds.get(stat.S_IFMT(mode), "a device or a socket"))
+
+
+def replace_whole(path: Path, texts: Iterable[str | bytes], *, mode: int = 0o600) -> int:
+    """Put a file in place whole, by way of a temporary one in the same folder; answers its size in bytes.
+
+    Only a regular file is replaced. The temporary one has a name that nobody can foresee and must be new, so that what
+    somebody put there before is neither followed nor lost. `mode` is lessened by the umask unless it is 0600.
+    """
+    refuse_special(path)
+    temporary = path.with_name(f".workup-{secrets.token_hex(8)}.tmp")  # cleared away by RunDirectory after a kill
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
+    try:
+        try:
+            if mode == 0o600 and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, mode)  # a umask may have taken from the owner too
             with open(descriptor, "wb", closefd=False) as file:
                 file.writelines(text if isinstance(text, bytes) else text.encode() for text in texts)
             os.fsync(descriptor)
             size = os.fstat(descriptor).st_size
+        finally:
+            os.close(descriptor)
+        refuse_special(path)  # again: the texts may have taken hours to come
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -100,7 +139,7 @@ class Lock:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # clean() removes the file, and a lock on a file that lost its name keeps nobody out: take the new one.
-                if self._path.exists() and os.path.samestat(os.fstat(descriptor), self._path.stat()):
+                if self._path.exists() and os.path.samestat(os.fstat(descriptor), self._path.lstat()):
                     return descriptor
             except BlockingIOError:
                 os.close(descriptor)
@@ -119,7 +158,7 @@ class Lock:
 
     def _holder(self) -> int:
         with contextlib.suppress(OSError, ValueError):
-            return int(self._path.read_text())
+            return int(content_of(self._path, most=64))
         return 0
 
     def _held(self) -> RunError:

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,7 @@ NOT_A_RECORD = (
     "the record is not in the form that Workup writes, though its checksum is right. To fix: run with --fresh, which "
     "asks the system again."
 )
+_LONGEST_LINE = 64 * 2**20  # bytes; what a system says to one case is a thousandth of it
 _CHECK_LENGTH = len(',"check":"01234567"}\n')
 
 
@@ -71,10 +72,9 @@ class Outputs:
 
     def _read(self) -> int:
         """Take in every record, cut off a torn last line, and answer the size of the file."""
-        with self.path.open("rb") as file:
-            lines = file.readlines()
         size = 0
-        for number, line in enumerate(lines, start=1):
+        whole = os.fstat(self._descriptor).st_size
+        for number, line in enumerate(self._lines(), start=1):
             record = _record(line)
             if record is not None:
                 case = record.get("case") if isinstance(record, dict) else None
@@ -82,7 +82,7 @@ class Outputs:
                     raise RunError(f"{self.path}, line {number}: {NOT_A_RECORD}")
                 self._known[case] = record["output"]
                 size += len(line)
-            elif number < len(lines):
+            elif size + len(line) < whole:
                 raise RunError(
                     f"{self.path}, line {number}: the record does not match its checksum: the file was changed, or the "
                     "disk is failing. To fix: run with --fresh, which asks the system again."
@@ -92,6 +92,18 @@ class Outputs:
                 os.fsync(self._descriptor)
                 self.repaired = 1
         return size
+
+    def _lines(self) -> Iterator[bytes]:
+        """Lines of the file that was opened, whatever stands at its path by now; one without an end is an error."""
+        with open(os.dup(self._descriptor), "rb") as file:
+            file.seek(0)
+            while line := file.readline(_LONGEST_LINE + 1):
+                if len(line) > _LONGEST_LINE:
+                    raise RunError(
+                        f"{self.path}: a record of at most {_LONGEST_LINE:,} bytes was expected; got a longer line. "
+                        "To fix: run with --fresh, which asks the system again."
+                    )
+                yield line
 
 
 class Unrecorded:

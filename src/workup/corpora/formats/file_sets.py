@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 
 from workup.corpora.formats.json_text import decoded
 from workup.errors import InputError
+from workup.received import is_folder
 from workup.runs.disk import replace_whole
 
 LARGEST_MEMBER = 32 * 2**20  # bytes of one file
@@ -191,11 +192,11 @@ def write_files(path: Path, files: Iterable[tuple[str, bytes]]) -> None:
     if path.name.lower().endswith(".zip"):
         _write_zip(path, files)
         return
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    if os.path.lexists(path) and (not is_folder(path) or any(path.iterdir())):
         raise InputError(
             "a new or empty folder, or a name that ends in .zip, was expected",
             where=str(path),
-            got="a folder with files in it" if path.is_dir() else "a file",
+            got="a link" if path.is_symlink() else "a folder with files in it" if path.is_dir() else "a file",
             remedy="name another folder",
         )
     place = path.resolve()

@@ -7,6 +7,8 @@ shift + slope·x, so that the truth is an integral and not an estimate. Knows no
 from __future__ import annotations
 
 import csv
+import io
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from workup.corpora.generate import planted
 from workup.corpora.generate.cohort_mix import Mix, Split
 from workup.corpora.generate.cohort_plan import PREDICTORS, Change, CohortPlan
 from workup.errors import InputError
+from workup.runs.disk import refuse_special, replace_whole
 from workup.scores import MISSING, Floats, Ints
 from workup.stats.random import generator
 
@@ -57,13 +60,24 @@ class PlantedCohort:
                 remedy="make the folder, and end the name in .csv",
             )
         beside = path.with_name(f"{path.stem}.truth.json")
-        with path.open("w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(self.table)
-            rows.writerows(zip(*(_texts(name, column) for name, column in self.table.items()), strict=True))
+        refuse_special(path)
         text = json.dumps(self.truth, indent=2, ensure_ascii=False, allow_nan=False)
-        beside.write_bytes(f"{text}\n".encode())
+        replace_whole(beside, [f"{text}\n"], mode=0o666)
+        replace_whole(path, self._lines(), mode=0o666)
         return path, beside
+
+    def _lines(self) -> Iterator[str]:
+        """The table as the file holds it, some rows at a time."""
+        held = io.StringIO(newline="")
+        rows = csv.writer(held, lineterminator="\n")
+        rows.writerow(self.table)
+        columns = zip(*(_texts(name, column) for name, column in self.table.items()), strict=True)
+        while some := list(itertools.islice(columns, 10_000)):
+            rows.writerows(some)
+            yield held.getvalue()
+            held.seek(0)
+            held.truncate()
+        yield held.getvalue()
 
 
 def _texts(name: str, column: npt.NDArray[Any]) -> Iterator[str]:

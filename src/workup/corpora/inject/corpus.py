@@ -27,7 +27,7 @@ from workup.corpora.generate.writing import sidecar, targets, time_of
 from workup.corpora.inject.injecting import VERSION, Injected, Injector
 from workup.corpora.inject.sweeping import UNKNOWN
 from workup.errors import InputError
-from workup.runs.disk import open_private
+from workup.runs.disk import open_private, refuse_special
 from workup.tasks.spans.documents import Document
 
 
@@ -114,8 +114,10 @@ def write_injected(
     corpus, truth = targets(Path(out))
     whole = corpus.parent == Path(out)
     record = corpus.with_name("injection.json" if whole else f"{corpus.stem}.injection.json")
-    made = Path(tempfile.mkdtemp(prefix=".workup-", dir=Path(out).resolve().parent))
+    made: Path | None = None
     try:
+        refuse_special(record)
+        made = Path(tempfile.mkdtemp(prefix=".workup-", dir=Path(out).resolve().parent))
         new = made / "new"
         new.mkdir(mode=0o700)
         total = _write(documents, new, [corpus.name, truth.name, record.name], injector, source, as_of)
@@ -131,7 +133,8 @@ def write_injected(
             remedy="choose another place with -o",
         ) from None
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
     return total, [corpus, truth, record]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from workup.corpora.formats.span_conversion import chosen_format
 from workup.corpora.formats.span_format import read_documents
 from workup.corpora.noise.adding import NoiseMeasure, add_noise
 from workup.errors import InputError
-from workup.runs.disk import replace_whole
+from workup.runs.disk import refuse_special, replace_whole
 
 VERSION = "1"  # of the kinds, their tables and what is drawn: equal seeds give equal bytes within one version only
 
@@ -45,12 +46,16 @@ def write_noisy(
     format = chosen_format(source, read_as).name
     documents = read_documents(source, format=format, offsets=offsets)
     noisy = add_noise(documents, kind=kind, rate=rate, on=on, seed=seed, measure=measure)  # type: ignore[arg-type]
-    part = out.with_name(f".{stem}.part.jsonl")
+    room = None
     try:
+        refuse_special(out)
+        room = Path(tempfile.mkdtemp(prefix=".workup-", dir=out.parent))
+        part = room / out.name
         spans_jsonl.write(noisy, part)
         libraries = {"workup": __version__, "noise": VERSION, "numpy": np.__version__}
         record = {"source": source.name, "out": out.name, "seed": seed, **measure.record(), "libraries": libraries}
         replace_whole(beside, [json.dumps(record, indent=1, ensure_ascii=False) + "\n"])
+        refuse_special(out)
         part.replace(out)
     except OSError as error:
         raise InputError(
@@ -60,6 +65,6 @@ def write_noisy(
             remedy="name a place in a folder that you may write to and that has room",
         ) from None
     finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
+        if room is not None:
+            shutil.rmtree(room, ignore_errors=True)
     return record, [out, beside]
