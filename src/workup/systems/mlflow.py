@@ -235,8 +235,8 @@ def _refuse_loose_ends(folder: Path, *, where: str) -> None:
                 remedy="save the model again with what it needs inside",
             )
     code = {path for key, path in paths.items() if key.endswith("code")}
-    for place in sorted({folder / path for path in code}):
-        modules = {entry.name.split(".")[0] for entry in place.iterdir()} if place.is_dir() else set()
+    for held in sorted({folder / path for path in code}):
+        modules = {entry.name.split(".")[0] for entry in held.iterdir()} if held.is_dir() else set()
         for name in sorted(modules & set(sys.modules)):
             # MLflow puts the folder first on the import path, but a module that is loaded stays what it is.
             if PREFIX in str(getattr(sys.modules[name], "__file__", None)):

@@ -92,9 +92,7 @@ class OnnxModel:
             raise InputError("'timeout' must be more than 0 seconds", where=where, got=str(timeout))
         self.name, self.missing, self.batch, self.positive, self.timeout = name, missing, batch, positive, timeout
         content = read_once(base / path, sha256=UNPINNED, where=where)
-        self._session, self.version, mark = _open(
-            base / path, content, sha256=sha256, timeout=timeout, where=where
-        )
+        self._session, self.version, mark = _open(base / path, content, sha256=sha256, timeout=timeout, where=where)
         self.version += f" sha256:{mark[:12]}"
         self._inputs = self._session.get_inputs()
         self.features = _feature_names(self._inputs, features, where=where)

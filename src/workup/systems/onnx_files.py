@@ -1,7 +1,7 @@
 """The files that an ONNX model rests on: itself, and those that hold weights it keeps elsewhere. Runs no model.
 
-A model can name files for its weights (`external_data`), which onnxruntime opens by itself. They must lie in the model's
-folder or below, and they belong to what a pin covers.
+A model can name files for its weights (`external_data`), which onnxruntime opens by itself. They must lie in the folder
+of the model or below, and they belong to what a pin covers.
 """
 
 from __future__ import annotations
