@@ -63,9 +63,10 @@ class HuggingFaceTagger:
 
     `model` is a folder as seen from that of the study, which `sha256` pins; a name on the hub is fetched only with
     `allow_download: true` (pin it with `revision`). Weights are read from safetensors; pickled ones run code and need
-    `trust: true`, code in the model's repository is never run. `aggregation` says how the pieces of a word agree: `first` (its first piece, as
-    most models are trained), `average`, `max`, or `simple` (each piece by itself). In windows of `window` tokens that
-    share `overlap`, each token is judged in the window where it stands farthest from an edge.
+    `trust: true`, code in the model's repository is never run. `aggregation` says how the pieces of a word agree:
+    `first` (its first piece, as most models are trained), `average`, `max`, or `simple` (each piece by itself). In
+    windows of `window` tokens that share `overlap`, each token is judged in the window where it stands farthest from
+    an edge.
 
     A model made to write text answers conversations instead, by its chat template; for it `max_tokens`, `temperature`
     and `system` (a prompt before all messages) count, and what is said above of tokens does not.

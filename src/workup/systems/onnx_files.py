@@ -29,7 +29,7 @@ _DEEPEST = 100  # graphs within graphs, as far as protobuf reads messages
 def external_files(content: bytes) -> list[str]:
     """The names of the files that a model keeps weights in; ValueError or IndexError for bytes that are no model."""
     model = memoryview(content)
-    found = set()
+    found: set[str] = set()
     for graph in children(model, _MODEL_GRAPH):
         found.update(_of_graph(graph, _DEEPEST))
     for training in children(model, _TRAINING):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import os
 import shutil
 import stat
@@ -16,7 +17,6 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from workup.errors import InputError, visible
 
@@ -64,7 +64,7 @@ class PrivateCopy:
 
 
 @contextlib.contextmanager
-def plain_file(file: Path, *, where: str) -> Iterator[BinaryIO]:
+def plain_file(file: Path, *, where: str) -> Iterator[io.BufferedReader]:
     """A file that is no link, pipe or device, open for reading; none of them can make the caller wait."""
     # Without O_NONBLOCK, opening a pipe that nobody writes to would never come back.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
