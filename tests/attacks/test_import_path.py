@@ -23,7 +23,21 @@ class Constant:
         return [helper_of_mine.RISK] * len(next(iter(table.values())))
 """
 # Names of the standard library, of what Workup rests on, of what it asks for if it is there, and of what those ask for.
-NAMES = ("json", "csv", "statistics", "numpy", "scipy", "yaml", "pandas", "msgspec", "torch", "cupy", "lz4", "psutil_x")
+NAMES = (
+    "json",
+    "csv",
+    "statistics",
+    "numpy",
+    "scipy",
+    "yaml",
+    "pandas",
+    "msgspec",
+    "torch",
+    "cupy",
+    "lz4",
+    "resource",
+    "jinja2",
+)
 
 
 def study(folder: Path, *, engine: str = "serial") -> Path:

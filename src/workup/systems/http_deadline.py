@@ -34,7 +34,7 @@ def client_with_deadline(httpx: Any, *, verify: Any, timeout: float) -> tuple[An
     """A client that follows no redirect and reads no environment, and the deadline that is to be set for a request."""
     deadline = Deadline()
     transport = httpx.HTTPTransport(verify=verify, trust_env=False)
-    pool = getattr(transport, "_pool", None)
+    pool: Any = getattr(transport, "_pool", None)
     if not hasattr(pool, "_network_backend"):  # better no answer than one that is waited for without end
         raise PluginError(
             f"the installed httpx ({httpx.__version__}) is not one that Workup knows. To fix: install the version in "

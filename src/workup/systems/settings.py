@@ -128,7 +128,10 @@ Headers = Annotated[
     Field(description="Headers of every request; a secret is named as env:VARIABLE"),
 ]
 Environment = Annotated[
-    Annotated[list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)]], Field(max_length=100)]
+    Annotated[
+        list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)]],
+        Field(min_length=1, max_length=100),
+    ]
     | None,
     Field(description="Names of variables that the program gets beside PATH, HOME, TMPDIR and those of the language"),
 ]
