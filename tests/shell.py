@@ -36,6 +36,7 @@ def call(*words: str | Path) -> Done:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["workup", *map(str, words)])
         patch.setattr(sys, "path", list(sys.path))
+        patch.setattr(sys, "meta_path", list(sys.meta_path))
         code: Any = 0
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:

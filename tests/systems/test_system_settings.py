@@ -89,7 +89,7 @@ KINDS: dict[str, str] = {
     **dict.fromkeys(("path", "cases", "config", "policy", "ca_file", "column", "mapping", "model"), "text"),
     **dict.fromkeys(("language", "locale", "spans_key", "device", "revision", "behaviour"), "text"),
     **dict.fromkeys(
-        ("send", "emits", "features", "labels", "exclude", "entities", "detectors", "layers", "info_types"),
+        ("env", "send", "emits", "features", "labels", "exclude", "entities", "detectors", "layers", "info_types"),
         "words or none",
     ),
     **dict.fromkeys(("key", "token", "service_account", "url", "base_url", "endpoint", "sha256"), "nothing here"),

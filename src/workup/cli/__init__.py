@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import sys
 
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
+    # `python -m workup.cli` puts the working directory first on the import path, where a file may have the name of a
+    # library; the command `workup` does not.
+    del sys.path[0]
+
 
 def main() -> None:
     """Entry point of `workup`: whatever happens ends in an exit code and at most one message, never in a traceback.

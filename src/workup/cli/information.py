@@ -77,12 +77,14 @@ def _study_schema() -> dict[str, Any]:
 def settings_rows(system: str) -> list[tuple[str, str, str]]:
     """Name, default and meaning of every setting of a system, with the bounds of numbers."""
     from workup import plugins as registry
+    from workup.systems.settings import UNPINNED
 
     rows = []
     for name, field in registry.settings_of(registry.find("systems", system)).model_fields.items():
         ends = {kind: getattr(one, kind) for one in field.metadata for kind in _ENDS if hasattr(one, kind)}
         bounds = ", ".join(f"{_ENDS[kind]} {end:,.0f}" for kind, end in ends.items())
-        default = "required" if field.is_required() else json.dumps(field.default) if field.default != "" else "none"
+        default = "required" if field.is_required() else json.dumps(field.default)
+        default = "none" if field.default in ("", UNPINNED) else default
         rows.append((name, default, f"{field.description}{f' ({bounds})' if bounds else ''}"))
     return rows
 

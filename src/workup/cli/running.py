@@ -99,11 +99,10 @@ def run(
 def load(file: Path, *, engine: str | None = None, workers: int | None = None, sample: int | None = None) -> Study:
     """Read a study and let its folder hold modules that `use: module:Object` names."""
     from workup.study import Study
+    from workup.study_modules import look_beside
 
     study = Study.load(file)
-    folder = str(file.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    look_beside(file.resolve().parent)
     changes: dict[str, Any] = {} if engine is None else {"engine": engine}
     if workers is not None:
         changes["workers"] = workers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -14,17 +15,20 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
 from workup.errors import InputError, PluginError, SystemFailure
+from workup.study_modules import look_beside, looked_beside
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _PENDING_PER_WORKER = 2  # one at work and one waiting: no worker idles, and items never pile up
 _GRACE_SECONDS = 5.0  # for a worker that is told to stop, to end the programs it started
+_SAFE_PATH = "PYTHONSAFEPATH"
 _USE_SERIAL = "use the serial engine (engine: serial), or name the object as package.module:Object"
 
 
@@ -67,15 +71,20 @@ class Processes:
 
     def _results(self, packed: bytes, items: Sequence[Any]) -> Iterator[Any]:
         workers = min(self.workers, len(items))
-        pool = ProcessPoolExecutor(
-            workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start, initargs=(packed,)
-        )
+        with _safe_path() as asked_before:
+            pool = ProcessPoolExecutor(
+                workers,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_start,
+                initargs=(packed, looked_beside(), asked_before),
+            )
         pending: deque[Future[_Done | _Raised]] = deque()
         finished = 0
         complete = False
         try:
             for item in items:
-                pending.append(pool.submit(_work_on, item))
+                with _safe_path():  # workers are started as they are needed
+                    pending.append(pool.submit(_work_on, item))
                 if len(pending) == workers * _PENDING_PER_WORKER:
                     yield self._outcome(pending.popleft())
                     finished += 1
@@ -95,6 +104,21 @@ class Processes:
                 pool.shutdown()
             else:
                 _stop(pool)
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[bool]:
+    """Python processes that are started now do not look for modules in the working directory, which a worker would do
+    before it is told its import path; answers whether the environment says so already."""
+    asked = bool(os.environ.get(_SAFE_PATH))
+    if asked:
+        yield True
+        return
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield False
+    finally:
+        os.environ.pop(_SAFE_PATH, None)
 
 
 def _answer(future: Future[_Done | _Raised]) -> _Done:
@@ -200,9 +224,13 @@ _work: Callable[[Any], Any] | None = None
 _failure: _Raised | None = None
 
 
-def _start(packed: bytes) -> None:
+def _start(packed: bytes, folders: Sequence[Path], safe_path: bool) -> None:
     """Once in each worker. A failure is kept for the first item, since an initialiser cannot report one."""
     global _work, _failure
+    if not safe_path:  # the study's own programs and modules are to find what they find in the parent
+        os.environ.pop(_SAFE_PATH, None)
+    for folder in reversed(folders):
+        look_beside(folder)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent alone acts on it
     signal.signal(signal.SIGTERM, _told_to_stop)
     threading.Thread(target=_follow_parent, daemon=True).start()

@@ -90,7 +90,7 @@ class ChatLine:
         channel = self.channel
         headers = channel.headers()
         draws = None
-        code = ""
+        code, first = "", _now()
         for attempt in range(channel.retries + 1):
             self._keep_rate()
             self._count("calls", 1)
@@ -112,8 +112,11 @@ class ChatLine:
             if attempt < channel.retries:
                 draws = draws or generator(0, "chat", channel.name, label)
                 doubled = min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) * float(draws.uniform(0.5, 1.0))
+                pause = doubled if fault.asked_wait is None else min(_LONGEST_WAIT, fault.asked_wait)
+                if _now() + pause - first > channel.patience:
+                    break
                 self._count("retries", 1)
-                self._wait(doubled if fault.asked_wait is None else min(_LONGEST_WAIT, fault.asked_wait))
+                self._wait(pause)
         self._count("failed", 1)
         return Call(None, code, _now() - begun, attempt + 1)
 

@@ -15,7 +15,18 @@ from workup.systems.chat_reply import Messages, TimedReply, asked, check_number,
 from workup.systems.json_rows import risk_in, rows_out
 from workup.systems.json_spans import LINE, Spans, SpanSettings, longest_answer, spans_in, texts_out
 from workup.systems.programs import Exchange, Program, Unanswered
-from workup.systems.settings import Batch, Concurrency, Emits, LabelMap, Offsets, Retries, Send, Timeout, Words
+from workup.systems.settings import (
+    Batch,
+    Concurrency,
+    Emits,
+    Environment,
+    LabelMap,
+    Offsets,
+    Retries,
+    Send,
+    Timeout,
+    Words,
+)
 from workup.task import Reply, Table
 
 _LONGEST_LINE = 1_000_000  # bytes; an answer is an id and a number, so a longer line is a program gone wrong
@@ -34,6 +45,9 @@ class Command:
     A conversation goes out as `{"messages": [{"role": "user", "content": "…"}]}`, with `max_tokens` and `seed` where
     they matter, and comes back as `{"content": "…"}`; null content is a call that failed. A chat program that hangs,
     and again in `retries` more tries, has failed that call alone; one that crashes or answers out of form ends the run.
+
+    The program gets a small environment (PATH, HOME, the language, the folder for temporary files), and beside it the
+    variables that `env` lists by name; their values stand in no study and in no record.
 
     For detectors, `offsets` says how the program counts them, `mapping` names the label mapping of its labels, and
     `emits` lists those that it can give.
@@ -55,9 +69,10 @@ class Command:
         emits: Emits = None,
         retries: Retries = 1,
         concurrency: Concurrency = 1,
+        env: Environment = None,
     ) -> None:
         where = f"system '{name}'"
-        self._program = Program(name=name, base=base, run=run, timeout=timeout)
+        self._program = Program(name=name, base=base, run=run, timeout=timeout, env=env)
         if batch < 1:
             raise InputError("'batch' must be at least 1", where=where, got=str(batch))
         check_number(retries, field="retries", least=0, most=100, where=where, whole=True)

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from workup.errors import InputError, SystemFailure, WorkupError, visible
-from workup.systems.predictors import place, quiet
-from workup.systems.settings import OnError
+from workup.systems.predictors import check_sha256, place, quiet
+from workup.systems.private_copy import PrivateCopy
+from workup.systems.settings import UNPINNED, OnError
 from workup.tasks.spans.documents import Span
 
 Answers = list[list[Span] | None]
@@ -104,6 +105,30 @@ def folder_sha256(folder: Path) -> str:
             with file.open("rb") as content:
                 whole.update(hashlib.file_digest(content, "sha256").digest())
     return whole.hexdigest()
+
+
+@contextlib.contextmanager
+def pinned_folder(folder: Path, sha256: str, *, where: str) -> Iterator[tuple[Path, str]]:
+    """A folder to load from, with its hash; one that is pinned is a private copy, so that what is hashed is loaded.
+
+    Hidden files are not part of either. Without a pin no copy of what may be many gigabytes is made.
+    """
+    if sha256 == UNPINNED:
+        yield folder, folder_sha256(folder)
+        return
+    copy = PrivateCopy.of(folder, leave_out=lambda name: name.startswith("."), where=where)
+    try:
+        found = folder_sha256(copy.folder)
+        check_sha256(found, sha256, where=where)
+        yield copy.folder, found
+    finally:
+        copy.remove()
+
+
+def refuse_pin(sha256: str, *, remedy: str, where: str) -> None:
+    """A pin is for a folder; on anything else it would pin nothing."""
+    if sha256 != UNPINNED:
+        raise InputError("'sha256' pins the folder of a model", where=where, got="no folder", remedy=remedy)
 
 
 def settings_text(**settings: object) -> str:

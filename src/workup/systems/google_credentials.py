@@ -8,11 +8,13 @@ import threading
 from typing import Any
 
 from workup.errors import InputError, SystemFailure
+from workup.systems.http_deadline import client_with_deadline
 from workup.systems.http_transport import httpx_library
 from workup.systems.predictors import library
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _VARIABLE = re.compile(r"env:([A-Za-z_]\w*)")
+_LONGEST_ANSWER = 1_000_000  # bytes; a token has a few thousand
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -74,12 +76,18 @@ class ServiceAccount:
         httpx = httpx_library()
 
         def request(url: str, method: str = "GET", body: Any = None, headers: Any = None, **_: Any) -> Any:
+            client, deadline = client_with_deadline(httpx, verify=True, timeout=self._timeout)
+            deadline.set(self._timeout)
+            received = bytearray()
             try:
-                with httpx.Client(timeout=self._timeout, trust_env=False) as client:
-                    answer = client.request(method, url, content=body, headers=headers)
+                with client, client.stream(method, url, content=body, headers=headers) as answer:
+                    for piece in answer.iter_bytes():
+                        received += piece
+                        if len(received) > _LONGEST_ANSWER:
+                            raise errors.TransportError("TooLong")
             except httpx.HTTPError as error:
                 raise errors.TransportError(type(error).__name__) from None
-            return _Answer(answer.status_code, answer.headers, answer.content)
+            return _Answer(answer.status_code, answer.headers, bytes(received))
 
         try:
             self._credentials.refresh(request)

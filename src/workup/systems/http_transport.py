@@ -20,9 +20,12 @@ from typing import Any, TypeVar
 from workup.errors import InputError, SystemFailure
 from workup.stats.random import generator
 from workup.systems.http_address import checked_headers, checked_url, is_loopback, with_secrets
+from workup.systems.http_deadline import Deadline, client_with_deadline
 from workup.systems.predictors import library, quiet
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds; also the most that a Retry-After can ask for
+_MOST_RETRIES = 100
+_PATIENCE = 3_600.0  # seconds that a request may take with all its tries and waits, unless one try may take longer
 _REFUSAL = 65_536  # bytes of a refusal that are looked at for the name of its cause
 _CREDENTIALS = "check the header that carries the secret, and its environment variable"
 _REMEDIES = {401: _CREDENTIALS, 403: _CREDENTIALS, 404: "check the address", 413: "lower 'batch'"}
@@ -41,11 +44,13 @@ def _pause(stopped: threading.Event, seconds: float) -> None:
 class Channel:
     """An address with how patiently it is asked. It can be pickled, and holds no secret and no connection.
 
-    A 429, a 5xx, a timeout or a lost connection is tried again, `retries` times, with waits that double; any other
-    status ends the call. The certificate is always checked (`ca_file` for a private authority), redirects are not
-    followed, and proxies and other settings of the environment are not read. `rate` (requests a second) and
-    `concurrency` (requests at a time) hold for each worker. `timings` counts calls and retries. `remedies` adds to
-    what is advised by status, and `cause` finds the name of the cause in the body of a refusal.
+    A 429, a 5xx, a timeout or a lost connection is tried again, `retries` times, with waits that double, but no try
+    begins more than an hour (or `timeout`, if that is longer) after the first; any other status ends the call. A try is
+    over after `timeout` seconds, however slowly its answer drips in. The certificate is always checked (`ca_file` for a
+    private authority), redirects are not followed, and proxies and other settings of the environment are not read.
+    `rate` (requests a second) and `concurrency` (requests at a time) hold for each worker. `timings` counts calls and
+    retries. `remedies` adds to what is advised by status, and `cause` finds the name of the cause in the body of a
+    refusal.
     """
 
     def __init__(
@@ -68,8 +73,8 @@ class Channel:
         self._headers = checked_headers(headers or {}, where=where)
         if not timeout > 0:
             raise InputError("'timeout' must be more than 0 seconds", where=where, got=str(timeout))
-        if retries < 0:
-            raise InputError("'retries' must be 0 or more", where=where, got=str(retries))
+        if not 0 <= retries <= _MOST_RETRIES:
+            raise InputError(f"'retries' must be from 0 to {_MOST_RETRIES}", where=where, got=str(retries)[:20])
         if rate is not None and not rate > 0:
             raise InputError("'rate' must be more than 0 requests a second", where=where, got=str(rate))
         if not 1 <= concurrency <= 256:
@@ -78,6 +83,7 @@ class Channel:
             )
         self.name, self.url, self.timeout = name, url, timeout
         self.retries, self.rate, self.concurrency = retries, rate, concurrency
+        self.patience = max(_PATIENCE, timeout)
         self.is_open_line = address.scheme == "http" and not is_loopback(address.hostname or "")
         self.timings: dict[str, float] = {"calls": 0, "retries": 0, "waited_seconds": 0.0}
         self._ca_file = base / ca_file if ca_file else None
@@ -90,11 +96,9 @@ class Channel:
     def open(self) -> Iterator[Session]:
         """Connections for one call of a system."""
         httpx = httpx_library()
-        with (
-            quiet("httpx", "httpcore"),  # the latter logs headers
-            httpx.Client(verify=self.tls(), timeout=self.timeout, follow_redirects=False, trust_env=False) as client,
-        ):
-            yield Session(self, httpx, client)
+        client, deadline = client_with_deadline(httpx, verify=self.tls(), timeout=self.timeout)
+        with quiet("httpx", "httpcore"), client:  # the latter logs headers
+            yield Session(self, httpx, client, deadline)
 
     def seconds_until_free(self) -> float:
         """How long the rate asks to wait for another request, which is then taken as sent."""
@@ -154,8 +158,8 @@ class _Stopped(SystemFailure):
 class Session:
     """Connections of one call, which its threads share."""
 
-    def __init__(self, channel: Channel, httpx: Any, client: Any) -> None:
-        self._channel, self._httpx, self._client = channel, httpx, client
+    def __init__(self, channel: Channel, httpx: Any, client: Any, deadline: Deadline) -> None:
+        self._channel, self._httpx, self._client, self._deadline = channel, httpx, client, deadline
         self._lock, self._stopped = threading.Lock(), threading.Event()
 
     def map(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
@@ -195,7 +199,7 @@ class Session:
         channel = self._channel
         said = channel.headers() | dict(headers or {})
         draws = generator(0, "http", channel.name, label)
-        what = ""
+        what, begun, tries = "", _now(), 0
         for attempt in range(channel.retries + 1):
             self._keep_rate()
             if self._stopped.is_set():
@@ -204,16 +208,19 @@ class Session:
             got = self._attempt(body, said, longest=longest)
             if isinstance(got, bytes):
                 return got
-            what = got.what
+            what, tries = got.what, attempt + 1
             if not got.passing:
                 raise SystemFailure(f"{channel.where}: {what}.")
             if attempt < channel.retries:
-                self.count("retries", 1)
                 doubled = min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) * float(draws.uniform(0.5, 1.0))
-                self._wait(doubled if got.asked_wait is None else min(_LONGEST_WAIT, got.asked_wait))
-        tries = "1 try" if channel.retries == 0 else f"{channel.retries + 1} tries"
+                seconds = doubled if got.asked_wait is None else min(_LONGEST_WAIT, got.asked_wait)
+                if _now() + seconds - begun > channel.patience:
+                    break
+                self.count("retries", 1)
+                self._wait(seconds)
+        counted = "1 try" if tries == 1 else f"{tries} tries"
         raise SystemFailure(
-            f"{channel.where}: {what}, in the last of {tries}. To fix: check that the service is up, or raise "
+            f"{channel.where}: {what}, in the last of {counted}. To fix: check that the service is up, or raise "
             "'retries' or 'timeout', or lower 'rate' or 'batch'."
         )
 
@@ -234,18 +241,16 @@ class Session:
 
     def _attempt(self, body: bytes, headers: dict[str, str], *, longest: int) -> bytes | Fault:
         httpx, channel = self._httpx, self._channel
-        ends = _now() + channel.timeout
+        self._deadline.set(channel.timeout)
+        received = bytearray()
         try:
             with self._client.stream("POST", channel.url, content=body, headers=headers) as response:
                 good = 200 <= response.status_code < 300
                 limit = longest if good else _REFUSAL
-                received = bytearray()
                 for piece in response.iter_bytes():
                     received += piece
                     if len(received) > limit:
                         break
-                    if _now() > ends:  # httpx allows this long for each piece
-                        return Fault(f"no whole answer within {channel.timeout:g} s", True)
                 if not good:
                     retry_after = response.headers.get("Retry-After", "")
                     return channel.refusal(response.status_code, retry_after, bytes(received))
@@ -253,7 +258,7 @@ class Session:
                     return Fault(f"the answer is longer than {limit} bytes, which no answer of this form needs", False)
                 return bytes(received)
         except httpx.TimeoutException:
-            return Fault(f"no answer within {channel.timeout:g} s", True)
+            return Fault(f"no {'whole ' if received else ''}answer within {channel.timeout:g} s", True)
         except (httpx.DecodingError, httpx.UnsupportedProtocol, httpx.LocalProtocolError) as error:
             return Fault(f"the exchange broke the rules of HTTP ({type(error).__name__})", False)
         except httpx.TransportError as error:

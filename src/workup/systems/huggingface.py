@@ -24,7 +24,8 @@ from workup.systems.detectors import (
     Answers,
     check_detector_settings,
     detect_each,
-    folder_sha256,
+    pinned_folder,
+    refuse_pin,
     settings_text,
     silent,
 )
@@ -32,11 +33,13 @@ from workup.systems.json_spans import checked_mapping
 from workup.systems.predictors import library
 from workup.systems.predictors import place as kind_and_line
 from workup.systems.settings import (
+    UNPINNED,
     Batch,
     FilePath,
     LabelMap,
     MaxTokens,
     OnError,
+    Sha256,
     Share,
     SystemPrompt,
     Temperature,
@@ -58,11 +61,12 @@ _Piece = tuple[tuple[int, int], int | None, Floats]
 class HuggingFaceTagger:
     """Answers stretches of tokens with one type, with the mean probability of that type as score.
 
-    `model` is a folder as seen from that of the study; a name on the hub is fetched only with `allow_download: true`
-    (pin it with `revision`). Weights are read from safetensors; pickled ones run code and need `trust: true`, code in
-    the model's repository is never run. `aggregation` says how the pieces of a word agree: `first` (its first piece, as
-    most models are trained), `average`, `max`, or `simple` (each piece by itself). In windows of `window` tokens that
-    share `overlap`, each token is judged in the window where it stands farthest from an edge.
+    `model` is a folder as seen from that of the study, which `sha256` pins; a name on the hub is fetched only with
+    `allow_download: true` (pin it with `revision`). Weights are read from safetensors; pickled ones run code and need
+    `trust: true`, code in the model's repository is never run. `aggregation` says how the pieces of a word agree:
+    `first` (its first piece, as most models are trained), `average`, `max`, or `simple` (each piece by itself). In
+    windows of `window` tokens that share `overlap`, each token is judged in the window where it stands farthest from
+    an edge.
 
     A model made to write text answers conversations instead, by its chat template; for it `max_tokens`, `temperature`
     and `system` (a prompt before all messages) count, and what is said above of tokens does not.
@@ -81,6 +85,7 @@ class HuggingFaceTagger:
         ] = False,
         revision: Annotated[Word, Field(description="Commit on the hub, to pin what is fetched")] = "",
         trust: Trust = False,
+        sha256: Sha256 = UNPINNED,
         aggregation: Annotated[Aggregation, Field(description="How the pieces of a word agree on its label")] = "first",
         window: Annotated[
             int | None, Field(ge=3, le=1_000_000, description="Tokens read at once; the model's own limit when absent")
@@ -111,6 +116,7 @@ class HuggingFaceTagger:
             "allow_download": allow_download,
             "revision": revision,
             "trust": trust,
+            "sha256": sha256,
             "aggregation": aggregation,
             "window": window,
             "overlap": overlap,
@@ -125,29 +131,29 @@ class HuggingFaceTagger:
             "system": system,
         }
         self.notes: tuple[str, ...] = ()
-        source, mark = _source(model, base, allow_download=allow_download, where=where)
         self._chat: HuggingFaceChat | None = None
-        if writes_text(source, local=not allow_download, revision=revision or None):
-            self._chat = chat = HuggingFaceChat(
-                source,
-                mark=mark,
-                local=not allow_download,
-                revision=revision or None,
-                trust=trust,
-                device=device,
-                threads=threads,
-                max_tokens=max_tokens,
-                temperature=temperature,
-                system=system,
-                where=where,
-            )
-            self.version, self.max_tokens, self.parameters = chat.version, chat.max_tokens, chat.parameters
-            self.count_tokens, self.tokenizer = chat.count_tokens, chat.tokenizer
-            return
-        with silent(*_LOGGERS):
-            self._tokenizer, self._model = _load(
-                source, device=device, local=not allow_download, revision=revision or None, trust=trust, where=where
-            )
+        with _source(model, base, sha256, allow_download=allow_download, where=where) as (source, mark):
+            if writes_text(source, local=not allow_download, revision=revision or None):
+                self._chat = chat = HuggingFaceChat(
+                    source,
+                    mark=mark,
+                    local=not allow_download,
+                    revision=revision or None,
+                    trust=trust,
+                    device=device,
+                    threads=threads,
+                    max_tokens=max_tokens,
+                    temperature=temperature,
+                    system=system,
+                    where=where,
+                )
+                self.version, self.max_tokens, self.parameters = chat.version, chat.max_tokens, chat.parameters
+                self.count_tokens, self.tokenizer = chat.count_tokens, chat.tokenizer
+                return
+            with silent(*_LOGGERS):
+                self._tokenizer, self._model = _load(
+                    source, device=device, local=not allow_download, revision=revision or None, trust=trust, where=where
+                )
         labels = {int(place): str(label) for place, label in self._model.config.id2label.items()}
         self._scheme = TagScheme.of([labels[place] for place in sorted(labels)], where=where)
         self.emits = self._scheme.types
@@ -251,13 +257,18 @@ def _check_choices(*, aggregation: str, threshold: float, threads: int, where: s
         raise InputError("'threads' must be at least 1", where=where, got=repr(threads)[:20])
 
 
-def _source(model: str, base: Path, *, allow_download: bool, where: str) -> tuple[str, str]:
+@contextlib.contextmanager
+def _source(model: str, base: Path, sha256: str, *, allow_download: bool, where: str) -> Iterator[tuple[str, str]]:
     """A folder with its hash, or a name on the hub."""
     folder = base / model
     if (folder / "config.json").is_file():
-        return str(folder), f"sha256:{folder_sha256(folder)[:12]}"
+        with pinned_folder(folder, sha256, where=where) as (source, found):
+            yield str(source), f"sha256:{found[:12]}"
+        return
     if allow_download is True:
-        return model, ""
+        refuse_pin(sha256, remedy="leave it out, and pin a model of the hub by its 'revision'", where=where)
+        yield model, ""
+        return
     raise InputError(
         "'model' must be a folder with a config.json",
         where=where,

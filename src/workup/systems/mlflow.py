@@ -1,19 +1,21 @@
 """An MLflow model of the python_function flavour as a risk model, from a local folder that the user trusts.
 
-Asks no tracking server and no registry, and sends nothing anywhere.
+Asks no tracking server and no registry, and sends nothing anywhere. What is loaded is a private copy of the folder, the
+very bytes that were hashed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
+import sys
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+import yaml
 from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
@@ -34,7 +36,8 @@ from workup.systems.predictors import (
     refuse_labels,
     several_classes,
 )
-from workup.systems.settings import Batch, Features, FilePath, Missing, Positive, Sha256, Trust
+from workup.systems.private_copy import PREFIX, PrivateCopy, names_and_contents
+from workup.systems.settings import UNPINNED, Batch, Features, FilePath, Missing, Positive, Sha256, Trust
 from workup.systems.sklearn import said_while_reading
 from workup.task import Table
 
@@ -55,10 +58,12 @@ class MlflowModel:
 
     The positive class is found by its name: in the columns of a data frame that the model answers, or in `classes_` of
     a scikit-learn model; else the second of two columns is taken, and a note says so. Reading an MLflow model runs the
-    code in it, so the folder is opened only with `trust: true`.
+    code in it, so the folder is opened only with `trust: true`. `sha256` covers the name and content of every file in
+    the folder but for bytecode that Python kept (`__pycache__`), which is not loaded either; links are refused.
     """
 
     recorded: ClassVar[bool] = False
+    _copies_in: Path | None = None  # where a worker process puts its copy
 
     def __init__(
         self,
@@ -67,7 +72,7 @@ class MlflowModel:
         base: Path,
         path: Annotated[FilePath, Field(description="Folder that MLflow saved")],
         trust: Trust = False,
-        sha256: Sha256 = "",
+        sha256: Sha256 = UNPINNED,
         features: Features = None,
         positive: Positive = 1,
         missing: Missing = "refuse",
@@ -83,10 +88,15 @@ class MlflowModel:
             )
         check_settings(missing=missing, batch=batch, where=where)
         folder = (base / path).absolute()
-        mark = _fingerprint(folder, where=where)
+        _refuse_other_folders(folder, where=where)
+        # Kept as long as the model, which may read from it at any time.
+        self._copy = PrivateCopy.of(
+            folder, leave_out=lambda file: file == "__pycache__", where=where, within=self._copies_in
+        )
+        mark = names_and_contents(self._copy.files.items())
         check_sha256(mark, sha256, where=where)
         self.name, self.missing, self.batch, self.positive = name, missing, batch, positive
-        self._model, reading, release = _load(folder, where=where)
+        self._model, reading, release = _load(self._copy.folder, where=where)
         self.version = f"mlflow {release} sha256:{mark[:12]}"
         self._schema = self._model.metadata.get_input_schema()
         raw = _raw_model(self._model)
@@ -112,10 +122,12 @@ class MlflowModel:
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        return self._settings  # not every model can be pickled; another process reads the same folder anew
+        # Not every model can be pickled; another process reads the same folder anew.
+        return {**self._settings, "_copies_in": self._copy.home}
 
-    def __setstate__(self, settings: dict[str, Any]) -> None:
-        self.__init__(**settings)  # type: ignore[misc]
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._copies_in = state["_copies_in"]
+        self.__init__(**{name: value for name, value in state.items() if name != "_copies_in"})  # type: ignore[misc]
 
     def predict(self, table: Table) -> list[float | None]:
         """The probability of the positive class for each row, None for a row that is refused."""
@@ -196,8 +208,7 @@ def _as_type(column: Column, declared: Any) -> Column:
     return column.astype(wanted)
 
 
-def _fingerprint(folder: Path, *, where: str) -> str:
-    """sha256 of the names and contents of all files in the folder, in order of their names."""
+def _refuse_other_folders(folder: Path, *, where: str) -> None:
     if not (folder / "MLmodel").is_file():
         raise InputError(
             "the model must be a local folder that MLflow saved, with a file 'MLmodel' in it",
@@ -206,19 +217,59 @@ def _fingerprint(folder: Path, *, where: str) -> str:
             remedy="give its path as seen from the folder of the study; download a model of a registry first "
             "(mlflow artifacts download)",
         )
-    whole = hashlib.sha256()
-    files = (file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    for file in sorted(files, key=lambda file: file.relative_to(folder).as_posix()):
-        whole.update(f"{file.relative_to(folder).as_posix()}\0".encode())
-        with file.open("rb") as content:
-            whole.update(hashlib.file_digest(content, "sha256").digest())
-    return whole.hexdigest()
+
+
+def _refuse_loose_ends(folder: Path, *, where: str) -> None:
+    """What the hash of the folder would not cover: files elsewhere, and modules of another place."""
+    try:
+        flavours = yaml.safe_load((folder / "MLmodel").read_text(encoding="utf-8"))["flavors"]
+        paths = dict(_paths(flavours))
+    except (yaml.YAMLError, OSError, ValueError, TypeError, KeyError, RecursionError):
+        return  # no model of MLflow's, which says so itself
+    for key, path in paths.items():
+        if PurePath(path).is_absolute() or ".." in PurePath(path).parts:
+            raise InputError(
+                f"'{key}' in the file MLmodel must be a place inside the model's folder, so that its hash covers it",
+                where=where,
+                got="a path that leads out of the folder",
+                remedy="save the model again with what it needs inside",
+            )
+    code = {path for key, path in paths.items() if key.endswith("code")}
+    for held in sorted({folder / path for path in code}):
+        modules = {entry.name.split(".")[0] for entry in held.iterdir()} if held.is_dir() else set()
+        for name in sorted(modules & set(sys.modules)):
+            # MLflow puts the folder first on the import path, but a module that is loaded stays what it is.
+            if PREFIX in str(getattr(sys.modules[name], "__file__", None)):
+                for loaded in [one for one in sys.modules if one.split(".")[0] == name]:
+                    del sys.modules[loaded]
+                continue
+            raise InputError(
+                "the model's code must not have the names of modules that are loaded already, which would be run in "
+                "its place",
+                where=where,
+                got=f"a module '{name[:60]}'",
+                remedy="rename it and save the model again",
+            )
+
+
+def _paths(flavours: Any, key: str = "flavors") -> Iterator[tuple[str, str]]:
+    """Texts of the flavours by their full key, but for those that only say where something came from."""
+    if isinstance(flavours, dict):
+        for name, value in flavours.items():
+            if name not in ("uri", "model_code_path"):
+                yield from _paths(value, f"{key}.{name}")
+    elif isinstance(flavours, list):
+        for number, value in enumerate(flavours):
+            yield from _paths(value, f"{key}.{number}")
+    elif isinstance(flavours, str):
+        yield key, flavours
 
 
 def _load(folder: Path, *, where: str) -> tuple[Any, tuple[str, ...], str]:
     """The model, a note for each thing that was odd about reading it, and the version of MLflow."""
     purpose = "reading an MLflow model"
     library("pandas", package="pandas", extra="mlflow", purpose=purpose)
+    _refuse_loose_ends(folder, where=where)
     with _no_telemetry(), quiet("mlflow"), warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("ignore")  # what importing MLflow warns of is no matter of the model
         mlflow = library("mlflow", package="mlflow-skinny", extra="mlflow", purpose=purpose)

@@ -1,10 +1,15 @@
-"""An ONNX classifier as a risk model, on one thread of the processor. The file is data: reading it runs no code."""
+"""An ONNX classifier as a risk model, on one thread of the processor. The file is data: reading it runs no code.
+
+Files that it keeps weights in are read too, if they lie in its folder; a batch that does not end is stopped.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -14,6 +19,7 @@ from pydantic import Field
 from workup.errors import InputError, SystemFailure
 from workup.scores import Floats
 from workup.systems.onnx_classes import class_labels
+from workup.systems.onnx_files import external_files, pin_of, with_external_files
 from workup.systems.predictors import (
     SECOND_OF_TWO,
     Column,
@@ -21,6 +27,7 @@ from workup.systems.predictors import (
     check_features,
     check_risks,
     check_settings,
+    check_sha256,
     is_missing,
     library,
     listed_features,
@@ -31,7 +38,7 @@ from workup.systems.predictors import (
     refuse_labels,
     several_classes,
 )
-from workup.systems.settings import Batch, Features, FilePath, Missing, Positive, Sha256
+from workup.systems.settings import UNPINNED, Batch, Features, FilePath, Missing, Positive, Sha256, Timeout
 from workup.task import Table
 
 _ROUNDING = 1e-6  # float32 holds seven digits
@@ -59,6 +66,9 @@ class OnnxModel:
     The class is found by its name: in the keys of a zipmap, in the metadata (`classes`, a JSON list), or in the
     classlabels of the file. Where none of them is there, the second of two columns is taken, and a note says so.
     Inputs are one tensor of all `features`, or one input for each column, by its name.
+
+    `sha256` is that of the file; where the file keeps weights in others, it is that of the names and contents of them
+    all. A batch that takes longer than `timeout` seconds is stopped, and the run with it.
     """
 
     recorded: ClassVar[bool] = False
@@ -69,18 +79,20 @@ class OnnxModel:
         name: str,
         base: Path,
         path: Annotated[FilePath, Field(description="ONNX file")],
-        sha256: Sha256 = "",
+        sha256: Sha256 = UNPINNED,
         features: Features = None,
         positive: Positive = 1,
         missing: Missing = "refuse",
         batch: Batch = 1000,
+        timeout: Timeout = 600.0,
     ) -> None:
         where = f"system '{name}', file '{path}'"
         check_settings(missing=missing, batch=batch, where=where)
-        self.name, self.missing, self.batch, self.positive = name, missing, batch, positive
-        content = read_once(base / path, sha256=sha256, where=where)
-        mark = hashlib.sha256(content).hexdigest()
-        self._session, self.version = _open(content, where=where)
+        if not 0 < timeout <= threading.TIMEOUT_MAX:
+            raise InputError("'timeout' must be more than 0 seconds", where=where, got=str(timeout))
+        self.name, self.missing, self.batch, self.positive, self.timeout = name, missing, batch, positive, timeout
+        content = read_once(base / path, sha256=UNPINNED, where=where)
+        self._session, self.version, mark = _open(base / path, content, sha256=sha256, timeout=timeout, where=where)
         self.version += f" sha256:{mark[:12]}"
         self._inputs = self._session.get_inputs()
         self.features = _feature_names(self._inputs, features, where=where)
@@ -98,6 +110,7 @@ class OnnxModel:
             "positive": positive,
             "missing": missing,
             "batch": batch,
+            "timeout": timeout,
         }
 
     def __getstate__(self) -> dict[str, Any]:
@@ -120,9 +133,16 @@ class OnnxModel:
         rows = len(columns[0])
         # A single row is multiplied by another routine, which rounds otherwise; a second one keeps it to the first.
         fed = self._fed([np.repeat(column, 2) for column in columns] if rows == 1 else columns)
+        stopped = threading.Event()
         try:
-            (answer,) = self._session.run([self._output.name], fed)
+            (answer,) = self._asked(fed, stopped)
         except Exception as error:
+            if stopped.is_set():
+                raise SystemFailure(
+                    f"system '{self.name}': a batch of {rows} rows was not finished after {self.timeout:g} s; it was "
+                    "stopped. To fix: raise 'timeout', lower 'batch', or check that the loops of the model come to an "
+                    "end."
+                ) from None
             raise SystemFailure(
                 f"system '{self.name}': onnxruntime failed on a batch of {rows} rows ({place(error)}). Its message may "
                 "hold patient values and is not repeated. To fix: check that 'features' are the columns that the model "
@@ -137,6 +157,19 @@ class OnnxModel:
             rounding=_ROUNDING,
             remedy="export the model with its last step, the sigmoid or softmax, so that it answers probabilities",
         )
+
+    def _asked(self, fed: dict[str, Column], stopped: threading.Event) -> Any:
+        """What the session answers; a loop without end is told to stop between two steps of the graph."""
+        onnxruntime = library("onnxruntime", package="onnxruntime", extra="onnx", purpose="running an ONNX model")
+        options = onnxruntime.RunOptions()
+        options.log_severity_level = 4
+
+        def stop() -> None:
+            stopped.set()
+            options.terminate = True
+
+        with _at_most(self.timeout, stop):
+            return self._session.run([self._output.name], fed, options)
 
     def _chosen(self, answer: Any, rows: int) -> tuple[Column, int]:
         """The column of the positive class, and how many columns there are."""
@@ -185,22 +218,57 @@ class OnnxModel:
         return fed
 
 
-def _open(content: bytes, *, where: str) -> tuple[Any, str]:
-    """A session on one thread, so that sums are made in one order, and the version of its library."""
+@contextlib.contextmanager
+def _at_most(seconds: float, stop: Callable[[], None]) -> Iterator[None]:
+    """Call `stop` from another thread if the block is not left in time."""
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _open(file: Path, content: bytes, *, sha256: str, timeout: float, where: str) -> tuple[Any, str, str]:
+    """A session on one thread, so that sums are made in one order; the version of its library, and what pins it."""
     onnxruntime = library("onnxruntime", package="onnxruntime", extra="onnx", purpose="running an ONNX model")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
+    options.add_session_config_entry("session.load_model_format", "ONNX")  # another form could name files unseen
     try:
-        session = onnxruntime.InferenceSession(content, sess_options=options, providers=["CPUExecutionProvider"])
+        names = external_files(content)
+    except (ValueError, IndexError, RecursionError):  # bytes that another reader may understand, and this one does not
+        mark = hashlib.sha256(content).hexdigest()
+        check_sha256(mark, sha256, where=where)
+        raise _unread("bytes that are no ONNX model", onnxruntime, where) from None
+    copy = with_external_files(file, content, names, where=where) if names else None
+    try:
+        mark = hashlib.sha256(content).hexdigest() if copy is None else pin_of(copy)
+        check_sha256(mark, sha256, where=where)
+        source = content if copy is None else str(copy.folder / file.name)
+        # Rules that simplify the graph run parts of it, so that reading too must come to an end.
+        give_up = getattr(options, "set_load_cancellation_flag", lambda _: None)
+        with _at_most(timeout, lambda: give_up(True)):
+            session = onnxruntime.InferenceSession(source, sess_options=options, providers=["CPUExecutionProvider"])
+    except InputError:
+        raise
     except Exception as error:
-        said = " ".join(str(error).split())[:200]  # no row has been near the model, so this speaks of its graph alone
-        raise SystemFailure(
-            f"{where}: the model could not be read ({said}). To fix: make sure that it is an ONNX file "
-            "copied whole, with its weights inside, and no newer than the installed onnxruntime "
-            f"({onnxruntime.__version__}) understands."
-        ) from None
-    return session, f"onnxruntime {onnxruntime.__version__}"
+        # No row has been near the model, so this speaks of its graph alone.
+        raise _unread(" ".join(str(error).split())[:200], onnxruntime, where) from None
+    finally:
+        if copy is not None:
+            copy.remove()
+    return session, f"onnxruntime {onnxruntime.__version__}", mark
+
+
+def _unread(said: str, onnxruntime: Any, where: str) -> SystemFailure:
+    return SystemFailure(
+        f"{where}: the model could not be read ({said}). To fix: make sure that it is an ONNX file "
+        "copied whole, with its weights inside or beside it, and no newer than the installed onnxruntime "
+        f"({onnxruntime.__version__}) understands."
+    )
 
 
 def _feature_names(inputs: list[Any], given: list[str] | None, *, where: str) -> list[str]:

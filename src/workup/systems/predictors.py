@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import importlib
 import logging
+import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,7 +17,8 @@ import numpy.typing as npt
 
 from workup.errors import InputError, MissingExtra, SystemFailure, near
 from workup.scores import Bools, Floats
-from workup.systems.settings import Positive
+from workup.systems.private_copy import plain_file
+from workup.systems.settings import UNPINNED, Positive
 from workup.task import Table
 
 Column = npt.NDArray[Any]
@@ -43,12 +45,14 @@ def library(module: str, *, package: str, extra: str, purpose: str) -> Any:
 def read_once(file: Path, *, sha256: str, where: str) -> bytes:
     """The bytes of the file, read once, so that what is checked is what is loaded."""
     try:
-        content = file.read_bytes()
-    except OSError as error:
+        # A link to the file is followed: its bytes are hashed, wherever they lie.
+        with plain_file(file.resolve(), where=where) as opened:
+            content = opened.read()
+    except (OSError, RuntimeError) as error:  # the latter for links that lead in a circle
         raise InputError(
             "the model must be a file that can be read",
             where=where,
-            got=error.strerror or type(error).__name__,
+            got=getattr(error, "strerror", None) or type(error).__name__,
             remedy="give the path as seen from the folder of the study",
         ) from None
     check_sha256(hashlib.sha256(content).hexdigest(), sha256, where=where)
@@ -56,8 +60,17 @@ def read_once(file: Path, *, sha256: str, where: str) -> bytes:
 
 
 def check_sha256(found: str, pinned: str, *, where: str) -> None:
-    """Content that was pinned must not have changed."""
-    if pinned and found != pinned.strip().lower():
+    """Content that was pinned must not have changed; a pin that is no sha256 is refused, whatever the content is."""
+    if pinned == UNPINNED:
+        return
+    if not isinstance(pinned, str) or not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", pinned):
+        raise InputError(
+            "'sha256' must be 64 hexadecimal digits",
+            where=where,
+            got="nothing" if not pinned else "something else",
+            remedy=f"write the sha256 of the content, which is {found}, or leave the setting out to pin nothing",
+        )
+    if found != pinned.strip().lower():
         raise InputError(
             "the content of the model must match its sha256, so it was not opened",
             where=where,

@@ -1,4 +1,8 @@
-"""A program that reads JSON lines on its stdin and answers by JSON lines on its stdout. Knows no task. No shell."""
+"""A program that reads JSON lines on its stdin and answers by JSON lines on its stdout. Knows no task. No shell.
+
+It gets a small environment: where programs and the home are, the language, and what the study names beside. Secrets of
+whoever runs the study are not for the system under test.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,8 @@ from workup.errors import InputError, SystemFailure
 from workup.systems.json_rows import parse
 
 _SEE_ABOVE = "see its messages above"
+_PASSED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"})
+_PASSED_ON_WINDOWS = frozenset({"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE"})
 
 Answer = TypeVar("Answer")
 
@@ -47,9 +53,14 @@ class Exchange(Generic[Answer]):
 
 
 class Program:
-    """Started once for each exchange, in the folder `base`; what it writes to stderr is shown as it comes."""
+    """Started once for each exchange, in the folder `base`; what it writes to stderr is shown as it comes.
 
-    def __init__(self, *, name: str, base: Path, run: list[str], timeout: float) -> None:
+    `env` names variables that it gets beside the few that every program needs; their values are read when it starts.
+    """
+
+    def __init__(
+        self, *, name: str, base: Path, run: list[str], timeout: float, env: Sequence[str] | None = None
+    ) -> None:
         where = f"system '{name}'"
         if isinstance(run, str) or not run or not all(isinstance(word, str) and word for word in run):
             raise InputError(
@@ -60,7 +71,7 @@ class Program:
             )
         if not timeout > 0:
             raise InputError("'timeout' must be more than 0 seconds", where=where, got=str(timeout))
-        self.name, self.base, self.words, self.timeout = name, base, list(run), timeout
+        self.name, self.base, self.words, self.timeout, self.env = name, base, list(run), timeout, tuple(env or ())
 
     @property
     def fingerprint(self) -> str:
@@ -116,6 +127,7 @@ class Program:
             return subprocess.Popen(
                 self.words,
                 cwd=self.base,
+                env=environment(self.env, where=where),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,  # a group of its own, so that a timeout ends its children too
@@ -156,6 +168,22 @@ class Program:
                 f"answers are not trusted; {_SEE_ABOVE}.",
                 code="crashed",
             )
+
+
+def environment(named: Sequence[str], *, where: str) -> dict[str, str]:
+    """What a program under test is told of the environment; made for one start and to be kept nowhere."""
+    usual = _PASSED | (_PASSED_ON_WINDOWS if os.name == "nt" else frozenset())
+    passed = {name: value for name, value in os.environ.items() if name in usual or name.startswith("LC_")}
+    for name in named:
+        if name not in os.environ:
+            raise InputError(
+                f"the environment variable {name} must be set, since 'env' names it",
+                where=where,
+                got="nothing",
+                remedy=f"set {name} where Workup runs, or take it out of 'env'",
+            )
+        passed[name] = os.environ[name]
+    return passed
 
 
 class _Answers(Generic[Answer]):

@@ -81,6 +81,7 @@ CaFile = Annotated[FilePath, Field(description="Certificates of a private author
 Sha256 = Annotated[
     str, Field(pattern=r"^\s*[0-9a-fA-F]{64}\s*$", description="sha256 that the content of the model must have")
 ]
+UNPINNED = "unpinned"  # what `sha256` is where it was not given; an empty text is a pin that was lost, not one left out
 Trust = Annotated[bool, Field(description="true: you trust the model, whose files run code of their own when read")]
 Features = Annotated[
     Words | None,
@@ -125,5 +126,13 @@ Headers = Annotated[
     dict[str, str] | None,
     in_words_of(_headers),
     Field(description="Headers of every request; a secret is named as env:VARIABLE"),
+]
+Environment = Annotated[
+    Annotated[
+        list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)]],
+        Field(min_length=1, max_length=100),
+    ]
+    | None,
+    Field(description="Names of variables that the program gets beside PATH, HOME, TMPDIR and those of the language"),
 ]
 Secret = Annotated[str, in_words_of(_secret)]

@@ -26,7 +26,7 @@ from workup.systems.predictors import (
     read_once,
     several_classes,
 )
-from workup.systems.settings import Batch, Features, FilePath, Missing, Positive, Sha256, Trust
+from workup.systems.settings import UNPINNED, Batch, Features, FilePath, Missing, Positive, Sha256, Trust
 from workup.task import Table
 
 _ROUNDING = 1e-9  # averages of probabilities may pass 1 by rounding; more than this is not a probability
@@ -51,7 +51,7 @@ class SklearnModel:
         base: Path,
         path: Annotated[FilePath, Field(description="Pickle or joblib file")],
         trust: Trust = False,
-        sha256: Sha256 = "",
+        sha256: Sha256 = UNPINNED,
         features: Features = None,
         positive: Positive = 1,
         missing: Missing = "refuse",

