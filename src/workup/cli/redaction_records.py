@@ -127,5 +127,20 @@ def tell(record: dict[str, Any], settings: Settings) -> None:
         say(f"{audit['metric']}: {value}, n = {audit['n']:,}")
         if audit["metric"] == "residual_originals" and audit["numerator"]:
             say("  Replaced values are still to be read elsewhere in the texts: the detector missed mentions of them")
+        if audit["metric"] == "shift_candidates" and audit["value"] is not None:
+            _tell_candidates(audit)
     if settings.invents and not settings.repeatable:
         say("No key was given: the same texts would get other surrogates and another shift next time")
+
+
+def _tell_candidates(audit: dict[str, Any]) -> None:
+    narrowed, every = audit["n"] - audit["numerator"], audit["candidates"]
+    if narrowed:
+        say(
+            f"  The shift of {narrowed:,} of {audit['n']:,} patients can be narrowed, at worst to "
+            f"{audit['fewest_candidates']:,} of {every:,} candidates, by words of the calendar that were left"
+        )
+    else:
+        say(f"  No word that is left narrows a shift: {every:,} of {every:,} candidates remain for every patient")
+    if audit["loose_words"]:
+        say(f"  Words of the calendar that are left beside no moved date: {audit['loose_words']:,}")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from workup.deid.redaction import tokens
+from workup.deid.redaction.anchors import anchors
 from workup.deid.redaction.charts import Chart, Held, Redacted, surface_of
 from workup.deid.redaction.entities import normalised
 from workup.deid.redaction.pieces import Kept, merged
 from workup.deid.redaction.settings import Settings
+from workup.deid.redaction.shifting import read_days
 from workup.errors import InputError
 from workup.tasks.spans.documents import Document, Span, check_spans
 from workup.tasks.spans.labels import SCHEME, branch_of, is_canonical
@@ -118,7 +122,50 @@ def _wanted(document: Document, spans: Sequence[Span], settings: Settings) -> tu
             kept.append(Kept(span.start, span.end, label, "policy"))
         else:
             chosen.append(span)
+    if settings.shifts and "date" not in settings.keep:
+        chosen, kept = _anchored(document.text, chosen, kept, settings)
     return merged(document.text, chosen), kept
+
+
+_BETWEEN = re.compile(r"[.,]?,?\s{0,2}(?:the\s)?")  # Monday, the 14th of March
+
+
+def _anchored(text: str, chosen: list[Span], kept: list[Kept], settings: Settings) -> tuple[list[Span], list[Kept]]:
+    """What is replaced, with the words of the calendar that no detector looks for but that would tell the shift.
+
+    A weekday in front of a date joins it and moves with it. Words under another find (a name, a disease) belong to it.
+    A policy that lets relative dates stay speaks of notes whose dates are gone, so that it does not keep these.
+    """
+    found = anchors(text)
+    if not found:
+        return chosen, kept
+    taken = bytearray(len(text))  # 1: under a find that is no date, or that has to stay
+    dates: dict[int, Span] = {}
+    for span in chosen:
+        if span.label != tokens.UNKNOWN and branch_of(span.label) == "DATE":
+            dates[span.start] = span
+        else:
+            taken[span.start : span.end] = b"\1" * (span.end - span.start)
+    for one in kept:
+        if branch_of(one.label) != "DATE" or one.reason != "policy":
+            taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    added = []
+    for anchor in found:
+        if any(taken[anchor.start : anchor.end]) or (settings.whole_weeks and anchor.kind in ("weekday", "weekend")):
+            continue
+        gap = _BETWEEN.match(text, anchor.end)
+        date = dates.get(gap.end()) if gap and anchor.kind == "weekday" else None
+        if date is not None and read_days(text[anchor.start : date.end]) is not None:
+            added.append(replace(date, start=anchor.start))
+        else:
+            added.append(Span(anchor.start, anchor.end, "date_relative"))
+    covered = [(one.start, one.end) for one in added]
+    kept = [one for one in kept if one.reason != "policy" or not _under(one, covered)]
+    return [*chosen, *added], kept
+
+
+def _under(one: Kept, places: Sequence[tuple[int, int]]) -> bool:
+    return any(one.start < end and start < one.end for start, end in places)
 
 
 def _check_ids(documents: Sequence[Document]) -> None:
