@@ -14,6 +14,7 @@ WorkupError                anything Workup itself refuses; the command line exit
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 
 
@@ -81,6 +82,48 @@ def visible(text: str) -> str:
     'a\\\\x1b[31m'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def visible_lines(text: str) -> str:
+    """A text of several lines for a terminal or a log: line ends, tabs and blanks of any width stay.
+
+    >>> visible_lines("a\\r\\nb\\u202ec")
+    'a\\\\r\\nb\\\\u202ec'
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c in "\n\t" or unicodedata.category(c) == "Zs" else visible(c) for c in text)
+
+
+class _Ids:
+    shown = False
+
+
+def show_ids(shown: bool = True) -> None:
+    """Whether messages name documents, cases and patients by their ids. Not by default: ids are often personal."""
+    _Ids.shown = shown
+
+
+def named(kind: str, id: object, *, number: int | None = None) -> str:
+    """What a message calls a document, a case or a file: by its number, and by its id only where ids are shown.
+
+    Empty where there is no number either: the place that stands before it (a file and its line) has to do.
+
+    >>> named("document", "Lee-00482913", number=17), named("document", "Lee-00482913")
+    ('document 17', '')
+    """
+    if _Ids.shown:
+        return f"{kind} '{visible(str(id)[:80])}'"
+    return "" if number is None else f"{kind} {number:,}"
+
+
+def within(*parts: str) -> str:
+    """Where something is, from the file inwards; parts that are empty are left out.
+
+    >>> within("notes.jsonl, line 17", "", "span 3")
+    'notes.jsonl, line 17, span 3'
+    """
+    return ", ".join(filter(None, parts))
 
 
 def near(name: str, known: Iterable[str]) -> str:
