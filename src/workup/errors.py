@@ -14,8 +14,11 @@ WorkupError                anything Workup itself refuses; the command line exit
 from __future__ import annotations
 
 import difflib
+import re
+import traceback
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class WorkupError(Exception):
@@ -95,6 +98,28 @@ def visible_lines(text: str) -> str:
     return "".join(c if c in "\n\t" or unicodedata.category(c) == "Zs" else visible(c) for c in text)
 
 
+def raised(error: BaseException) -> str:
+    """What code of others raised: its kind and place, never its message, which may hold anything.
+
+    Of a module that is not there its name is told, which is what the user must mend.
+
+    >>> try:
+    ...     import no_such_module
+    ... except ImportError as error:
+    ...     print(raised(error))
+    ModuleNotFoundError: no module named 'no_such_module'
+    """
+    name = getattr(error, "name", None)
+    if isinstance(error, ModuleNotFoundError) and isinstance(name, str) and _DOTTED.fullmatch(name):
+        return f"ModuleNotFoundError: no module named '{name}'"
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {visible(Path(frames[-1].filename).name)}:{frames[-1].lineno}" if frames else ""
+    return f"{visible(type(error).__name__)}{place}"
+
+
+_DOTTED = re.compile(r"[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){0,8}", re.ASCII)
+
+
 class _Ids:
     shown = False
 
@@ -102,6 +127,11 @@ class _Ids:
 def show_ids(shown: bool = True) -> None:
     """Whether messages name documents, cases and patients by their ids. Not by default: ids are often personal."""
     _Ids.shown = shown
+
+
+def ids_shown() -> bool:
+    """Whether messages name things by their ids."""
+    return _Ids.shown
 
 
 def named(kind: str, id: object, *, number: int | None = None) -> str:

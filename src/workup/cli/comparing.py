@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workup.cli.common import command, emit, say, verdict_code
+from workup.cli.common import command, echo, emit, say, verdict_code
 from workup.cli.records import refuse_absent, runs_in
 from workup.errors import InputError, RunError, WorkupError
 
@@ -60,7 +60,7 @@ def compare(
     if out is not None:
         _make(out)
     found = compared(places, margin=margin, metrics=metric or ())
-    tell: Callable[[str], object] = say if json == "-" else typer.echo
+    tell: Callable[[str], object] = say if json == "-" else echo
     for comparison in found:
         for line in lines(comparison):
             tell(line)

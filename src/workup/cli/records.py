@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workup.cli.common import command, emit, say
+from workup.cli.common import command, echo, emit, say
 from workup.errors import StudyError
 
 
@@ -210,9 +210,9 @@ def verify(
         say(f"{directory}: the same{'' if tolerance is None else f' within {tolerance:g}'}")
         return
     for line in differences[:20]:
-        typer.echo(line)
+        echo(line)
     if len(differences) > 20:
-        typer.echo(f"… and {len(differences) - 20} more")
+        echo(f"… and {len(differences) - 20} more")
     raise typer.Exit(1)
 
 

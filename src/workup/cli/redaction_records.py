@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,8 @@ def write_all(
     try:
         if pieces is not None:
             with said(pieces):
-                replace_whole(pieces, (_piece_line(one) for one in redacted))
+                ids = [id for source in sources for id in source.new_ids] or [one.source.id for one in redacted]
+                replace_whole(pieces, (_piece_line(id, one) for id, one in zip(ids, redacted, strict=True)))
         if out is None:
             emit(next(iter(outputs.values())), "-")
             return
@@ -65,17 +67,23 @@ def _entries(sources: Sequence[Source], redacted: Sequence[Redacted], outputs: d
     for source in sources:
         mine = [next(rest) for _ in source.documents]
         if source.is_corpus:
-            entries.append(Entry.of_file(source.name, redacted=outputs[source.name], original=source.content))
+            entries.append(
+                replace(
+                    Entry.of_file(source.name, redacted=outputs[source.name], original=source.content),
+                    original_name=source.original_name,
+                )
+            )
             continue
         one = mine[0]
         pieces = [(p.new_start, p.new_end, one.source.text[p.start : p.end]) for p in one.pieces]
-        entries.append(Entry.of_text(source.name, redacted=one.document.text, original=one.source.text, pieces=pieces))
+        entry = Entry.of_text(source.name, redacted=one.document.text, original=one.source.text, pieces=pieces)
+        entries.append(replace(entry, original_name=source.original_name))
     return entries
 
 
-def _piece_line(one: Redacted) -> str:
+def _piece_line(id: str, one: Redacted) -> str:
     fields = ("start", "end", "new_start", "new_end", "label", "done")
-    record = {"id": one.source.id, "pieces": [{name: getattr(p, name) for name in fields} for p in one.pieces]}
+    record = {"id": id, "pieces": [{name: getattr(p, name) for name in fields} for p in one.pieces]}
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 

@@ -194,12 +194,11 @@ def _open(content: bytes, *, where: str) -> tuple[Any, str]:
     try:
         session = onnxruntime.InferenceSession(content, sess_options=options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        said = " ".join(str(error).split())[:200]  # no row has been near the model, so this speaks of its graph alone
         raise SystemFailure(
-            f"{where}: the model could not be read ({said}). To fix: make sure that it is an ONNX file "
+            f"{where}: the model could not be read ({place(error)}). To fix: make sure that it is an ONNX file "
             "copied whole, with its weights inside, and no newer than the installed onnxruntime "
-            f"({onnxruntime.__version__}) understands."
-        ) from None
+            f"({onnxruntime.__version__}) understands. --debug shows what was raised."
+        ) from error
     return session, f"onnxruntime {onnxruntime.__version__}"
 
 
