@@ -14,7 +14,11 @@ WorkupError                anything Workup itself refuses; the command line exit
 from __future__ import annotations
 
 import difflib
+import re
+import traceback
+import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class WorkupError(Exception):
@@ -81,6 +85,75 @@ def visible(text: str) -> str:
     'a\\\\x1b[31m'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def visible_lines(text: str) -> str:
+    """A text of several lines for a terminal or a log: line ends, tabs and blanks of any width stay.
+
+    >>> visible_lines("a\\r\\nb\\u202ec")
+    'a\\\\r\\nb\\\\u202ec'
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c in "\n\t" or unicodedata.category(c) == "Zs" else visible(c) for c in text)
+
+
+def raised(error: BaseException) -> str:
+    """What code of others raised: its kind and place, never its message, which may hold anything.
+
+    Of a module that is not there its name is told, which is what the user must mend.
+
+    >>> try:
+    ...     import no_such_module
+    ... except ImportError as error:
+    ...     print(raised(error))
+    ModuleNotFoundError: no module named 'no_such_module'
+    """
+    name = getattr(error, "name", None)
+    if isinstance(error, ModuleNotFoundError) and isinstance(name, str) and _DOTTED.fullmatch(name):
+        return f"ModuleNotFoundError: no module named '{name}'"
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {visible(Path(frames[-1].filename).name)}:{frames[-1].lineno}" if frames else ""
+    return f"{visible(type(error).__name__)}{place}"
+
+
+_DOTTED = re.compile(r"[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){0,8}", re.ASCII)
+
+
+class _Ids:
+    shown = False
+
+
+def show_ids(shown: bool = True) -> None:
+    """Whether messages name documents, cases and patients by their ids. Not by default: ids are often personal."""
+    _Ids.shown = shown
+
+
+def ids_shown() -> bool:
+    """Whether messages name things by their ids."""
+    return _Ids.shown
+
+
+def named(kind: str, id: object, *, number: int | None = None) -> str:
+    """What a message calls a document, a case or a file: by its number, and by its id only where ids are shown.
+
+    Empty where there is no number either: the place that stands before it (a file and its line) has to do.
+
+    >>> named("document", "Lee-00482913", number=17), named("document", "Lee-00482913")
+    ('document 17', '')
+    """
+    if _Ids.shown:
+        return f"{kind} '{visible(str(id)[:80])}'"
+    return "" if number is None else f"{kind} {number:,}"
+
+
+def within(*parts: str) -> str:
+    """Where something is, from the file inwards; parts that are empty are left out.
+
+    >>> within("notes.jsonl, line 17", "", "span 3")
+    'notes.jsonl, line 17, span 3'
+    """
+    return ", ".join(filter(None, parts))
 
 
 def near(name: str, known: Iterable[str]) -> str:

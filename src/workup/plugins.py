@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_origin, get_type_hints
 
 from pydantic import ConfigDict, Field, create_model
 
-from workup.errors import PluginError, StudyError, near, visible
+from workup.errors import PluginError, StudyError, WorkupError, near, raised, visible
 from workup.study import Part
 
 NOUNS = ("tasks", "lenses", "systems", "engines", "formats", "generators", "metrics")
@@ -46,7 +46,15 @@ def find(noun: str, name: str) -> Any:
     known = registered(noun)
     if name not in known:
         raise PluginError(f"'{name}' is not one of the installed {noun}; {near(name, known)}.")
-    return known[name].load()
+    try:
+        return known[name].load()
+    except WorkupError:
+        raise
+    except Exception as error:  # code of others, which raises what it pleases when it is imported
+        raise PluginError(
+            f"the {noun[:-1]} '{name}' is registered but cannot be loaded ({raised(error)}). To fix: install the "
+            "package anew, or uninstall it; --debug shows what was raised."
+        ) from error
 
 
 def named_by_record(noun: str, name: str) -> Any:
@@ -70,12 +78,10 @@ def _load(noun: str, path: str) -> Any:
     module_name, _, attribute = path.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise PluginError(f"cannot import '{module_name}' for {noun} '{path}': {error}.") from error
     except Exception as error:  # code of others, which raises what it pleases when it is imported
         raise PluginError(
-            f"cannot import '{module_name}' for {noun} '{path}': it raised {type(error).__name__}. "
-            "To fix: import it by itself to see where."
+            f"cannot import '{visible(module_name)}' for {noun} '{visible(path)}': it raised {raised(error)}. "
+            "To fix: import it by itself, or see all with --debug."
         ) from error
     try:
         return getattr(module, attribute)
@@ -163,4 +169,15 @@ def generated(settings: Mapping[str, Any], *, kind: str, seed: int, where: str) 
 
 def make(noun: str, use: str, settings: Mapping[str, Any], *, where: str, context: Mapping[str, Any]) -> Any:
     """Build a registered object from the settings of a study, which `check` looks at first."""
-    return find(noun, use)(**check(noun, use, settings, where=where, context=context))
+    factory, given = find(noun, use), check(noun, use, settings, where=where, context=context)
+    try:
+        return factory(**given)
+    except (WorkupError, MemoryError):
+        raise
+    except Exception as error:
+        if getattr(factory, "__module__", "").partition(".")[0] == "workup":
+            raise  # a fault of ours, to be told as one
+        raise PluginError(
+            f"{where}: '{visible(use)}' could not be built from its settings ({raised(error)}). Its message is not "
+            "repeated, since it may hold anything. To fix: build it by itself, or see all with --debug."
+        ) from error

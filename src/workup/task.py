@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkabl
 import numpy as np
 import numpy.typing as npt
 
-from workup.errors import RunError, visible
+from workup.errors import RunError, named
 from workup.estimate import Slice
 from workup.metric import Metric
 from workup.scores import Levels, Scores
@@ -191,8 +191,8 @@ class Engine(Protocol):
 def misrecorded(case: str, expected: str) -> RunError:
     """What a task says of a recorded output that it could not have recorded."""
     return RunError(
-        f"the recorded output of '{visible(case[:80])}' must be {expected}; got something else, though its checksum is "
-        "right. To fix: run with --fresh, which asks the system again."
+        f"the recorded output of {named('case', case) or 'a case'} must be {expected}; got something else, though its "
+        "checksum is right. To fix: run with --fresh, which asks the system again."
     )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
-from shell import COMMAND, Done, cohort, spawn, write
 
+from shell import COMMAND, Done, cohort, spawn, write
 from workup.report import digest
 
 EVIL = "from pathlib import Path\nPath({canary!r}).write_text('ran')\nclass Object:\n    metric_names = goals = scales = {{}}\n"

@@ -1,4 +1,4 @@
-"""What every command shares: its three options of voice, messages on standard error, progress, and safe writing."""
+"""What every command shares: its four options of voice, messages on standard error, progress, and safe writing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from workup.cli.faults import Unforeseen, raised_here
-from workup.errors import InputError, WorkupError
+from workup.errors import InputError, WorkupError, show_ids, visible, visible_lines
 
 QUIET_SECONDS = 2.0  # anything longer shows progress
 
@@ -30,13 +30,14 @@ VOICE = Voice()
 
 
 def command(app: typer.Typer, *, name: str, example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register a command with an example in its help and with --quiet, --verbose and --debug."""
+    """Register a command with an example in its help and with --quiet, --verbose, --debug and --show-ids."""
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         flags = {
             "quiet": ("--quiet", "Say only what was asked for"),
             "verbose": ("--verbose", "Say more about what is done"),
             "debug": ("--debug", "Write the traceback of an error to a file of your own, and name it"),
+            "show_ids": ("--show-ids", "Name documents and cases by their ids in messages, not by their places"),
         }
         own = inspect.signature(function)
         hints = get_type_hints(function, include_extras=True)
@@ -54,6 +55,7 @@ def command(app: typer.Typer, *, name: str, example: str) -> Callable[[Callable[
         def wrapped(**given: Any) -> None:
             VOICE.quiet, VOICE.verbose = given.pop("quiet"), given.pop("verbose")
             VOICE.debug = given.pop("debug")
+            show_ids(given.pop("show_ids"))
             try:
                 function(**given)
             except KeyboardInterrupt:  # here, because typer would end silently
@@ -80,13 +82,18 @@ def command(app: typer.Typer, *, name: str, example: str) -> Callable[[Callable[
 def say(message: str) -> None:
     """A line for the person at the terminal, on standard error so that standard output stays clean."""
     if not VOICE.quiet:
-        sys.stderr.write(message + "\n")
+        sys.stderr.write(visible_lines(message) + "\n")
 
 
 def detail(message: str) -> None:
     """A line that only --verbose shows."""
     if VOICE.verbose and not VOICE.quiet:
-        sys.stderr.write(message + "\n")
+        sys.stderr.write(visible_lines(message) + "\n")
+
+
+def echo(message: str) -> None:
+    """A line of the answer, on standard output; what would steer a terminal is shown as its number."""
+    typer.echo(visible_lines(message))
 
 
 def emit(text: str | bytes, target: str | None, *, private: bool = False) -> None:
@@ -139,7 +146,7 @@ class Progress:
             self._bar.stop()
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        now = time.monotonic()
+        now, what = time.monotonic(), visible(what)
         if VOICE.quiet or now - self._started < QUIET_SECONDS:
             return
         if sys.stderr.isatty():
@@ -150,6 +157,7 @@ class Progress:
 
     def _draw(self, what: str, done: int, total: int) -> None:
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
 
@@ -158,7 +166,7 @@ class Progress:
             self._bar = Bars(*columns, console=Console(stderr=True), transient=True)
             self._bar.start()
         if what not in self._tasks:
-            self._tasks[what] = self._bar.add_task(what, total=total)
+            self._tasks[what] = self._bar.add_task(escape(what), total=total)
         self._bar.update(self._tasks[what], completed=done, total=total)
 
 

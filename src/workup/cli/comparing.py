@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workup.cli.common import command, emit, say, verdict_code
+from workup.cli.common import command, echo, emit, say, verdict_code
 from workup.cli.records import refuse_absent, runs_in
 from workup.cli.targets import check_folder
 from workup.cli.trusting import TrustStudy, study_for
@@ -69,7 +69,7 @@ def compare(
         _make(out)
     studies = {place: study or file for found in read for place, file in found.items()}
     found = compared(places, studies=studies, trusted=trust_study, margin=margin, metrics=metric or ())
-    tell: Callable[[str], object] = say if json == "-" else typer.echo
+    tell: Callable[[str], object] = say if json == "-" else echo
     for comparison in found:
         for line in lines(comparison):
             tell(line)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from workup.cli.common import command, emit
+from workup.cli.common import command, echo, emit
 
 _ENDS = {"gt": "above", "ge": "at least", "le": "at most", "lt": "below"}
 
@@ -33,7 +33,7 @@ def plugins(
             emit(json.dumps(typed.model_json_schema(), indent=1) + "\n", as_json)
             return
         for name, default, meaning in settings_rows(system):
-            typer.echo(f"{name:<18} {default:<12} {meaning}")
+            echo(f"{name:<18} {default:<12} {meaning}")
         return
     found = {
         noun: {name: point.value for name, point in sorted(registry.registered(noun).items())}
@@ -44,9 +44,9 @@ def plugins(
         return
     for noun, names in found.items():
         if names:
-            typer.echo(noun)
+            echo(noun)
             for name, where in names.items():
-                typer.echo(f"  {name:<12} {where}")
+                echo(f"  {name:<12} {where}")
 
 
 def schema(
@@ -55,7 +55,7 @@ def schema(
     """Print the JSON Schema of study files, for editors, or of report.json."""
     from workup.report_schema import report_schema
 
-    typer.echo(json.dumps(_study_schema() if of == "study" else report_schema(), indent=1))
+    echo(json.dumps(_study_schema() if of == "study" else report_schema(), indent=1))
 
 
 def _study_schema() -> dict[str, Any]:
@@ -93,9 +93,9 @@ def doctor() -> None:
     """Show versions, and which extras are installed."""
     import platform
 
-    typer.echo(f"python   {platform.python_version()}")
+    echo(f"python   {platform.python_version()}")
     for library in ("workup", "numpy", "scipy", "pydantic", "narwhals"):
-        typer.echo(f"{library:<8} {metadata.version(library)}")
+        echo(f"{library:<8} {metadata.version(library)}")
     extras = {
         "tables": ("duckdb", "pyarrow"),
         "excel": ("openpyxl",),
@@ -119,7 +119,7 @@ def doctor() -> None:
     }
     for extra, libraries in extras.items():
         absent = [library for library in libraries if not _installed(library)]
-        typer.echo(f"extra {extra:<11} " + (f"absent ({', '.join(absent)})" if absent else "installed"))
+        echo(f"extra {extra:<11} " + (f"absent ({', '.join(absent)})" if absent else "installed"))
 
 
 def _installed(library: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli import comparing, thresholds
-from workup.cli.common import command, emit, say, verdict_code
+from workup.cli.common import command, echo, emit, say, verdict_code
 from workup.cli.comparing import figure, plain_json
 from workup.errors import InputError
 
@@ -58,7 +58,7 @@ def gate(
     with drawing_on(*(file for file in (record, baseline) if file is not None)):
         found = [judged(report, rule or (), other) for report in reports]
     code = verdict_code([v.outcome for verdicts in found for v in verdicts], allow_unsure=allow_unsure)
-    tell: Callable[[str], object] = say if json == "-" else typer.echo
+    tell: Callable[[str], object] = say if json == "-" else echo
     suites: dict[str, tuple[Verdict, ...]] = {}
     for name, report, verdicts in zip(names, reports, found, strict=True):
         suites[f"{report.study.get('name')}: {name}"] = verdicts

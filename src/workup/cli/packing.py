@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workup.cli.common import say
+from workup.cli.common import echo, say
 from workup.errors import InputError, visible
 
 _SHOWN = 20  # withheld slices named on the screen; the pack lists all
@@ -41,7 +41,7 @@ def site_pack(
         pack = make_pack(record, site=name, k=k, facts=own, key=key)
     _write(out, json.dumps(pack, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
     _tell(pack, signed=key is not None)
-    typer.echo(str(out))
+    echo(str(out))
 
 
 def _facts(given: Iterable[str]) -> dict[str, Any]:

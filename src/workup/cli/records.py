@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workup.cli.common import command, emit, say
+from workup.cli.common import command, echo, emit, say
 from workup.cli.targets import check_folder
 from workup.cli.trusting import TrustStudy, study_for
 from workup.errors import StudyError
@@ -223,9 +223,9 @@ def verify(
         say(f"{directory}: the same{'' if tolerance is None else f' within {tolerance:g}'}")
         return
     for line in differences[:20]:
-        typer.echo(line)
+        echo(line)
     if len(differences) > 20:
-        typer.echo(f"… and {len(differences) - 20} more")
+        echo(f"… and {len(differences) - 20} more")
     raise typer.Exit(1)
 
 

@@ -20,8 +20,9 @@ from workup.cli.redaction_keys import (
     refuse_invented,
     write_key,
 )
+from workup.cli.redaction_names import renamed, warning
 from workup.cli.redaction_records import outputs_of, summary, tell, write_all
-from workup.errors import InputError
+from workup.errors import InputError, named, visible, within
 
 _KEY = "File with a key, 16 bytes or more; --new-key makes one"
 
@@ -82,6 +83,10 @@ def redact(
         bool | None,
         typer.Option("--rules/--no-rules", help="Tell ZIP3, 90+, years and ages below 90, as Safe Harbor lets one"),
     ] = None,
+    rename: Annotated[
+        bool,
+        typer.Option("--rename", help="Give outputs new names (note-0001.txt) and ids; the map keeps the old ones"),
+    ] = False,
     mask_with: Annotated[str, typer.Option(help="Character of a mask")] = "\u2588",
     pieces: Annotated[
         Path | None, typer.Option(help="JSONL file to write: every replacement by its places before and after, no text")
@@ -120,6 +125,10 @@ def redact(
     if out is not None:
         check_place(out, several=several, sources=source)
     refuse_invented(source, sources, settings)
+    if rename:
+        sources = renamed(sources)
+    elif said := warning(sources):
+        say(said)
     with Progress() as progress:
         found, unmapped = found_in(sources, system, setting or [], predictions, golds, labels, progress)
         redacted = redact_all(found, settings, watch=progress)
@@ -159,7 +168,11 @@ def restore(
         raise InputError("several files need a folder to go to", where="-o", got="none", remedy="name one with -o")
     if out is not None:
         check_place(out, several=several, sources=[source])
-    files = {name: entry_of(entries, name, content, map.name).restored(content) for name, content in redacted.items()}
+    files: dict[str, bytes] = {}
+    for number, (name, content) in enumerate(redacted.items(), start=1):
+        where = within(source.name, named("file", name, number=number)) if several else visible(name)
+        entry = entry_of(entries, name, content, map.name, where=where)
+        files[entry.original_name or name] = entry.restored(content)
     if out is None:
         emit(next(iter(files.values())), "-")
         return

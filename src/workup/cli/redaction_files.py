@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workup.cli.targets import said
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 from workup.received import is_file, is_folder
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ class Source:
     is_corpus: bool = False
     annotated: tuple[bool, ...] = ()  # of a corpus: whether each document came with a list of golds
     not_taken: Mapping[str, int] | None = None
+    original_name: str = ""  # where it is renamed
+    new_ids: tuple[str, ...] = ()  # of its documents, where they are renamed
 
     def rewritten(self, documents: Sequence[Document]) -> bytes:
         """The file with other documents in it, in the same form."""
@@ -46,8 +48,9 @@ class Source:
         from workup.corpora.formats.spans_jsonl import record_of
 
         lines = []
-        for document, annotated in zip(documents, self.annotated, strict=True):
-            record = record_of(document)
+        ids = self.new_ids or [document.id for document in documents]
+        for id, document, annotated in zip(ids, documents, self.annotated, strict=True):
+            record = record_of(replace(document, id=id))
             if not annotated:
                 record.pop("spans", None)
             lines.append(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
@@ -109,7 +112,10 @@ def _folder(path: Path) -> list[Source]:
             remedy="name a .jsonl corpus by itself",
         )
     names = [one.relative_to(path).as_posix() for one in texts]
-    sources = [_text(name, _bytes(one), where=name) for name, one in zip(names, texts, strict=True)]
+    sources = []
+    for number, (name, one) in enumerate(zip(names, texts, strict=True), start=1):
+        where = within(path.name, named("file", name, number=number))
+        sources.append(_text(name, _bytes(one, where=where), where=where))
     others = len(found) - len(texts)
     return [replace(sources[0], not_taken={"file that is no .txt": others} if others else None), *sources[1:]]
 
@@ -125,12 +131,12 @@ def _corpus(path: Path) -> Source:
     return Source(path.name, _bytes(path), documents, True, annotated, dict(left_out))
 
 
-def _bytes(path: Path) -> bytes:
+def _bytes(path: Path, *, where: str = "") -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
         raise InputError(
-            "a file that can be read was expected", where=path.name, got=error.strerror or type(error).__name__
+            "a file that can be read was expected", where=where or path.name, got=error.strerror or type(error).__name__
         ) from None
 
 
@@ -140,7 +146,11 @@ def read_redacted(path: Path) -> tuple[dict[str, bytes], bool]:
         return {"stdin": sys.stdin.buffer.read()}, False
     if path.is_dir():
         found = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.endswith(RECORD))
-        return {one.relative_to(path).as_posix(): _bytes(one) for one in found}, True
+        files: dict[str, bytes] = {}
+        for number, one in enumerate(found, start=1):
+            name = one.relative_to(path).as_posix()
+            files[name] = _bytes(one, where=within(path.name, named("file", name, number=number)))
+        return files, True
     return {path.name: _bytes(path)}, False
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workup.cli.common import Progress
 from workup.cli.redaction_files import Source
-from workup.errors import InputError, SystemFailure, visible
+from workup.errors import InputError, SystemFailure, named, visible, within
 
 if TYPE_CHECKING:
     from workup.tasks.spans.documents import Document, Span
@@ -68,11 +68,11 @@ def _recorded(path: Path, documents: Sequence[Document]) -> list[Sequence[Span]]
     from workup.corpora.formats.predictions import read_predictions
 
     known = dict(read_predictions(path))
-    missing = [document.id for document in documents if document.id not in known]
+    missing = [(number, one.id) for number, one in enumerate(documents, start=1) if one.id not in known]
     if missing:
         raise InputError(
             "predictions for every document were expected, since one without would stay as it is",
-            where=f"{path.name}, document '{visible(missing[0][:80])}'",
+            where=within(path.name, named("document", missing[0][1], number=missing[0][0])),
             got=f"none for {len(missing):,} of {len(documents):,} documents",
             remedy="give an empty list where nothing was found",
         )
@@ -103,11 +103,12 @@ def _detected(detector: Any, documents: Sequence[Document], progress: Progress) 
     for at in range(0, len(documents), size):
         batch = documents[at : at + size]
         answers = _asked(detector, [document.text for document in batch])
-        for document, answer in zip(batch, answers, strict=True):
+        for number, (document, answer) in enumerate(zip(batch, answers, strict=True), start=at + 1):
             if answer is None:
                 raise SystemFailure(
-                    f"system '{visible(str(detector.name)[:60])}' refused document '{visible(document.id[:80])}', and "
-                    "a text in which nothing was looked for must not pass as redacted. To fix: leave it out."
+                    f"system '{visible(str(detector.name)[:60])}' refused "
+                    f"{named('document', document.id, number=number)}, and a text in which nothing was looked for must "
+                    "not pass as redacted. To fix: leave it out."
                 )
             found.append([Span(int(one.start), int(one.end), str(one.label)) for one in answer])
         progress("asking the detector", len(found), len(documents))

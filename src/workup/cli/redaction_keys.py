@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workup.cli.common import say
 from workup.cli.redaction_files import Source, invented_before
 from workup.cli.targets import said
-from workup.errors import InputError, visible
+from workup.errors import InputError, named, visible
 
 if TYPE_CHECKING:
     from workup.deid.redaction import Settings
@@ -90,7 +90,7 @@ def check_map(map: Path | None, *, key: bytes | None, out: Path | None) -> None:
         )
 
 
-def entry_of(entries: Sequence[Any], name: str, content: bytes, map_name: str) -> Any:
+def entry_of(entries: Sequence[Any], name: str, content: bytes, map_name: str, *, where: str) -> Any:
     """The entry of a redacted file: by its bytes, and of several with the same bytes by its name."""
     from workup.deid.redaction.maps import sha256
 
@@ -102,13 +102,13 @@ def entry_of(entries: Sequence[Any], name: str, content: bytes, map_name: str) -
     if same:
         raise InputError(
             "a file must have the name that it was redacted under, since the map knows several with its bytes",
-            where=visible(name),
+            where=where,
             got="another name",
         )
     known = any(entry.name == name for entry in entries)
     raise InputError(
         "a text that this map is of, unchanged, was expected",
-        where=visible(name),
+        where=where,
         got="the bytes of another text" if known else "a file that the map does not know",
         remedy=f"check that {visible(map_name)} was written with it, and that nobody edited it since",
     )
@@ -122,9 +122,10 @@ def refuse_invented(paths: Sequence[Path], sources: Sequence[Source], settings: 
 
     before = invented_before(paths, {source.name: sha256(source.content) for source in sources})
     if before is not None:
+        number = next((at for at, source in enumerate(sources, start=1) if source.name == before), None)
         raise InputError(
             "surrogates and shifted dates need text that was not redacted before",
-            where=visible(before),
+            where=visible(before) if len(sources) == 1 else named("file", before, number=number),
             got="surrogates or shifted dates in it, by the record beside it",
             remedy="start from the original, which workup restore gives back",
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,8 @@ def write_all(
     try:
         if pieces is not None:
             with said(pieces):
-                replace_whole(pieces, (_piece_line(one) for one in redacted))
+                ids = [id for source in sources for id in source.new_ids] or [one.source.id for one in redacted]
+                replace_whole(pieces, (_piece_line(id, one) for id, one in zip(ids, redacted, strict=True)))
         if out is None:
             emit(next(iter(outputs.values())), "-")
             return
@@ -66,17 +68,23 @@ def _entries(sources: Sequence[Source], redacted: Sequence[Redacted], outputs: d
     for source in sources:
         mine = [next(rest) for _ in source.documents]
         if source.is_corpus:
-            entries.append(Entry.of_file(source.name, redacted=outputs[source.name], original=source.content))
+            entries.append(
+                replace(
+                    Entry.of_file(source.name, redacted=outputs[source.name], original=source.content),
+                    original_name=source.original_name,
+                )
+            )
             continue
         one = mine[0]
         pieces = [(p.new_start, p.new_end, one.source.text[p.start : p.end]) for p in one.pieces]
-        entries.append(Entry.of_text(source.name, redacted=one.document.text, original=one.source.text, pieces=pieces))
+        entry = Entry.of_text(source.name, redacted=one.document.text, original=one.source.text, pieces=pieces)
+        entries.append(replace(entry, original_name=source.original_name))
     return entries
 
 
-def _piece_line(one: Redacted) -> str:
+def _piece_line(id: str, one: Redacted) -> str:
     fields = ("start", "end", "new_start", "new_end", "label", "done")
-    record = {"id": one.source.id, "pieces": [{name: getattr(p, name) for name in fields} for p in one.pieces]}
+    record = {"id": id, "pieces": [{name: getattr(p, name) for name in fields} for p in one.pieces]}
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -128,5 +136,20 @@ def tell(record: dict[str, Any], settings: Settings) -> None:
         say(f"{audit['metric']}: {value}, n = {audit['n']:,}")
         if audit["metric"] == "residual_originals" and audit["numerator"]:
             say("  Replaced values are still to be read elsewhere in the texts: the detector missed mentions of them")
+        if audit["metric"] == "shift_candidates" and audit["value"] is not None:
+            _tell_candidates(audit)
     if settings.invents and not settings.repeatable:
         say("No key was given: the same texts would get other surrogates and another shift next time")
+
+
+def _tell_candidates(audit: dict[str, Any]) -> None:
+    narrowed, every = audit["n"] - audit["numerator"], audit["candidates"]
+    if narrowed:
+        say(
+            f"  The shift of {narrowed:,} of {audit['n']:,} patients can be narrowed, at worst to "
+            f"{audit['fewest_candidates']:,} of {every:,} candidates, by words of the calendar that were left"
+        )
+    else:
+        say(f"  No word that is left narrows a shift: {every:,} of {every:,} candidates remain for every patient")
+    if audit["loose_words"]:
+        say(f"  Words of the calendar that are left beside no moved date: {audit['loose_words']:,}")

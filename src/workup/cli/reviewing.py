@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say
+from workup.errors import visible_lines
 
 if TYPE_CHECKING:
     from workup.tasks.spans.review.queue import Queue
@@ -245,7 +246,7 @@ def _write_for_reviewers(out: Path, found: Queue, batches: Callable[[], Any], st
             replace_whole(out / "label_studio.xml", [showing.labelling_setup()])
     # Never silenced: whoever makes these files must know what they are.
     warning = "holds the text of notes, with identifiers of patients. Keep it where PHI may be, and give reviewers"
-    typer.echo(f"WARNING: {out} {warning} this folder alone.", err=True)
+    typer.echo(visible_lines(f"WARNING: {out} {warning} this folder alone."), err=True)
 
 
 # ---- reading it back -------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from workup.cli.common import VOICE, Progress, command, detail, say, verdict_code
+from workup.cli.common import VOICE, Progress, command, detail, echo, say, verdict_code
 from workup.cli.targets import check_folder
 from workup.errors import RunError, WorkupError
 
@@ -87,9 +87,9 @@ def run(
         )
         ready = None  # a task keeps what one system answered: the next begins anew
         say(f"{place / 'report.json'}")
-        typer.echo(str(report))
+        echo(str(report))
         for verdict in report.verdicts:
-            typer.echo(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})")
+            echo(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})")
         outcomes += [verdict.outcome for verdict in report.verdicts]
     if len(names) > 1:
         _compare(plan, study, directory, [directory / safe_name(str(name)) for name in names])
@@ -188,7 +188,7 @@ def _compare(study: Study, file: Path, directory: Path, places: list[Path]) -> N
 
     tags = contrasted(places, [part.tags for part in study.systems], study=file)
     for line in tag_lines(tags):
-        typer.echo(line)
+        echo(line)
     write_comparison(
         compared(places, studies=dict.fromkeys(places, file)), directory, forms=study.report.formats, tags=tags
     )
@@ -254,19 +254,19 @@ def _describe(study: Study, directory: Path, ready: Ready) -> None:
     corpus = ready.corpus
     facts = corpus.as_dict()
     systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
-    typer.echo(f"study     {study.name} ({study.task})")
-    typer.echo(f"corpus    {corpus.name}: {facts['n_cases']:,} cases, {facts['n_patients']:,} patients")
-    typer.echo(f"systems   {systems}")
-    typer.echo(f"lenses    {', '.join(study.lenses)}")
-    typer.echo(f"resamples {study.bootstrap.replicates:,}")
-    typer.echo(f"gates     {len(study.gates)}")
+    echo(f"study     {study.name} ({study.task})")
+    echo(f"corpus    {corpus.name}: {facts['n_cases']:,} cases, {facts['n_patients']:,} patients")
+    echo(f"systems   {systems}")
+    echo(f"lenses    {', '.join(study.lenses)}")
+    echo(f"resamples {study.bootstrap.replicates:,}")
+    echo(f"gates     {len(study.gates)}")
     for line in _unattainable(study, ready):
-        typer.echo(f"warning   {line}")
-    typer.echo(f"into      {directory}")
+        echo(f"warning   {line}")
+    echo(f"into      {directory}")
     for part in study.systems:
         if estimate := getattr(ready.task, "estimate", None):
             system = Opener(study, part.name or part.use)()
             if not getattr(system, "recorded", False):
-                typer.echo(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")
+                echo(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")
     for note in corpus.notes:
-        typer.echo(f"note      {note}")
+        echo(f"note      {note}")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from workup.cli.common import command, say
+from workup.cli.common import command, echo, say
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,7 +31,7 @@ def selftest(
         checks = import_module(f"{home[name].module}.selftest").run(seed=seed)
         for check in checks:
             told = "ok  " if check.passed else "FAIL"
-            typer.echo(f"{told}  {check.name}: expected {check.expected}, observed {check.observed}")
+            echo(f"{told}  {check.name}: expected {check.expected}, observed {check.observed}")
         wrong = sum(not check.passed for check in checks)
         say(f"{name}: {len(checks) - wrong} of {len(checks)} planted answers recovered")
         failed += wrong

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workup.cli.common import command, emit, say
+from workup.cli.common import command, echo, emit, say
 from workup.cli.targets import check_folder
 from workup.errors import InputError
 
@@ -67,12 +67,12 @@ def demo(
         study = load(place / "study.yaml")
         reports[task] = run_system(study, place / "study.yaml", None, place / "run", fresh=False)
     for report in reports.values():
-        typer.echo(str(report))
+        echo(str(report))
         for verdict in report.verdicts:
-            typer.echo(f"  gate {verdict.rule}: {verdict.outcome}")
+            echo(f"  gate {verdict.rule}: {verdict.outcome}")
     index = out / "index.html"
     emit(_index(reports), str(index))
-    typer.echo(f"\nOpen {index.resolve()}")
+    echo(f"\nOpen {index.resolve()}")
 
 
 def _study(task: str, directory: Path) -> None:

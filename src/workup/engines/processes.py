@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
-from workup.errors import InputError, PluginError, SystemFailure
+from workup.errors import InputError, PluginError, SystemFailure, raised
 from workup.study_modules import look_beside, looked_beside
 
 Item = TypeVar("Item")
@@ -238,7 +238,7 @@ def _start(packed: bytes, folders: Sequence[Path], safe_path: bool) -> None:
         setup = pickle.loads(packed)
     except Exception as error:
         text = (
-            f"a worker process could not find what it was sent ({type(error).__name__}: {error}). To fix: define it in "
+            f"a worker process could not find what it was sent ({raised(error)}). To fix: define it in "
             f"a module that can be imported, or {_USE_SERIAL}."
         )
         _failure = _Raised.of(SystemFailure(text))

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from workup.errors import RunError
+from workup.errors import RunError, visible
 from workup.received import content_of, is_file, is_folder, json_of
 from workup.report import canonical
 from workup.runs.disk import LOCK, Lock, make_folder, private, replace_whole, said_in_words, write_all
@@ -125,7 +125,7 @@ class RunDirectory:
 
     def log(self, message: str) -> None:
         """Add a line to run.log under the present time (UTC). Never give it text of a patient."""
-        line = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {' '.join(message.split())}\n"
+        line = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {visible(' '.join(message.split()))}\n"
         with said_in_words(self.path), private(self.path / "run.log", os.O_WRONLY | os.O_APPEND) as descriptor:
             write_all(descriptor, line.encode())
 

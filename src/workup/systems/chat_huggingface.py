@@ -154,12 +154,11 @@ def _load(source: str, *, device: str, local: bool, revision: str | None, trust:
             )
             return tokenizer, model.to(device).eval()
     except Exception as error:
-        said = " ".join(str(error).split())[:300]
         raise SystemFailure(
-            f"{where}: the model could not be loaded ({place(error)}: {said}). To fix: check that it was saved "
+            f"{where}: the model could not be loaded ({place(error)}). To fix: check that it was saved "
             f"whole, with its tokenizer, for the installed transformers ({transformers.__version__}); pickled "
-            "weights are read only with trust: true."
-        ) from None
+            "weights are read only with trust: true. --debug shows what was raised."
+        ) from error
 
 
 def _window(tokenizer: Any, model: Any) -> int | None:

@@ -291,13 +291,12 @@ def _load(source: str, *, device: str, local: bool, revision: str | None, trust:
             )
             model = model.to(device).eval()
     except Exception as error:
-        # No text has been near the model; still, the message may run over pages.
-        said = " ".join(str(error).split())[:300]
         raise SystemFailure(
-            f"{where}: the model could not be loaded ({kind_and_line(error)}: {said}). To fix: check that it is a "
+            f"{where}: the model could not be loaded ({kind_and_line(error)}). To fix: check that it is a "
             "token classifier that was saved whole, with its tokenizer, for the installed transformers "
-            f"({transformers.__version__}); weights in pickled files are read only with trust: true."
-        ) from None
+            f"({transformers.__version__}); weights in pickled files are read only with trust: true. --debug shows "
+            "what was raised."
+        ) from error
     if not getattr(tokenizer, "is_fast", False):
         raise InputError(
             "the model must have a fast tokenizer, since only those tell where a token stands in the text",

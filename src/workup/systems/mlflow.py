@@ -278,12 +278,11 @@ def _load(folder: Path, *, where: str) -> tuple[Any, tuple[str, ...], str]:
         try:
             model = pyfunc.load_model(str(folder), suppress_warnings=True)
         except Exception as error:
-            known = isinstance(error, (ImportError, AttributeError))  # names of code, which is what the user must mend
-            detail = f"{type(error).__name__}: {error}" if known else type(error).__name__
             raise SystemFailure(
-                f"{where}: the model could not be read ({detail}). To fix: use the versions of Python and libraries in "
-                "its requirements.txt, and make sure that it has the python_function flavour and was copied whole."
-            ) from None
+                f"{where}: the model could not be read ({place(error)}). To fix: use the versions of Python and "
+                "libraries in its requirements.txt, and make sure that it has the python_function flavour and was "
+                "copied whole. --debug shows what was raised."
+            ) from error
     return model, said_while_reading(seen), str(mlflow.__version__)
 
 

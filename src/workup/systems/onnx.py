@@ -255,8 +255,8 @@ def _open(file: Path, content: bytes, *, sha256: str, timeout: float, where: str
     except InputError:
         raise
     except Exception as error:
-        # No row has been near the model, so this speaks of its graph alone.
-        raise _unread(" ".join(str(error).split())[:200], onnxruntime, where) from None
+        # What a library says may quote the model's bytes, which are a stranger's.
+        raise _unread(place(error), onnxruntime, where) from error
     finally:
         if copy is not None:
             copy.remove()
@@ -267,7 +267,7 @@ def _unread(said: str, onnxruntime: Any, where: str) -> SystemFailure:
     return SystemFailure(
         f"{where}: the model could not be read ({said}). To fix: make sure that it is an ONNX file "
         "copied whole, with its weights inside or beside it, and no newer than the installed onnxruntime "
-        f"({onnxruntime.__version__}) understands."
+        f"({onnxruntime.__version__}) understands. --debug shows what was raised."
     )
 
 

@@ -7,7 +7,6 @@ import hashlib
 import importlib
 import logging
 import re
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.errors import InputError, MissingExtra, SystemFailure, near
+from workup.errors import InputError, MissingExtra, SystemFailure, near, raised
 from workup.scores import Bools, Floats
 from workup.systems.private_copy import plain_file
 from workup.systems.settings import UNPINNED, Positive
@@ -217,8 +216,7 @@ def refuse_labels(answers: Column, *, columns: int, system: str, remedy: str) ->
 
 def place(error: Exception) -> str:
     """The kind of an error and the line of code that raised it, without its message."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{type(error).__name__} at {Path(frames[-1].filename).name}:{frames[-1].lineno}"
+    return raised(error)
 
 
 @contextlib.contextmanager

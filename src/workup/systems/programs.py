@@ -12,6 +12,7 @@ import hashlib
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,10 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
-from workup.errors import InputError, SystemFailure
+from workup.errors import InputError, SystemFailure, visible_lines
 from workup.systems.json_rows import parse
 
 _SEE_ABOVE = "see its messages above"
+_LONGEST_MESSAGE = 2**16  # bytes of a line of stderr that are shown at once
 _PASSED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"})
 _PASSED_ON_WINDOWS = frozenset({"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERPROFILE"})
 
@@ -93,8 +95,10 @@ class Program:
         answers = _Answers(process, exchange)
         sender = threading.Thread(target=_feed, args=(process.stdin, exchange.lines), daemon=True)
         reader = threading.Thread(target=answers.read, daemon=True)
+        listener = threading.Thread(target=_show, args=(process.stderr,), daemon=True)
         try:
             # Two threads, so that a program that answers as it reads cannot block against a full pipe.
+            listener.start()
             sender.start()
             reader.start()
             reader.join(self.timeout)
@@ -112,7 +116,7 @@ class Program:
             return answers.kept
         finally:
             _end(process)
-            for thread in (sender, reader):
+            for thread in (sender, reader, listener):
                 if thread.ident is not None:  # Ctrl-C may come before it was started, and must stay a Ctrl-C
                     thread.join(1.0)
             if not reader.is_alive() and process.stdout is not None:  # closing under a blocked reader would block too
@@ -130,6 +134,7 @@ class Program:
                 env=environment(self.env, where=where),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 start_new_session=True,  # a group of its own, so that a timeout ends its children too
             )
         except FileNotFoundError:
@@ -237,6 +242,16 @@ def _feed(stdin: IO[bytes] | None, lines: Sequence[bytes]) -> None:
     assert stdin is not None
     with contextlib.suppress(OSError, ValueError), stdin:
         stdin.writelines(lines)
+
+
+def _show(said: IO[bytes] | None) -> None:
+    """What a program writes to stderr, as it comes; characters that would steer a terminal as their numbers."""
+    assert said is not None
+    with contextlib.suppress(OSError, ValueError), said:
+        while line := said.readline(_LONGEST_MESSAGE):
+            text = line.decode("utf-8", "backslashreplace")
+            sys.stderr.write(visible_lines(f"{text[:-2]}\n" if text.endswith("\r\n") else text))
+            sys.stderr.flush()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

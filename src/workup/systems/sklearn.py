@@ -174,13 +174,11 @@ def _load(content: bytes, *, where: str) -> tuple[Any, tuple[str, ...]]:
         try:
             model = joblib.load(io.BytesIO(content))  # reads plain pickles as well
         except Exception as error:
-            known = isinstance(error, (ImportError, AttributeError))  # names of code, which is what the user must mend
-            detail = f"{type(error).__name__}: {error}" if known else type(error).__name__
             raise SystemFailure(
-                f"{where}: the model could not be read ({detail}). To fix: use the versions of Python and libraries "
-                "that it was saved with, make sure that modules of your own can be imported, and that the file is a "
-                "pickle or joblib file that was copied whole."
-            ) from None
+                f"{where}: the model could not be read ({place(error)}). To fix: use the versions of Python and "
+                "libraries that it was saved with, make sure that modules of your own can be imported, and that the "
+                "file is a pickle or joblib file that was copied whole. --debug shows what was raised."
+            ) from error
     return model, said_while_reading(seen)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import TypeVar
 
-from workup.errors import SystemFailure, WorkupError
+from workup.errors import SystemFailure, WorkupError, raised
 
 Given = TypeVar("Given")
 Answer = TypeVar("Answer")
@@ -20,9 +18,7 @@ def guarded(who: str, call: Callable[[Given], Answer], given: Given, *, what: st
     except WorkupError:
         raise
     except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f"{type(error).__name__} at {Path(frames[-1].filename).name}:{frames[-1].lineno}"
         raise SystemFailure(
-            f"{who} failed on {what} ({place}). Its message may hold patient values and is not repeated. To fix: call "
-            "it by itself on the same input, or see all with --debug."
+            f"{who} failed on {what} ({raised(error)}). Its message may hold patient values and is not repeated. "
+            "To fix: call it by itself on the same input, or see all with --debug."
         ) from error

@@ -91,12 +91,12 @@ def test_surfaces_with_a_blank_for_each_line_end_or_none_at_all_are_taken(tmp_pa
 
 
 BAD = {
-    "no such place": ("T1\tX 0 99\tx\n", "line 1, document 'n1', span 0: a span must lie inside its text"),
+    "no such place": ("T1\tX 0 99\tx\n", "line 1, span 0: a span must lie inside its text"),
     "reversed": ("T1\tX 4 0\tx\n", "4 to 0"),
     "negative": ("T1\tX -1 4\tx\n", "-1 to 4"),
     "another surface": (
         "\nT1\tX 0 4\tNot this\n",
-        "line 2, document 'n1': the text under a span .* 8 characters .* the 4",
+        "line 2: the text under a span .* 8 characters .* the 4",
     ),
     "a surface of one fragment": ("T1\tX 0 2;3 4\tab\n", "the text under a span must be its surface"),
     "no numbers": (f"T1\tX {SECRET}\tx\n", "a line of another form"),
@@ -115,13 +115,13 @@ def test_bad_annotations_are_refused_by_line(why: str, tmp_path: Path) -> None:
     ann, says = BAD[why]
     with pytest.raises(InputError, match=says) as caught:
         list(brat.read(folder(tmp_path / "c", f"{SECRET} seen", ann)))
-    assert str(caught.value).startswith("c, n1.ann, line ")
+    assert str(caught.value).startswith("c, .ann file 1, line ")
     assert "SECRET" not in str(caught.value)
     assert len(str(caught.value)) < 500
 
 
 def test_bad_bytes_missing_texts_and_lone_texts(tmp_path: Path) -> None:
-    for text, says in ((b"\xff", "c, n1.txt: text in UTF-8"), (b"a\0b", "c, n1.txt: .* NUL byte")):
+    for text, says in ((b"\xff", "c, .txt file 1: text in UTF-8"), (b"a\0b", "c, .txt file 1: .* NUL byte")):
         with pytest.raises(InputError, match=says):
             list(brat.read(folder(tmp_path / "c", text, "")))
     (tmp_path / "c" / "n1.txt").unlink()
@@ -162,21 +162,21 @@ def test_names_in_two_folders_stay_apart_and_odd_ids_come_back(tmp_path: Path) -
 def test_other_offsets(tmp_path: Path) -> None:
     corpus = folder(tmp_path / "c", "\U0001f600 Rose", "T1\tN 3 7\tRose\n")
     assert next(brat.read(corpus, offsets="utf16")).spans == (Span(2, 6, "N"),)
-    with pytest.raises(InputError, match=r"n1\.ann, line 1"):
+    with pytest.raises(InputError, match=r"ann file 1, line 1"):
         next(brat.read(corpus))
     corpus = folder(tmp_path / "c", "\U0001f600 Rose", "T1\tN 1 7\tRose\n")
-    with pytest.raises(InputError, match=r"n1\.ann, line 1, document 'n1', span 0: .* inside a character of 2"):
+    with pytest.raises(InputError, match=r"ann file 1, line 1, span 0: .* inside a character of 2"):
         next(brat.read(corpus, offsets="utf16"))
 
 
 @pytest.mark.parametrize(
     ("document", "says"),
     [
-        (Document("d", "ab", (Span(0, 1, "two words"),)), "document 'd', span 0: BRAT takes labels without blanks"),
+        (Document("d", "ab", (Span(0, 1, "two words"),)), "document 2, span 0: BRAT takes labels without blanks"),
         (Document("d", "ab", (Span(0, 1, "tab\t"),)), "labels without blanks"),
-        (Document("d", "a\0b"), "document 'd': .* a NUL character"),
-        (Document("d", "a", layers={"x": ()}), "document 'd': .* those of 1 annotators"),
-        (Document("d", "\ud800"), "document 'd': .* surrogate"),
+        (Document("d", "a\0b"), "document 2: .* a NUL character"),
+        (Document("d", "a", layers={"x": ()}), "document 2: .* those of 1 annotators"),
+        (Document("d", "\ud800"), "document 2: .* surrogate"),
     ],
 )
 def test_what_brat_cannot_hold_is_refused_whole(document: Document, says: str, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ BAD = {
     "a token that is not there": ('# newdoc id = "a"\n# text = "Rose"\nBerg\t0\t4\tO\n', "line 3: a token must be"),
     "a token outside": ('# newdoc id = "a"\n# text = "Rose"\nRose\t2\t6\tO\n', "line 3: .* 2 to 6 of 4"),
     "no offsets below a text": ('# newdoc id = "a"\n# text = "Rose"\nRose\tO\n', "line 3: a token, its start"),
-    "one id twice": ("# newdoc id = a\nx O\n# newdoc id = a\ny O\n", "line 3, document 'a': .* of line 1 again"),
+    "one id twice": ("# newdoc id = a\nx O\n# newdoc id = a\ny O\n", "line 3: .* of line 1 again"),
     "half a pair": ('# newdoc id = "a"\n# text = "\\ud800"\n', "surrogate"),
     "a NUL byte": ("a\0 O\n", "line 1: .* NUL byte"),
     "nothing": ("\n\n", "an empty file"),
@@ -124,7 +124,7 @@ def test_offsets_of_another_kind(tmp_path: Path) -> None:
     [
         (
             Document("d", "Rose Berg", (Span(5, 9, "A"), Span(0, 6, "B"))),
-            "document 'd': .* spans 0 and 1, which overlap",
+            "document 2: .* spans 0 and 1, which overlap",
         ),
         (Document("d", "Rose", (Span(0, 4, "A"), Span(0, 4, "A"))), "spans 0 and 1, which overlap"),
         (Document("d", "Rose Berg", (Span(0, 5, "A"),)), "span 0, which begins or ends with white space"),

@@ -70,6 +70,6 @@ class TestWithSpacy:
 
     def test_annotators_and_halves_of_pairs_are_refused(self, tmp_path: Path) -> None:
         for bad in (Document("d", "a", layers={"x": ()}), Document("d", "\ud800")):
-            with pytest.raises(InputError, match="document 'd'"):
+            with pytest.raises(InputError, match="document 2"):
                 docbin.write([Document("a", "x"), bad], tmp_path / "c.spacy")
         assert list(tmp_path.iterdir()) == []

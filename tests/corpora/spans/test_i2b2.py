@@ -76,7 +76,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "a huge end": (xml("Rose", f'<NAME start="0" end="{"9" * 5000}" TYPE="X"/>'), "whole number"),
     "outside": (
         xml("Rose", '<NAME start="0" end="5" TYPE="X"/>'),
-        "document '110-01', span 0: .* 0 to 5 in a text of 4",
+        "110-01.xml, span 0: .* 0 to 5 in a text of 4",
     ),
     "another surface": (xml("Rose", '<NAME start="0" end="4" text="Rosa" TYPE="X"/>'), "must be its surface"),
 }
@@ -95,11 +95,11 @@ def test_bad_files_are_refused(why: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "says"),
     [
-        (Document("d", "a\x0cb"), r"document 'd': characters that XML can hold .* U\+000C in text, at character 1"),
+        (Document("d", "a\x0cb"), r"document 2: characters that XML can hold .* U\+000C in text, at character 1"),
         (Document("d", "a\0"), r"U\+0000 in text"),
         (Document("d", "\ufffe"), r"U\+FFFE in text"),
         (Document("d", "ab", (Span(0, 1, "\x01"),)), r"U\+0001 in a label"),
-        (Document("d", "a", layers={"x": (), "y": ()}), "document 'd': .* 2 annotators"),
+        (Document("d", "a", layers={"x": (), "y": ()}), "document 2: .* 2 annotators"),
         (Document("d", "\ud800"), "surrogate"),
     ],
 )

@@ -85,7 +85,7 @@ def test_presidio_keeps_ids_and_all_but_what_spans_know_of_themselves(tmp_path: 
     (found,) = presidio_json.read(tmp_path / "c.json")
     assert found.spans == (Span(8, 12, "NAME"),)
     assert (found.id, found.patient, found.groups, found.type) == ("n 1", "p", {"sex": "F"}, "note")
-    with pytest.raises(InputError, match="document 'd': one list of spans per document"):
+    with pytest.raises(InputError, match="document 1: one list of spans per document"):
         presidio_json.write([Document("d", "", layers={"x": ()})], tmp_path / "d.json")
 
 
@@ -157,7 +157,7 @@ def test_label_studio_keeps_everything(tmp_path: Path) -> None:
 def test_a_task_that_nobody_finished_is_no_gold(tmp_path: Path) -> None:
     for work in ([], [{"was_cancelled": True, "result": []}]):
         path = put(tmp_path / "e.json", [task(annotations=work)])
-        with pytest.raises(InputError, match=r"item 1, document '41': a finished annotation .* got none"):
+        with pytest.raises(InputError, match=r"item 1: a finished annotation .* got none"):
             list(label_studio.read(path))
 
 
@@ -167,7 +167,7 @@ def test_old_exports_count_as_a_browser_does(tmp_path: Path) -> None:
     path = put(tmp_path / "e.json", [record])
     (document,) = label_studio.read(path, offsets="utf16")
     assert document.spans == (Span(2, 6, "PER"),)
-    with pytest.raises(InputError, match="document '41', span 0: a span must lie inside"):
+    with pytest.raises(InputError, match="item 1, span 0: a span must lie inside"):
         list(label_studio.read(path))
 
 
@@ -197,15 +197,15 @@ BAD: dict[str, tuple[ModuleType, Any, str]] = {
     "a float": (presidio_json, [sample(spans=_span(start_position=8.0))], "item 1, span 0: .* decimal point"),
     "a bool": (presidio_json, [sample(spans=_span(end_position=True))], "true or false"),
     "a huge number": (presidio_json, [sample(spans=_span(end_position=10**40))], "two thousand million"),
-    "outside": (presidio_json, [sample(spans=_span(end_position=13))], "item 1, document 'c-1', span 0: .* 8 to 13"),
+    "outside": (presidio_json, [sample(spans=_span(end_position=13))], "item 1, span 0: .* 8 to 13"),
     "another surface": (presidio_json, [sample(spans=_span(entity_value="Rosa"))], "must be its surface"),
     "half a pair": (presidio_json, b'[{"full_text": "\\ud800", "spans": []}]', "surrogate"),
-    "one id twice": (tab_json, [judgment(), judgment()], "item 2, document '001-1': .* of item 1 again"),
+    "one id twice": (tab_json, [judgment(), judgment()], "item 2: .* of item 1 again"),
     "no annotations": (tab_json, [judgment(annotations={})], "an annotator was expected"),
     "no mentions": (tab_json, [judgment(annotations={"x": {}})], "the key 'entity_mentions'"),
     "a mention in quotes": (tab_json, [judgment(annotations=_mention(start_offset="8"))], "span 0: .* a text"),
     "an unknown identifier": (tab_json, [judgment(annotations=_mention(identifier_type=SECRET))], "direct, quasi"),
-    "reversed": (tab_json, [judgment(annotations=_mention(end_offset=2))], "by 'x', span 0: .* 8 to 2"),
+    "reversed": (tab_json, [judgment(annotations=_mention(end_offset=2))], "annotator 1, span 0: .* 8 to 2"),
     "no data": (label_studio, [{"text": "x", "label": []}], "the key 'data' .* JSON-MIN"),
     "no text": (label_studio, [task(data={"body": SECRET})], "the key 'text'"),
     "negative": (label_studio, [task(annotations=_region(start=-1))], "-1 to 12"),
@@ -232,6 +232,6 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("format", [presidio_json, tab_json, label_studio])
 def test_nothing_is_written_when_one_document_cannot_be(format: ModuleType, tmp_path: Path) -> None:
     for bad in (Document("b", "x\ud800"), FULL):
-        with pytest.raises(InputError, match=r"document '(b|n 1)'"):
+        with pytest.raises(InputError, match="document 2"):
             format.write([FULL, bad], tmp_path / "c.json")
     assert list(tmp_path.iterdir()) == []

@@ -84,7 +84,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "no JSON": (b'{"id": ' + SECRET.encode(), "valid JSON"),
     "no spans": ({"id": "a"}, "the key 'spans'"),
     "no id": ({"spans": []}, "the key 'id'"),
-    "negative": (found(start=-1), "document 'a', span 0: .* -1 to 4"),
+    "negative": (found(start=-1), "line 2, span 0: .* -1 to 4"),
     "reversed": (found(start=4, end=0), "4 to 0"),
     "empty": (found(end=0), "0 to 0"),
     "a float": (found(start=0.0), "decimal point"),
@@ -122,7 +122,7 @@ def test_bad_lines_are_refused_by_line(why: str, tmp_path: Path) -> None:
 def test_an_id_twice_is_refused(tmp_path: Path) -> None:
     path = put(tmp_path / "p.jsonl", found(), found())
     for read in (lambda: list(read_predictions(path)), lambda: read_prediction_arrays(path)):
-        with pytest.raises(InputError, match=r"line 2, document 'a': .* line 1 again"):
+        with pytest.raises(InputError, match=r"line 2: .* line 1 again"):
             read()
 
 
@@ -137,7 +137,7 @@ def test_other_offsets_need_the_texts_and_may_lie_behind_them(tmp_path: Path) ->
     with pytest.raises(InputError, match="the texts are needed"):
         list(read_predictions(path, offsets="utf16"))
     put(path, {"id": "a", "spans": [{"start": 1, "end": 7, "label": "N"}]})
-    with pytest.raises(InputError, match=r"line 1, document 'a', span 0: .* inside a character"):
+    with pytest.raises(InputError, match=r"line 1, span 0: .* inside a character"):
         list(read_predictions(path, offsets="utf16", texts=texts))
 
 

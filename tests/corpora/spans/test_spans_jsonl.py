@@ -80,7 +80,7 @@ def test_numbers_serve_as_ids_and_layers_as_annotators(tmp_path: Path) -> None:
     layered = {"id": 7, "text": "Rose", "patient": 12, "layers": {"x": [{"start": 0, "end": 4, "label": "N"}], "y": []}}
     (document,) = spans_jsonl.read(write(tmp_path / "c.jsonl", layered))
     assert document == Document("7", "Rose", layers={"x": (Span(0, 4, "N"),), "y": ()}, patient="12")
-    with pytest.raises(InputError, match=r"line 1, document '7': one list of spans.*several annotators"):
+    with pytest.raises(InputError, match=r"line 1: one list of spans.*several annotators"):
         spans_jsonl.read_arrays(tmp_path / "c.jsonl")
 
 
@@ -117,7 +117,7 @@ BAD: dict[str, tuple[Any, tuple[str, ...]]] = {
     "no id": (without("id"), ("'id'", "without it")),
     "an empty id": ({**GOOD, "id": ""}, ("'id' must not be empty",)),
     "an id that is true": ({**GOOD, "id": True}, ("'id' must be a text", "true or false")),
-    "no text": (without("text"), ("document 'a'", "'text'", "without it")),
+    "no text": (without("text"), ("line 2", "'text'", "without it")),
     "a text that is a number": ({**GOOD, "text": 3}, ("'text' must be a text", "a number")),
     "no spans": (without("spans"), ("'spans'", "nobody annotated")),
     "spans that are null": ({**GOOD, "spans": None}, ("'spans' must be a list", "null")),
@@ -133,8 +133,8 @@ BAD: dict[str, tuple[Any, tuple[str, ...]]] = {
     "a start that is true": (span(start=True), ("'start' must be a whole number", "true or false")),
     "a start that is null": (span(start=None), ("'start' must be a whole number", "null")),
     "a huge end": (span(end=10**30), ("'end' must be a place in a text", "two thousand million")),
-    "a negative start": (span(start=-1), ("document 'a', span 0", "-1 to 16 in a text of 26 characters")),
-    "a reversed span": (span(start=16, end=8), ("document 'a', span 0", "16 to 8")),
+    "a negative start": (span(start=-1), ("span 0", "-1 to 16 in a text of 26 characters")),
+    "a reversed span": (span(start=16, end=8), ("span 0", "16 to 8")),
     "an empty span": (span(end=8), ("8 to 8",)),
     "a span outside": (span(end=27), ("8 to 27 in a text of 26 characters",)),
     "another surface": (span(text="Rose"), ("a surface of 4 characters that is not the 8 at its place",)),
@@ -180,9 +180,9 @@ def test_errors_are_word_for_word_the_same_whichever_way_a_line_goes(
 @pytest.mark.usefixtures("way")
 def test_a_second_document_under_one_id_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "c.jsonl", GOOD, {**GOOD, "id": "b"}, GOOD)
-    with pytest.raises(InputError, match=r"line 3, document 'a': every document must have an id.*line 1 again"):
+    with pytest.raises(InputError, match=r"line 3: every document must have an id.*line 1 again"):
         list(spans_jsonl.read(path))
-    with pytest.raises(InputError, match="line 3, document 'a'"):
+    with pytest.raises(InputError, match="line 3"):
         spans_jsonl.read_arrays(path)
 
 
@@ -250,7 +250,7 @@ def test_other_offsets_are_turned_into_code_points(unit: str, start: int, end: i
     assert document.spans == (Span(2, 6, "N"),)
     ids, lengths, arrays = spans_jsonl.read_arrays(path, offsets=unit)
     assert (ids, lengths.tolist(), arrays.start.tolist(), arrays.end.tolist()) == (["a"], [6], [2], [6])
-    with pytest.raises(InputError, match="line 1, document 'a', span 0"):
+    with pytest.raises(InputError, match="line 1, span 0"):
         list(spans_jsonl.read(path))
 
 

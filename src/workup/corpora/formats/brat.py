@@ -24,7 +24,7 @@ from workup.corpora.formats.span_records import (
     one_list,
 )
 from workup.corpora.formats.span_sampling import names_in
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 from workup.tasks.spans.documents import Document, Span, check_spans
 
 name = "brat"
@@ -66,7 +66,7 @@ def read(path: Path, *, offsets: str = "codepoint", left_out: Tally | None = Non
             )
         ids, seen = ids_of(annotated), Ids()
         for found in annotated:
-            where = f"{files.place}, {found}"
+            where = files.where(found)
             if f"{found[:-4]}.txt" not in known:
                 raise InputError("a .txt file was expected beside every .ann file", where=where, got="none")
             seen.add(ids[found], where=where)
@@ -78,11 +78,11 @@ def _pair_of(path: Path) -> Iterator[Files]:
     """The two files of one document, by the name of either."""
     pair = [path.with_suffix(ending) for ending in (".ann", ".txt")]
     names = tuple(one.name for one in pair if one.is_file())
-    yield Files(path.parent.name or ".", names, lambda name: bounded(path.parent / name))
+    yield Files(path.parent.name or ".", names, lambda name: bounded(path.parent / name), given=True)
 
 
 def _document(files: Files, found: str, id: str, counting: Counting, tally: Tally) -> Document:
-    where = f"{files.place}, {found}"
+    where = files.where(found)
     text = files.text(f"{found[:-4]}.txt")
     marked: list[Marked] = []
     for number, line in enumerate(files.text(found).removeprefix("\ufeff").split("\n"), start=1):
@@ -118,7 +118,7 @@ def _annotation(line: str, text: str, id: str, counting: Counting, where: str) -
         length = sum(end - start for start, end in pairs)
         raise InputError(
             "the text under a span must be its surface",
-            where=f"{where}, document '{id[:80]}'",
+            where=within(where, named("document", id)),
             got=f"a surface of {len(rest[1])} characters that is not the {length} at its place",
             remedy="name the unit that the offsets count (codepoint, utf16 or byte), and keep line ends as they were",
         )
@@ -171,8 +171,8 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 def _files(documents: Iterable[Document], left_out: Tally | None) -> Iterator[tuple[str, bytes]]:
     seen = Ids()
     for number, document in enumerate(documents, start=1):
-        where = f"document '{document.id[:80]}'"
-        seen.add(document.id, where=f"document number {number}")
+        where = named("document", document.id, number=number)
+        seen.add(document.id, where=f"document {number}")
         for text, field in ((document.id, "id"), (document.text, "text")):
             check_whole(text, field=field, where=where)
         _check(document, where)
@@ -183,13 +183,13 @@ def _files(documents: Iterable[Document], left_out: Tally | None) -> Iterator[tu
             lost = sum(span.entity is not None and span.entity not in kept for span in document.spans)
             left_out.update({"'entity' of a span": lost} if lost else {})
         lines = [_line(place, spans, document.text) for place, spans in enumerate(groups, start=1)]
-        name = file_name(document.id)
+        name = file_name(document.id, number=number)
         yield f"{name}.txt", document.text.encode()
         yield f"{name}.ann", "".join(lines).encode()
 
 
 def _check(document: Document, where: str) -> None:
-    one_list(document, format="BRAT")
+    one_list(document, format="BRAT", where=where)
     if "\0" in document.text:
         raise InputError("BRAT holds plain text", where=where, got="a NUL character", remedy="choose spans-jsonl")
     for place, span in enumerate(document.spans):

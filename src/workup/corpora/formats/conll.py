@@ -26,7 +26,7 @@ from workup.corpora.formats.span_records import (
     one_list,
     word,
 )
-from workup.errors import InputError, near
+from workup.errors import InputError, named, near, within
 from workup.runs.disk import replace_whole
 from workup.tasks.spans.documents import Document, Span
 
@@ -136,7 +136,7 @@ def _document(block: _Block, id: str, where: str, counting: Counting) -> Documen
         else:
             pairs.append(_offsets(row[1], f"{file}, line {row[0]}"))
     text = "".join(pieces[:-1]) if block.text is None else block.text
-    check_whole(text, field="text", where=f"{where}, document '{id[:80]}'")
+    check_whole(text, field="text", where=within(where, named("document", id)))
     try:
         pairs = to_codepoints(text, pairs, counting=counting, document=id)
     except InputError as error:
@@ -221,8 +221,8 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 
     def texts() -> Iterator[str]:
         for number, document in enumerate(documents, start=1):
-            ids.add(document.id, where=f"document number {number}")
-            _check(document, f"document '{document.id[:80]}'")
+            ids.add(document.id, where=f"document {number}")
+            _check(document, named("document", document.id, number=number))
             count_left_out(document, left_out)
             yield f"# newdoc id = {json.dumps(document.id)}\n# text = {json.dumps(document.text)}\n"
             yield from _rows(document, scheme)
@@ -232,7 +232,7 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 
 
 def _check(document: Document, where: str) -> None:
-    one_list(document, format="CoNLL")
+    one_list(document, format="CoNLL", where=where)
     for text, field_name in ((document.id, "id"), (document.text, "text")):
         check_whole(text, field=field_name, where=where)
     reason = ""

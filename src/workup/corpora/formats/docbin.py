@@ -26,7 +26,7 @@ from workup.corpora.formats.span_records import (
     optional,
     word,
 )
-from workup.errors import InputError, MissingExtra
+from workup.errors import InputError, MissingExtra, named
 from workup.runs.disk import replace_whole
 from workup.tasks.spans.documents import Document, Span
 
@@ -51,7 +51,7 @@ def read(path: Path, *, offsets: str = "codepoint", left_out: Tally | None = Non
         raise InputError("offsets as spaCy counts them were expected", got=f"'{offsets}'", remedy="leave offsets out")
     tokens, vocab = _spacy()
     for number, doc in enumerate(_docs(path, tokens, vocab), start=1):
-        where = f"{path.name}, document number {number}"
+        where = f"{path.name}, document {number}"
         own = doc.user_data.get(_OURS)
         own = own if isinstance(own, dict) else {}
         id = word(own.get("id") or f"{path.stem}-{number}", field="id", where=where)
@@ -109,9 +109,9 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
     tokens, vocab = _spacy()
     store, ids = tokens.DocBin(store_user_data=True), Ids()
     for number, document in enumerate(documents, start=1):
-        ids.add(document.id, where=f"document number {number}")
-        where = f"document '{document.id[:80]}'"
-        one_list(document, format="spaCy's DocBin")
+        ids.add(document.id, where=f"document {number}")
+        where = named("document", document.id, number=number)
+        one_list(document, format="spaCy's DocBin", where=where)
         for text, field in ((document.id, "id"), (document.text, "text")):
             check_whole(text, field=field, where=where)
         count_left_out(document, left_out, keeps=(*_ABOUT, "groups"))

@@ -8,14 +8,16 @@ import shutil
 import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
 from workup.corpora.formats.json_text import decoded
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 from workup.received import is_folder
 from workup.runs.disk import replace_whole
 
@@ -32,11 +34,27 @@ class Files:
     place: str
     names: tuple[str, ...]
     content: Callable[[str], bytes]
+    given: bool = False  # whether the user named the file, whose name then is no secret
+
+    def where(self, name: str) -> str:
+        """A file for a message: by its number among those of its ending, since names of notes are often of patients."""
+        if self.given or name == self.place:
+            return name if name == self.place else f"{self.place}, {name}"
+        return within(self.place, named(f"{PurePosixPath(name).suffix} file".strip(), name, number=self._numbers[name]))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        counts, numbers = Counter[str](), dict[str, int]()
+        for name in self.names:
+            ending = PurePosixPath(name).suffix
+            counts[ending] += 1
+            numbers[name] = counts[ending]
+        return numbers
 
     def text(self, name: str) -> str:
         """A file as text, its line ends and byte-order mark as they are; a NUL byte shows that it is none."""
         content = self.content(name)
-        where = f"{self.place}, {name}" if name != self.place else name
+        where = self.where(name)
         if b"\0" in content:
             raise InputError(
                 "a text file was expected",
@@ -79,26 +97,28 @@ def opened(path: Path) -> Iterator[Files]:
 
 def _folder(path: Path) -> Files:
     names = sorted(found.relative_to(path).as_posix() for found in path.rglob("*") if found.is_file())
-    return Files(path.name, tuple(filter(_shown, names)), lambda name: bounded(path / name))
+    files = Files(path.name, tuple(filter(_shown, names)), lambda name: bounded(path / name, where=files.where(name)))
+    return files
 
 
-def bounded(path: Path) -> bytes:
+def bounded(path: Path, *, where: str = "") -> bytes:
     """The bytes of a file, unless there are too many."""
+    where = where or path.name
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_MEMBER + 1)
     except OSError as error:
         raise InputError(
-            "a file that can be read was expected", where=path.name, got=error.strerror or type(error).__name__
+            "a file that can be read was expected", where=where, got=error.strerror or type(error).__name__
         ) from None
     if len(content) > LARGEST_MEMBER:
-        raise _too_large(path.name)
+        raise _too_large(where)
     return content
 
 
 def _archive(path: Path, archive: zipfile.ZipFile) -> Files:
     members: dict[str, zipfile.ZipInfo] = {}
-    for member in archive.infolist():
+    for number, member in enumerate(archive.infolist(), start=1):
         name = member.filename
         if name.startswith(("/", "\\")) or "\\" in name or ":" in name or ".." in PurePosixPath(name).parts:
             raise InputError(
@@ -110,7 +130,7 @@ def _archive(path: Path, archive: zipfile.ZipFile) -> Files:
         if name in members:
             raise InputError("every name in an archive must be its own", where=path.name, got="one name twice")
         if member.file_size > LARGEST_MEMBER:
-            raise _too_large(f"{path.name}, {name[:80]}")
+            raise _too_large(within(path.name, named("member", name, number=number)))
         if not member.is_dir():
             members[name] = member
     whole = sum(member.file_size for member in members.values())
@@ -149,7 +169,7 @@ def ids_of(names: Iterable[str]) -> dict[str, str]:
     return short if len(set(short.values())) == len(short) else stems
 
 
-def file_name(id: str) -> str:
+def file_name(id: str, *, number: int | None = None) -> str:
     """A name for a document's files that no system stumbles on, from which its id can be read again.
 
     >>> file_name("ward 3/note"), ids_of(["ward%203%2Fnote.txt"])
@@ -161,7 +181,7 @@ def file_name(id: str) -> str:
     if len(name) > _LONGEST_NAME:
         raise InputError(
             "an id that can name a file was expected",
-            where=f"document '{id[:80]}'",
+            where=named("document", id, number=number),
             got=f"one that takes {len(name)} characters",
             remedy=f"give ids of at most {_LONGEST_NAME}, or choose a format with one file",
         )

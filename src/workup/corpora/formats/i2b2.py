@@ -27,7 +27,7 @@ from workup.corpora.formats.span_records import (
     word,
 )
 from workup.corpora.formats.span_sampling import names_in
-from workup.errors import InputError
+from workup.errors import InputError, named
 from workup.tasks.spans.documents import Document, Span
 
 name = "i2b2"
@@ -62,7 +62,7 @@ def read(path: Path, *, offsets: str = "codepoint", left_out: Tally | None = Non
             raise InputError("files that end in .xml were expected", where=files.place, got="none")
         ids = ids_of(names)
         for found in names:
-            where = f"{files.place}, {found}" if found != files.place else found
+            where = files.where(found)
             seen.add(ids[found], where=where)
             yield _document(files, found, ids[found], where, counting, left_out)
 
@@ -175,19 +175,19 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 def _files(documents: Iterable[Document], left_out: Tally | None) -> Iterator[tuple[str, bytes]]:
     seen = Ids()
     for number, document in enumerate(documents, start=1):
-        seen.add(document.id, where=f"document number {number}")
-        _check(document, f"document '{document.id[:80]}'")
+        seen.add(document.id, where=f"document {number}")
+        _check(document, named("document", document.id, number=number))
         count_left_out(document, left_out)
         tags = [_tag(place, span, document.text) for place, span in enumerate(document.spans)]
         content = (
             '<?xml version="1.0" encoding="UTF-8" ?>\n<deIdi2b2>\n'
             f"<TEXT>{_cdata(document.text)}</TEXT>\n<TAGS>\n{''.join(tags)}</TAGS>\n</deIdi2b2>\n"
         )
-        yield f"{file_name(document.id)}.xml", content.encode()
+        yield f"{file_name(document.id, number=number)}.xml", content.encode()
 
 
 def _check(document: Document, where: str) -> None:
-    one_list(document, format="i2b2 XML")
+    one_list(document, format="i2b2 XML", where=where)
     check_whole(document.id, field="id", where=where)
     check_whole(document.text, field="text", where=where)
     for text, field in [(document.text, "text"), *((span.label, "a label") for span in document.spans)]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from workup.corpora.formats.json_text import items
 from workup.corpora.formats.span_records import check_whole, mapping
-from workup.errors import InputError
+from workup.errors import InputError, named
 from workup.runs.disk import replace_whole
 from workup.tasks.spans.documents import Document
 
@@ -29,9 +29,9 @@ def write_list(path: Path, found: Iterable[tuple[Document, dict[str, Any]]]) -> 
 
     def texts() -> Iterator[str]:
         before = "[\n"
-        for document, record in found:
+        for number, (document, record) in enumerate(found, start=1):
             line = json.dumps(record, ensure_ascii=False, allow_nan=False)
-            check_whole(line, field="its text", where=f"document '{document.id[:80]}'")
+            check_whole(line, field="its text", where=named("document", document.id, number=number))
             yield before + line
             before = ",\n"
         yield "\n]\n" if before != "[\n" else "[]\n"

@@ -27,7 +27,7 @@ from workup.corpora.formats.span_records import (
     word,
 )
 from workup.corpora.formats.span_sampling import first_item
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 from workup.systems.json_rows import kind
 from workup.tasks.spans.documents import Document, Span
 
@@ -56,14 +56,14 @@ def read(path: Path, *, offsets: str = "codepoint", left_out: Tally | None = Non
         )
         known = next((one for one in (data.get("id"), record.get("id")) if isinstance(one, (str, int)) and one), number)
         id = word(known, field="id", where=where)
-        place = f"{where}, document '{id[:80]}'"
+        inside = within(where, named("document", id))
         ids.add(id, where=where)
-        text = needed(data, "text", where=place, remedy="name the field with the text 'text' in Label Studio")
+        text = needed(data, "text", where=inside, remedy="name the field with the text 'text' in Label Studio")
         if not isinstance(text, str):
-            raise InputError("'text' must be a text", where=place, got=kind(text), remedy="write it in quotes")
-        about: dict[str, Any] = {key: optional(data, key, where=place) for key in _ABOUT}
-        about["groups"] = groups_of(data.get("groups"), where=place)
-        marked = _annotations(record, place, tally)
+            raise InputError("'text' must be a text", where=inside, got=kind(text), remedy="write it in quotes")
+        about: dict[str, Any] = {key: optional(data, key, where=inside) for key in _ABOUT}
+        about["groups"] = groups_of(data.get("groups"), where=inside)
+        marked = _annotations(record, inside, tally)
         yield build(id, text, marked, where=where, counting=counting, about=about)
 
 
@@ -140,7 +140,7 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 def _records(documents: Iterable[Document], left_out: Tally | None) -> Iterator[tuple[Document, dict[str, Any]]]:
     ids = Ids()
     for number, document in enumerate(documents, start=1):
-        ids.add(document.id, where=f"document number {number}")
+        ids.add(document.id, where=f"document {number}")
         count_left_out(document, left_out, keeps=(*_ABOUT, "groups", "subtype", "entity", "identifier"))
         data: dict[str, Any] = {"text": document.text, "id": document.id}
         data |= {key: getattr(document, key) for key in _ABOUT if getattr(document, key) is not None}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from workup.errors import InputError, near
+from workup.errors import InputError, named, near, within
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -61,9 +61,9 @@ def to_codepoints(
         return list(pairs)
     bounds = _bounds(text, counting.unit)
     found = []
-    for place, (start, last) in enumerate(pairs):
+    for number, (start, last) in enumerate(pairs):
         end = last + counting.inclusive
-        where = f"document '{document[:80]}', span {place}"
+        where = within(named("document", document), f"span {number}")
         if not 0 <= start < end or (end > bounds[-1] and not beyond):
             raise InputError(
                 "a span must lie inside its text with its end after its start",

@@ -31,7 +31,7 @@ from workup.corpora.formats.span_records import (
     word,
 )
 from workup.corpora.formats.spans_jsonl import columns, span_record
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 from workup.runs.disk import replace_whole
 from workup.systems.json_rows import kind
 from workup.tasks.spans.batches import in_pieces, span_columns
@@ -174,10 +174,10 @@ def write_predictions(predictions: Iterable[Prediction], path: Path) -> None:
 
     def texts() -> Iterator[str]:
         for number, (id, spans) in enumerate(predictions, start=1):
-            ids.add(id, where=f"document number {number}")
+            ids.add(id, where=f"document {number}")
             record = {"id": id, "spans": [span_record(replace(s, subtype=None, entity=None), None) for s in spans]}
             line = json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
-            check_whole(line, field="its line", where=f"document '{id[:80]}'")
+            check_whole(line, field="its line", where=named("document", id, number=number))
             yield line
 
     replace_whole(Path(path), texts())
@@ -186,7 +186,7 @@ def write_predictions(predictions: Iterable[Prediction], path: Path) -> None:
 def _line(value: Any, where: str, left_out: Tally | None) -> Prediction:
     record = mapping(value, what="a line", where=where)
     id = word(needed(record, "id", where=where), field="id", where=where)
-    where = f"{where}, document '{id[:80]}'"
+    where = within(where, named("document", id))
     remedy = "give an empty list where nothing was found"
     spans = listing(needed(record, "spans", where=where, remedy=remedy), field="spans", where=where)
     if left_out is not None:

@@ -28,7 +28,7 @@ from workup.corpora.formats.span_records import (
     word,
 )
 from workup.corpora.formats.span_sampling import first_item
-from workup.errors import InputError
+from workup.errors import InputError, named
 from workup.systems.json_rows import kind
 from workup.tasks.spans.documents import Document, Span
 
@@ -83,8 +83,8 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 def _records(documents: Iterable[Document], left_out: Tally | None) -> Iterator[tuple[Document, dict[str, Any]]]:
     ids = Ids()
     for number, document in enumerate(documents, start=1):
-        ids.add(document.id, where=f"document number {number}")
-        one_list(document, format="Presidio's JSON")
+        ids.add(document.id, where=f"document {number}")
+        one_list(document, format="Presidio's JSON", where=named("document", document.id, number=number))
         count_left_out(document, left_out, keeps=(*_ABOUT, "groups"))
         metadata: dict[str, Any] = {"id": document.id}
         metadata |= {key: getattr(document, key) for key in _ABOUT if getattr(document, key) is not None}

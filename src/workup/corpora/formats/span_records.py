@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workup.corpora.formats.offsets import Counting, to_codepoints
-from workup.errors import InputError, near
+from workup.errors import InputError, named, near, within
 from workup.systems.json_rows import kind
 from workup.tasks.spans.documents import IDENTIFIERS, Document, Span, check_spans
 
@@ -42,12 +42,12 @@ def build(
     `fold` is applied to both sides where the file cannot hold a surface as it is (line ends in BRAT). `where` names
     the file, and stands before what `check_spans` says of document and span.
     """
-    check_whole(text, field="text", where=f"{where}, document '{id[:80]}'")
+    check_whole(text, field="text", where=within(where, named("document", id)))
     try:
         if isinstance(marked, Mapping):
             layers = {
-                name: _checked(id, text, found, counting=counting, fold=fold, name=name)
-                for name, found in marked.items()
+                name: _checked(id, text, found, counting=counting, fold=fold, annotator=(number, name))
+                for number, (name, found) in enumerate(marked.items(), start=1)
             }
             return Document(id, text, layers=layers, **(about or {}))
         return Document(id, text, _checked(id, text, marked, counting=counting, fold=fold), **(about or {}))
@@ -62,10 +62,14 @@ def _checked(
     *,
     counting: Counting,
     fold: Callable[[str], str] | None,
-    name: str = "",
+    annotator: tuple[int, str] | None = None,
 ) -> tuple[Span, ...]:
-    spans = [one.span for one in marked]
-    document = f"{id[:60]}' by '{name[:18]}" if name else id
+    if annotator is not None:
+        try:
+            return _checked(id, text, marked, counting=counting, fold=fold)
+        except InputError as error:
+            raise located(error, named("annotator", annotator[1], number=annotator[0])) from None
+    spans, document = [one.span for one in marked], id
     if not counting.plain:
         pairs = to_codepoints(text, [(s.start, s.end) for s in spans], counting=counting, document=document)
         spans = [replace(span, start=start, end=end) for span, (start, end) in zip(spans, pairs, strict=True)]
@@ -81,8 +85,7 @@ def _checked(
 
 def located(error: InputError, where: str) -> InputError:
     """The same error with the file before the place it names."""
-    place = f"{where}, {error.where}" if error.where else where
-    return InputError(error.expected, where=place, got=error.got, remedy=error.remedy)
+    return InputError(error.expected, where=within(where, error.where), got=error.got, remedy=error.remedy)
 
 
 class Ids:
@@ -96,7 +99,7 @@ class Ids:
         if id in self._places:
             raise InputError(
                 "every document must have an id of its own",
-                where=f"{where}, document '{id[:80]}'",
+                where=within(where, named("document", id)),
                 got=f"the id of {self._places[id].rpartition(', ')[2]} again",
                 remedy="rename or remove one of them",
             )
@@ -251,12 +254,12 @@ def all_spans(document: Document) -> Iterable[Span]:
         yield from spans
 
 
-def one_list(document: Document, *, format: str) -> None:
+def one_list(document: Document, *, format: str, where: str) -> None:
     """Refuse a document that several annotators worked on, for a format with room for one list of spans."""
     if document.layers:
         raise InputError(
             f"one list of spans per document was expected, as {format} keeps it",
-            where=f"document '{document.id[:80]}'",
+            where=where,
             got=f"those of {len(document.layers)} annotators",
             remedy="choose a format that keeps annotators apart: spans-jsonl, tab or label-studio",
         )

@@ -34,7 +34,7 @@ from workup.corpora.formats.span_records import (
     word,
 )
 from workup.corpora.formats.span_sampling import first_line
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 from workup.runs.disk import replace_whole
 from workup.systems.json_rows import kind
 from workup.tasks.spans.documents import Document, Ints, Span, SpanArrays
@@ -106,7 +106,7 @@ def read_arrays(path: Path, *, offsets: str = "codepoint") -> tuple[list[str], I
         if getattr(record, "layers", None):  # the quick way takes no line that has them
             raise InputError(
                 "one list of spans per document was expected",
-                where=f"{where}, document '{record.id[:80]}'",
+                where=within(where, named("document", record.id)),
                 got="those of several annotators",
                 remedy="read them as documents, and choose how annotators are joined",
             )
@@ -144,10 +144,10 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 
     def texts() -> Iterator[str]:
         for number, document in enumerate(documents, start=1):
-            where = f"document number {number}"
+            where = f"document {number}"
             ids.add(document.id, where=where)
             line = json.dumps(record_of(document), ensure_ascii=False, allow_nan=False) + "\n"
-            check_whole(line, field="its line", where=f"document '{document.id[:80]}'")
+            check_whole(line, field="its line", where=named("document", document.id, number=number))
             yield line
 
     replace_whole(Path(path), texts())
@@ -201,15 +201,15 @@ def read_record(record: Any, *, where: str) -> Document:
 def _document(value: Any, where: str, counting: Counting, left_out: Tally | None, annotated: bool) -> Document:
     record = mapping(value, what="a line", where=where)
     id = word(needed(record, "id", where=where), field="id", where=where)
-    place = f"{where}, document '{id[:80]}'"
-    text = needed(record, "text", where=place, remedy="this form holds the text; predictions alone are read as such")
+    inside = within(where, named("document", id))
+    text = needed(record, "text", where=inside, remedy="this form holds the text; predictions alone are read as such")
     if not isinstance(text, str):
-        raise InputError("'text' must be a text", where=place, got=kind(text), remedy="write it in quotes")
+        raise InputError("'text' must be a text", where=inside, got=kind(text), remedy="write it in quotes")
     if left_out is not None:
         left_out.update(f"document {shown_key(key)}" for key in record if key not in _DOCUMENT_KEYS)
-    about: dict[str, Any] = {key: optional(record, key, where=place) for key in _ABOUT}
-    about["groups"] = groups_of(record.get("groups"), where=place)
-    marked = _marked(record, place, left_out, annotated)
+    about: dict[str, Any] = {key: optional(record, key, where=inside) for key in _ABOUT}
+    about["groups"] = groups_of(record.get("groups"), where=inside)
+    marked = _marked(record, inside, left_out, annotated)
     return build(id, text, marked, where=where, counting=counting, about=about)
 
 

@@ -29,7 +29,7 @@ from workup.corpora.formats.span_records import (
     word,
 )
 from workup.corpora.formats.span_sampling import first_item, first_line
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 from workup.systems.json_rows import kind
 from workup.tasks.spans.documents import Document, Span
 
@@ -59,16 +59,16 @@ def read(path: Path, *, offsets: str = "codepoint", left_out: Tally | None = Non
     counting, ids = Counting.of(offsets), Ids()
     for _, where, record in records(path):
         id = word(needed(record, "doc_id", where=where), field="doc_id", where=where)
-        place = f"{where}, document '{id[:80]}'"
+        inside = within(where, named("document", id))
         ids.add(id, where=where)
-        text = needed(record, "text", where=place)
+        text = needed(record, "text", where=inside)
         if not isinstance(text, str):
-            raise InputError("'text' must be a text", where=place, got=kind(text), remedy="write it in quotes")
-        annotations = mapping(needed(record, "annotations", where=place), what="'annotations'", where=place)
+            raise InputError("'text' must be a text", where=inside, got=kind(text), remedy="write it in quotes")
+        annotations = mapping(needed(record, "annotations", where=inside), what="'annotations'", where=inside)
         if not annotations:
-            raise InputError("an annotator was expected", where=place, got="none", remedy="remove the document")
+            raise InputError("an annotator was expected", where=inside, got="none", remedy="remove the document")
         layers = {
-            word(who, field="annotations", where=place): _mentions(found, place, left_out)
+            word(who, field="annotations", where=inside): _mentions(found, inside, left_out)
             for who, found in annotations.items()
         }
         about = {"groups": _groups(record.get("meta"), left_out)}
@@ -132,7 +132,7 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 def _records(documents: Iterable[Document], left_out: Tally | None) -> Iterator[tuple[Document, dict[str, Any]]]:
     ids = Ids()
     for number, document in enumerate(documents, start=1):
-        ids.add(document.id, where=f"document number {number}")
+        ids.add(document.id, where=f"document {number}")
         kept = all(key in _GROUPS for key in document.groups)
         count_left_out(document, left_out, keeps=("subtype", "entity", "identifier", *(("groups",) if kept else ())))
         layers = document.layers or {_ONE: document.spans}

@@ -26,7 +26,7 @@ from workup.corpora.generate.values import versions
 from workup.corpora.generate.writing import sidecar, targets, time_of
 from workup.corpora.inject.injecting import VERSION, Injected, Injector
 from workup.corpora.inject.sweeping import UNKNOWN
-from workup.errors import InputError
+from workup.errors import InputError, ids_shown, named
 from workup.runs.disk import open_private, refuse_special
 from workup.tasks.spans.documents import Document
 
@@ -150,11 +150,11 @@ def _write(
     truth.mkdir(mode=0o700)
     total, ids = InjectionCount(), Ids()
     with _private(corpus) as file:
-        for number, found in enumerate(inject_all(documents, injector=injector), start=1):
+        for number, found in enumerate(_numbered(inject_all(documents, injector=injector)), start=1):
             id = found.document.id
-            ids.add(id, where=f"document number {number}")
+            ids.add(id, where=f"document {number}")
             line = _json(record_of(found.document))
-            check_whole(line, field="its line", where=f"document '{id[:80]}'")
+            check_whole(line, field="its line", where=named("document", id, number=number))
             file.write(f"{line}\n".encode())
             with _private(truth / f"{file_name(id)}.json") as beside:
                 beside.write(f"{_json(truth_of(found, injector=injector, source=source, as_of=as_of))}\n".encode())
@@ -179,6 +179,20 @@ def _placed(folder: Path, goals: Sequence[Path]) -> None:
 
 def _json(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+
+def _numbered(found: Iterator[Injected]) -> Iterator[Injected]:
+    """The same, with errors that give a document's place and not its id."""
+    number = 0
+    while True:
+        number += 1
+        try:
+            yield next(found)
+        except StopIteration:
+            return
+        except InputError as error:
+            where = error.where if ids_shown() else f"document {number:,}"
+            raise InputError(error.expected, where=where, got=error.got, remedy=error.remedy) from None
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from workup.corpora.formats import spans_jsonl
 from workup.corpora.formats.file_sets import ids_of, opened
 from workup.corpora.formats.json_text import open_binary
 from workup.corpora.formats.span_records import Ids, Tally, check_whole
-from workup.errors import InputError, visible
+from workup.errors import InputError, named, visible, within
 from workup.tasks.spans.documents import Document
 
 EMPTY, TWICE = "text that is empty", "text that stood before"
@@ -99,13 +99,13 @@ def _kept(
 ) -> Iterator[Document]:
     seen: set[bytes] = set()
     empty = True
-    for document in documents:
+    for number, document in enumerate(documents, start=1):
         words = document.text.split()
         if not words:
             if not skip_empty:
                 raise InputError(
                     "a text with words was expected",
-                    where=f"{place}, document '{document.id[:80]}'",
+                    where=within(place, named("document", document.id, number=number)),
                     got="an empty one",
                     remedy="remove it, or have such texts left out (--skip-empty)",
                 )

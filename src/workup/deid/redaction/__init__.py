@@ -7,6 +7,7 @@ from workup.deid.redaction.auditing import (
     audits,
     interval_preservation,
     residual_originals,
+    shift_candidates,
     surrogate_consistency,
 )
 from workup.deid.redaction.charts import Redacted
@@ -35,5 +36,6 @@ __all__ = [
     "redact_all",
     "residual_originals",
     "sealed",
+    "shift_candidates",
     "surrogate_consistency",
 ]

@@ -13,6 +13,7 @@ from workup.deid.redaction.shifting import Reading, read_days
 
 _NEAR = 2020  # where nothing tells when a text was written
 _NINETY_YEARS = 90 * 365.2425
+_LEEWAY_OF_YEARS, _LEEWAY_OF_MONTHS = 3, 4  # days
 
 
 class Almanac:
@@ -34,6 +35,7 @@ class Almanac:
         self._years: dict[str, int | None] = {}
         self._near: dict[str, int] = {}
         self._latest: Day | None = None
+        self._told: set[Day] = set()
         for note, time, surfaces in held:
             self._settle(note, time, surfaces)
 
@@ -44,6 +46,7 @@ class Almanac:
         most = min((year for year, count in years.items() if count == max(years.values())), default=None)
         self._years[note] = written.year if written else most
         self._near[note] = written.year if written else max(years, default=_NEAR)
+        self._told.update(told, [written] if written else [])
         latest = max([*told, *([written] if written else [])], default=None)
         if latest is not None and (self._latest is None or latest > self._latest):
             self._latest = latest
@@ -58,6 +61,21 @@ class Almanac:
     def is_ninety(self, born: Day) -> bool:
         """Whether somebody born then is 90 or older by the latest date of the notes."""
         return self._latest is not None and (self._latest - born).days >= _NINETY_YEARS
+
+    def is_near_a_birthday(self, born: Day) -> bool:
+        """Whether a date of the notes lies so close to a birthday that a moved pair may show another age.
+
+        A year is 365 or 366 days and a month 28 to 31, so that the age of a moved pair is the age that was told unless
+        a birthday (of a child of under three, the day of birth in any month) is as close as those differ.
+        """
+        return any(_near(born, day) for day in self._told if day > born)
+
+
+def _near(born: Day, day: Day) -> bool:
+    if (day - born).days < 3 * 366:
+        return min(abs(day.day - born.day), 31 - abs(day.day - born.day)) <= _LEEWAY_OF_MONTHS
+    away = (day.timetuple().tm_yday - born.timetuple().tm_yday) % 365
+    return min(away, 365 - away) <= _LEEWAY_OF_YEARS
 
 
 def _order(notes: list[tuple[str, str | None, list[str]]]) -> bool:

@@ -1,4 +1,4 @@
-"""What can be counted of a redaction itself: are surrogates consistent, intervals kept, originals gone?
+"""What can be counted of a redaction itself: are surrogates consistent, intervals kept, originals gone, shifts safe?
 
 Reads the redacted text anew, and trusts nothing that the redaction says of itself but the places of its pieces."""
 
@@ -12,6 +12,7 @@ from workup.deid.redaction.almanac import Almanac
 from workup.deid.redaction.charts import Redacted
 from workup.deid.redaction.date_fields import Day
 from workup.deid.redaction.entities import value_key
+from workup.deid.redaction.narrowing import remaining
 from workup.deid.redaction.pieces import Alignment, Piece
 from workup.deid.redaction.shifting import read_days
 from workup.deid.redaction.tokens import WORDS
@@ -47,7 +48,12 @@ class Audit:
 
 def audits(redacted: Sequence[Redacted]) -> list[Audit]:
     """All audits of a redaction."""
-    return [surrogate_consistency(redacted), interval_preservation(redacted), residual_originals(redacted)]
+    return [
+        surrogate_consistency(redacted),
+        interval_preservation(redacted),
+        residual_originals(redacted),
+        shift_candidates(redacted),
+    ]
 
 
 def surrogate_consistency(redacted: Sequence[Redacted]) -> Audit:
@@ -135,6 +141,31 @@ def residual_originals(redacted: Sequence[Redacted]) -> Audit:
         describe="replaced values of a patient that still stand in a redacted text",
         reason="no value was replaced that is long enough to be searched",
         beside=(("visible_in_part", in_part), ("not_searched", skipped)),
+    )
+
+
+def shift_candidates(redacted: Sequence[Redacted]) -> Audit:
+    """Share of patients whose shift could still be any: no word that is left tells a reader with a calendar of it.
+
+    Beside it stand how many shifts there are and how many are left for the patient of whom the notes tell most; 1 is a
+    shift that can be worked out. `loose_words` are words of the calendar that are left and stand beside no moved date.
+    """
+    right = total = loose = 0
+    fewest = every = 0
+    for group in _patients(redacted):
+        if not any(piece.done == "shift" for one in group for piece in one.pieces):
+            continue
+        left, every, unheld = remaining(group, whole_weeks=group[0].whole_weeks)
+        fewest = left if not total else min(fewest, left)
+        total, right, loose = total + 1, right + (left == every), loose + unheld
+    return _share(
+        "shift_candidates",
+        right,
+        total,
+        better="higher",
+        describe="patients whose shift of dates cannot be narrowed by words of the calendar that are left",
+        reason="no date was moved",
+        beside=(("candidates", every), ("fewest_candidates", fewest), ("loose_words", loose)) if total else (),
     )
 
 

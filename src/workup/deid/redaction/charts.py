@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workup.deid.redaction import calendar_words, rules, tokens
 from workup.deid.redaction.almanac import Almanac
+from workup.deid.redaction.anchors import is_zone, kinds_in, without_zone
 from workup.deid.redaction.entities import Key, Mention, entities, value_key, words_of
 from workup.deid.redaction.pieces import Done, Kept, Piece, moved, rebuilt
 from workup.deid.redaction.settings import Settings
@@ -17,6 +19,15 @@ from workup.deid.redaction.surrogates import World
 from workup.tasks.spans.documents import Document, Span
 from workup.tasks.spans.labels import branch_of
 
+_NEAR = 24  # characters in front of a date in which it is called a birth
+_BORN = re.compile(
+    r"\b(?:born|birth|dob|d\.o\.b\.?|birth\s?date)\W{0,3}(?:(?:on|in|year|date|was)\W{0,2})?$", re.IGNORECASE
+)
+_AGE = re.compile(
+    r"\b(?:\d{1,3}|[a-z]{3,7}(?:[- ][a-z]{3,5})?)[- ]?(?:years?|yrs?|months?|mos?|y)\b|\b\d{1,3}\s?(?:y/?o|yo)\b"
+    r"|\bage|\bbirthday",
+    re.IGNORECASE,
+)
 Held = tuple[Document, tuple[list[Span], list[Kept]]]  # what is to be replaced in a document, and what stays
 
 
@@ -34,6 +45,7 @@ class Redacted:
     patient: str
     counts: Mapping[str, int]
     day_first: bool = False  # how dates in numbers were read
+    whole_weeks: bool = False  # whether dates moved by whole weeks
 
 
 class Chart:
@@ -114,7 +126,8 @@ class Chart:
             patient=None if document.patient is None else self._pseudonym(),
             time=self._time(document.time),
         )
-        return Redacted(document, new_document, pieces, tuple(kept), self._patient, counts, self._almanac.day_first)
+        order, weeks = self._almanac.day_first, self._settings.whole_weeks
+        return Redacted(document, new_document, pieces, tuple(kept), self._patient, counts, order, weeks)
 
     # -- one value --
 
@@ -122,7 +135,7 @@ class Chart:
         """What stands for a value (None: its token), how it was made (None: it stays), and why it stays."""
         surface, label = surface_of(document, span), span.label
         if _is_date(label) and self._settings.shifts:
-            return self._date(document, label, surface, counts)
+            return self._date(document, span, counts)
         if self._settings.rules and label in ("year_only", "zip", "age_over_89", "age_under_90", "AGE"):
             new, why = _by_rule(label, surface, document.text[span.end : span.end + 12])
             if why:
@@ -141,36 +154,64 @@ class Chart:
                 return made, "fallback" if made is None else "surrogate", ""
         return None, "token", ""
 
-    def _date(
-        self, document: Document, label: str, surface: str, counts: Counter[str]
-    ) -> tuple[str | None, Done | None, str]:
+    def _date(self, document: Document, span: Span, counts: Counter[str]) -> tuple[str | None, Done | None, str]:
+        surface, label = surface_of(document, span), span.label
+        before = document.text[max(0, span.start - _NEAR) : span.start]
+        if _BORN.search(before) and calendar_words.is_year(surface):
+            counts["years of birth, which beside an age tell the year of a note"] += 1
+            return None, "fallback", ""
         if label == "time":
-            return None, None, "time of day"
+            return self._stays(surface, "time of day", counts)
         if label == "year_only" and calendar_words.is_year(surface):
             return None, None, "year"
         # Read first: 2019-10 is a month and 02.01.21 a day, though they look like years and like a time.
         read = self._almanac.read(document.id, surface)
         if read is None:
-            for why, told in (
-                ("year", calendar_words.is_year),
-                ("time of day", calendar_words.is_time),
-                ("relative date", calendar_words.is_relative),
-            ):
-                if told(surface):
-                    return None, None, why
-            counts["dates not read"] += 1
+            return self._unread(surface, counts)
+        if any(field.role in ("season", "quarter") for one in read.written for field in one.fields):
+            counts["words of the calendar that would tell the shift"] += 1  # moved by their middle, days come apart
             return None, "fallback", ""
-        if label == "date_birth" and self._almanac.is_ninety(read.days[0]):
-            # The year of birth of somebody of 90 tells the age, whatever day it is moved to: 164.514(b)(2)(i)(C).
-            counts["births of people of 90 and over"] += 1
-            return None, "fallback", ""
+        if label == "date_birth" or _BORN.search(before):
+            if label == "date_birth" and self._almanac.is_ninety(read.days[0]):
+                # The year of birth of somebody of 90 tells the age, whatever day it is moved to: 164.514(b)(2)(i)(C).
+                counts["births of people of 90 and over"] += 1
+                return None, "fallback", ""
+            if _AGE.search(document.text) and self._almanac.is_near_a_birthday(read.days[0]):
+                counts["births close to a birthday, which an age would date"] += 1
+                return None, "fallback", ""
         new = read.moved(self._days)
         if new is None or new == surface:
             counts["dates not moved"] += 1  # the calendar's end, or a month that the shift does not leave
             return None, "fallback", ""
         counts["dates without a year"] += not read.written[-1].dated
         counts["dates of which day and month may be exchanged"] += any(one.ambiguous for one in read.written)
-        return new, "shift", ""
+        return without_zone(new), "shift", ""
+
+    def _unread(self, surface: str, counts: Counter[str]) -> tuple[str | None, Done | None, str]:
+        """What is no date in itself: it stays where it is true after any shift, and goes where it would tell it."""
+        kinds = kinds_in(surface) - ({"weekday", "weekend"} if self._settings.whole_weeks else set())
+        if is_zone(surface) or kinds == {"zone"}:
+            return self._stays(surface, "time of day", counts)
+        if kinds:
+            counts["words of the calendar that would tell the shift"] += 1
+            return None, "fallback", ""
+        for why, told in (
+            ("year", calendar_words.is_year),
+            ("time of day", calendar_words.is_time),
+            ("relative date", calendar_words.is_relative),
+        ):
+            if told(surface):
+                return self._stays(surface, why, counts)
+        counts["dates not read"] += 1
+        return None, "fallback", ""
+
+    def _stays(self, surface: str, why: str, counts: Counter[str]) -> tuple[str | None, Done | None, str]:
+        """A time stays without its zone: summer time tells the part of the year."""
+        told = without_zone(surface)
+        if told == surface:
+            return None, None, why
+        counts["time zones that tell summer time"] += 1
+        return told, "rule", ""
 
     # -- what stands beside the text --
 
@@ -187,7 +228,7 @@ class Chart:
             day = datetime.date.fromisoformat(time[:10]) + datetime.timedelta(days=self._days)
         except (ValueError, OverflowError):
             return None
-        return day.isoformat() + time[10:]
+        return without_zone(day.isoformat() + time[10:])
 
     def _renamed(self, spans: Iterable[Span]) -> tuple[Span, ...]:
         """Entity ids are often made of the value itself, so that they are numbered anew."""

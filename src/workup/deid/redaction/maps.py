@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workup.deid.redaction.keys import FEWEST_BYTES
-from workup.errors import InputError, MissingExtra
+from workup.errors import InputError, MissingExtra, named
 
 FORM = 1
 CIPHER = "AES-256-GCM"
@@ -37,6 +37,7 @@ class Entry:
     original_sha256: str
     pieces: tuple[tuple[int, int, str], ...] = ()
     original: bytes | None = None
+    original_name: str = ""  # of a file that got a new name
 
     @classmethod
     def of_text(cls, name: str, *, redacted: str, original: str, pieces: Sequence[tuple[int, int, str]]) -> Entry:
@@ -53,7 +54,7 @@ class Entry:
         if sha256(redacted) != self.redacted_sha256:
             raise InputError(
                 "the text must be the one that was redacted, unchanged",
-                where=self.name,
+                where=named("file", self.name),
                 got="one with other bytes",
                 remedy="restore from the file that redact wrote, before any edit",
             )
@@ -65,7 +66,9 @@ class Entry:
             at = end
         found = "".join([*parts, text[at:]]).encode("utf-8")
         if sha256(found) != self.original_sha256:
-            raise InputError("the map must give the original back", where=self.name, got="another text from it")
+            raise InputError(
+                "the map must give the original back", where=named("file", self.name), got="another text from it"
+            )
         return found
 
 
@@ -172,6 +175,8 @@ def _record(entry: Entry) -> dict[str, Any]:
         "original": entry.original_sha256,
         "pieces": entry.pieces,
     }
+    if entry.original_name:
+        record["original_name"] = entry.original_name
     if entry.original is not None:
         record["content"] = base64.b64encode(entry.original).decode("ascii")
     return record
@@ -180,7 +185,8 @@ def _record(entry: Entry) -> dict[str, Any]:
 def _entry(record: dict[str, Any]) -> Entry:
     pieces = tuple((start, end, words) for start, end, words in record["pieces"])
     original = base64.b64decode(record["content"]) if "content" in record else None
-    return Entry(record["name"], record["redacted"], record["original"], pieces, original)
+    before = record.get("original_name", "")
+    return Entry(record["name"], record["redacted"], record["original"], pieces, original, before)
 
 
 def check_cipher() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from workup.deid.redaction import tokens
+from workup.deid.redaction.anchors import anchors
 from workup.deid.redaction.charts import Chart, Held, Redacted, surface_of
 from workup.deid.redaction.entities import normalised
 from workup.deid.redaction.pieces import Kept, merged
 from workup.deid.redaction.settings import Settings
-from workup.errors import InputError
+from workup.deid.redaction.shifting import read_days
+from workup.errors import InputError, named
 from workup.tasks.spans.documents import Document, Span, check_spans
 from workup.tasks.spans.labels import SCHEME, branch_of, is_canonical
 
@@ -61,11 +65,11 @@ def redact_all(found: Iterable[Found], settings: Settings, *, watch: Watch | Non
     A document without a patient is a patient of its own. Texts that hold tokens or masks are refused where values would
     be invented: a second shift undoes the first, and a surrogate beside a token tells which of the two is real.
     """
-    held = [(document, _wanted(document, spans, settings)) for document, spans in found]
+    held = [(one, _wanted(one, spans, settings, number)) for number, (one, spans) in enumerate(found, start=1)]
     _check_ids([document for document, _ in held])
     if settings.invents:
-        for document, _ in held:
-            refuse_redacted(document)
+        for number, (document, _) in enumerate(held, start=1):
+            refuse_redacted(document, number=number)
     groups: dict[str, list[int]] = {}
     for place, (document, _) in enumerate(held):
         groups.setdefault(patient_of(document), []).append(place)
@@ -84,12 +88,12 @@ def patient_of(document: Document) -> str:
     return f"patient {document.patient}" if document.patient is not None else f"document {document.id}"
 
 
-def refuse_redacted(document: Document) -> None:
+def refuse_redacted(document: Document, *, number: int | None = None) -> None:
     """Refuse a text in which something was redacted before."""
     if tokens.is_redacted(document.text):
         raise InputError(
             "surrogates and shifted dates need text that was not redacted before",
-            where=f"document '{document.id[:80]}'",
+            where=named("document", document.id, number=number),
             got="tokens, masks or hashes in it",
             remedy="start from the original (workup restore gives it back), or redact --as label without --shift-dates",
         )
@@ -98,15 +102,17 @@ def refuse_redacted(document: Document) -> None:
 # ---- what is replaced at all -----------------------------------------------------------------------------------------
 
 
-def _wanted(document: Document, spans: Sequence[Span], settings: Settings) -> tuple[list[Span], list[Kept]]:
-    check_spans(document.text, spans, document=document.id)
+def _wanted(
+    document: Document, spans: Sequence[Span], settings: Settings, number: int
+) -> tuple[list[Span], list[Kept]]:
+    check_spans(document.text, spans, document=document.id, number=number)
     chosen, kept = [], []
     for span in spans:
         label = span.label
         if label != tokens.UNKNOWN and not is_canonical(label):
             raise InputError(
                 "spans to redact must carry canonical labels",
-                where=f"document '{document.id[:80]}'",
+                where=named("document", document.id, number=number),
                 got="another label",
                 remedy="map the detector's labels first, and give PHI where a label has no canonical name",
             )
@@ -118,14 +124,62 @@ def _wanted(document: Document, spans: Sequence[Span], settings: Settings) -> tu
             kept.append(Kept(span.start, span.end, label, "policy"))
         else:
             chosen.append(span)
+    if settings.shifts and "date" not in settings.keep:
+        chosen, kept = _anchored(document.text, chosen, kept, settings)
     return merged(document.text, chosen), kept
 
 
+_BETWEEN = re.compile(r"[.,]?,?\s{0,2}(?:the\s)?")  # Monday, the 14th of March
+
+
+def _anchored(text: str, chosen: list[Span], kept: list[Kept], settings: Settings) -> tuple[list[Span], list[Kept]]:
+    """What is replaced, with the words of the calendar that no detector looks for but that would tell the shift.
+
+    A weekday in front of a date joins it and moves with it. Words under another find (a name, a disease) belong to it.
+    A policy that lets relative dates stay speaks of notes whose dates are gone, so that it does not keep these.
+    """
+    found = anchors(text)
+    if not found:
+        return chosen, kept
+    taken = bytearray(len(text))  # 1: under a find that is no date, or that has to stay
+    dates: dict[int, Span] = {}
+    for span in chosen:
+        if span.label != tokens.UNKNOWN and branch_of(span.label) == "DATE":
+            dates[span.start] = span
+        else:
+            taken[span.start : span.end] = b"\1" * (span.end - span.start)
+    for one in kept:
+        if branch_of(one.label) != "DATE" or one.reason != "policy":
+            taken[one.start : one.end] = b"\1" * (one.end - one.start)
+    added = []
+    for anchor in found:
+        if any(taken[anchor.start : anchor.end]) or (settings.whole_weeks and anchor.kind in ("weekday", "weekend")):
+            continue
+        gap = _BETWEEN.match(text, anchor.end)
+        date = dates.get(gap.end()) if gap and anchor.kind == "weekday" else None
+        if date is not None and read_days(text[anchor.start : date.end]) is not None:
+            added.append(replace(date, start=anchor.start))
+        else:
+            added.append(Span(anchor.start, anchor.end, "date_relative"))
+    covered = [(one.start, one.end) for one in added]
+    kept = [one for one in kept if one.reason != "policy" or not _under(one, covered)]
+    return [*chosen, *added], kept
+
+
+def _under(one: Kept, places: Sequence[tuple[int, int]]) -> bool:
+    return any(one.start < end and start < one.end for start, end in places)
+
+
 def _check_ids(documents: Sequence[Document]) -> None:
-    counts = Counter(document.id for document in documents)
-    twice = next((id for id, count in counts.items() if count > 1), None)
-    if twice is not None:
-        raise InputError("every document must have an id of its own", where=f"document '{twice[:80]}'", got="it twice")
+    places: dict[str, int] = {}
+    for number, document in enumerate(documents, start=1):
+        if document.id in places:
+            raise InputError(
+                "every document must have an id of its own",
+                where=named("document", document.id, number=number),
+                got=f"the id of document {places[document.id]:,} again",
+            )
+        places[document.id] = number
 
 
 class _Elsewhere:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 from workup.task import Case, Corpus
 from workup.tasks.conversation.advice import check_harm_tags
 from workup.tasks.conversation.cases import ConversationCase
@@ -45,10 +45,10 @@ def corpus_of(
 ) -> ConversationCorpus:
     """A corpus in the order of the ids, so that no shuffling of the file changes anything."""
     ordered = sorted(cases, key=lambda case: case.id)
-    for case in ordered:
-        _check_tags(case)
+    for number, case in enumerate(ordered, start=1):
+        _check_tags(case, number)
     times = _times(ordered)
-    held = [_case(one, time) for one, time in zip(ordered, times, strict=True)]
+    held = [_case(one, number, time) for number, (one, time) in enumerate(zip(ordered, times, strict=True), start=1)]
     return ConversationCorpus(
         name=name,
         version=version,
@@ -64,16 +64,20 @@ def corpus_of(
     )
 
 
-def _check_tags(case: ConversationCase) -> None:
+def _check_tags(case: ConversationCase, number: int) -> None:
     """A class that nothing is known of is refused before a model is asked, not in the middle of the scoring."""
     try:
         check_harm_tags(case.facts)
     except InputError as error:
-        where = ", ".join(filter(None, (f"case '{case.id}'", error.where)))
+        where = within(_named(case, number), error.where)
         raise InputError(error.expected, where=where, got=error.got, remedy=error.remedy) from None
 
 
-def _case(case: ConversationCase, time: np.datetime64 | None) -> Case:
+def _named(case: ConversationCase, number: int) -> str:
+    return named("case", case.id) or f"case {number:,} in the order of the ids"
+
+
+def _case(case: ConversationCase, number: int, time: np.datetime64 | None) -> Case:
     about = case.metadata
     cluster = next((str(about[key]) for key in _CLUSTER if about.get(key) not in (None, "")), case.id)
     site = about.get("site")
@@ -84,15 +88,15 @@ def _case(case: ConversationCase, time: np.datetime64 | None) -> Case:
         patient=cluster,
         site=None if site is None else str(site),
         time=time,
-        groups=_groups(case),
+        groups=_groups(case, number),
     )
 
 
-def _groups(case: ConversationCase) -> dict[str, Any]:
+def _groups(case: ConversationCase, number: int) -> dict[str, Any]:
     named = case.metadata.get("groups") or {}
     if not isinstance(named, Mapping) or any(v is not None and not isinstance(v, _GROUP) for v in named.values()):
         raise InputError(
-            '\'metadata.groups\' must be an object of plain values, such as {"sex": "F"}', where=f"case '{case.id}'"
+            '\'metadata.groups\' must be an object of plain values, such as {"sex": "F"}', where=_named(case, number)
         )
     found = dict(named)
     if isinstance(case.metadata.get("specialty"), str):

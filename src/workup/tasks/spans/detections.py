@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from workup.errors import InputError
+from workup.errors import InputError, named
 from workup.tasks.spans.batches import PIECE, in_pieces, joined_columns, span_columns, words_of
 from workup.tasks.spans.documents import SpanArrays
 
@@ -220,7 +220,10 @@ class StreamedDetections:
             ids, found = more
             for place, other in enumerate(ids):
                 if other in self._waiting:
-                    raise InputError("each document must have one line of predictions", got=f"two of '{other[:80]}'")
+                    raise InputError(
+                        "each document must have one line of predictions",
+                        got=f"two of {named('document', other) or 'a document'}",
+                    )
                 self._waiting[other] = found, place
         return self._waiting.pop(id)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 
 Ints = npt.NDArray[np.int32]
 # How TAB's annotators call what identifies, what helps to and what does not; and what nobody has judged.
@@ -82,13 +82,20 @@ class SpanArrays:
         return cls(document, start, end, label, labels, order.astype(np.int32))
 
 
-def check_spans(text: str, spans: Sequence[Span], *, document: str, surfaces: Sequence[str | None] = ()) -> None:
+def check_spans(
+    text: str,
+    spans: Sequence[Span],
+    *,
+    document: str,
+    surfaces: Sequence[str | None] = (),
+    number: int | None = None,
+) -> None:
     """Every span lies inside its text and, where its surface was written down, says what the text says there.
 
-    Lengths and places are named in the error, the text never is.
+    Lengths and places are named in the error, the text never is; the document by its number, where one is given.
     """
     for i, span in enumerate(spans):
-        where = f"document '{document[:80]}', span {i}"
+        where = within(named("document", document, number=number), f"span {i}")
         if not (0 <= span.start < span.end <= len(text)):
             raise InputError(
                 "a span must lie inside its text with its end after its start",

@@ -135,7 +135,7 @@ class SpansTask:
         if table is not None:
             record = plugins.find("formats", "spans-jsonl").read_record
             documents = [
-                one if isinstance(one, Document) else record(one, where=f"document number {number}")
+                one if isinstance(one, Document) else record(one, where=f"document {number}")
                 for number, one in enumerate(table, start=1)
             ]
             if not documents:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from workup.errors import InputError
+from workup.errors import InputError, named, within
 from workup.tasks.spans.documents import Document
 from workup.tasks.spans.review.frame import Floats
 from workup.tasks.spans.review.queue import Item, Queue
@@ -107,12 +107,12 @@ class Answers:
     def add_documents(self, documents: Iterable[Document], *, reviewer: str) -> None:
         """Documents of one reviewer, as BRAT and other formats give them."""
         matched = 0
-        for document in documents:
+        for number, document in enumerate(documents, start=1):
             if document.id not in self._places:
                 self.counted["documents that are not in the queue"] += 1
                 continue
             matched += 1
-            where = f"{reviewer}, document '{document.id[:80]}'"
+            where = within(reviewer, named("document", document.id, number=number))
             regions = [
                 (None, span.start, span.end, _verdict([span.label], f"{where}, span {at}"))
                 for at, span in enumerate(document.spans)

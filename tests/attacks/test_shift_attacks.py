@@ -1,0 +1,181 @@
+"""A reader with a calendar cannot work out by how many days a patient's dates were moved."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import gzip
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from calendar_attacker import EVERY, candidates
+
+from shell import call
+from workup.deid.redaction import Settings, audits, redact_all
+from workup.deid.redaction.anchors import anchors
+from workup.deid.redaction.keys import Secret
+from workup.deid.redaction.shifting import shift_of
+from workup.tasks.spans.documents import Document, Span
+
+KEY = b"0123456789abcdef0123456789abcdef"
+DATA = Path(__file__).parents[3] / "shared" / "data"
+_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
+# 3/14/2022 was a Monday, 12/25/2021 a Saturday, 11/24/2022 the fourth Thursday.
+ANCHORED = {
+    "weekday with the date": "Seen on Monday, 03/14/2022 for cough.",
+    "weekday in the sentence": "Seen 03/14/2022, a Monday, for cough.",
+    "weekday in lower case": "seen monday 03/14/2022 for cough.",
+    "weekday short": "Mon 03/14/2022 clinic visit.",
+    "weekday short in brackets": "Clinic visit 03/14/2022 (Mon) for cough.",
+    "weekday of a saturday": "Seen in clinic Sat. at 9, 12/25/2021.",
+    "last weekday": "Note of 03/14/2022: today is Monday and the fever began today.",
+    "weekday the nth": "Seen Monday the 14th, note of 03/14/2022.",
+    "weekend of the nth": "She fell on the weekend of the 5th, seen there 03/05/2022.",
+    "schedule": "Dialysed 03/14/2022 on the MWF schedule.",
+    "Christmas": "Admitted on Christmas Day, 12/25/2021.",
+    "Christmas in lower case": "admitted on christmas, 12/25/2021.",
+    "Thanksgiving": "Thanksgiving, 11/24/2022, chest pain at dinner.",
+    "New Year's Eve": "Fell on New Year's Eve (12/31/2021).",
+    "Fourth of July": "Burn on the Fourth of July (07/04/2022).",
+    "Labor Day": "Seen on Labor Day, 09/05/2022.",
+    "Memorial Day": "Seen on Memorial Day, 05/30/2022.",
+    "Easter": "Choked at Easter, 04/17/2022.",
+    "Halloween": "Fell on Halloween, 10/31/2022.",
+    "season": "Rash this summer, seen 07/15/2022.",
+    "season of the year": "Rash in the winter of 2022, seen 01/15/2022.",
+    "month": "Rash in July, seen 07/15/2022.",
+    "quarter": "Audit of Q3 2022 (visit 07/15/2022).",
+    "ISO week": "Visit in ISO week 11, on 03/14/2022.",
+    "day of the year": "Visit on day 73 of the year, 03/14/2022.",
+    "nth of the month": "Back on the 14th; note of 03/14/2022.",
+    "summer time": "Seen 07/15/2022 at 2:30 EDT.",
+    "age at a birthday": "70-year-old born 03/14/1952. Seen 03/14/2022.",
+    "year of birth": "71-year-old born in 1951. Seen 11/14/2022.",
+}  # fmt: skip
+
+
+def _redacted(
+    texts: list[str], *, patient: str = "P1", whole_weeks: bool = False
+) -> tuple[list[str], dict[str, object]]:
+    """Notes of one patient of which a detector found the dates and nothing else."""
+    found = []
+    for number, text in enumerate(texts):
+        spans = [
+            Span(*one.span(), "date_birth" if text[: one.start()].endswith("born ") else "date")
+            for one in _DATE.finditer(text)
+        ]
+        found.append((Document(f"n{number}", text, patient=patient), spans))
+    done = redact_all(found, Settings.of(shift_dates=True, key=KEY, whole_weeks=whole_weeks))
+    for one, (document, _) in zip(done, found, strict=True):
+        at, parts = 0, []
+        for piece in one.pieces:  # what the map would hold gives the text back
+            parts += [one.document.text[at : piece.new_start], document.text[piece.start : piece.end]]
+            at = piece.new_end
+        assert "".join([*parts, one.document.text[at:]]) == document.text
+    report = {audit.metric: audit.record() for audit in audits(done)}["shift_candidates"]
+    return [one.document.text for one in done], report
+
+
+@pytest.mark.parametrize("name", ANCHORED)
+@pytest.mark.parametrize("patient", ["P1", "P2", "P3"])
+def test_no_word_of_the_calendar_narrows_the_shift(name: str, patient: str) -> None:
+    texts, report = _redacted([ANCHORED[name]], patient=patient)
+    left = candidates(texts)
+    assert shift_of(Secret(KEY), f"patient {patient}") in left
+    assert left == EVERY, texts
+    assert (report["fewest_candidates"], report["candidates"]) == (730, 730) and report["value"] == 1.0
+
+
+def test_notes_of_one_patient_are_read_together() -> None:
+    texts, report = _redacted(list(ANCHORED.values()))
+    assert candidates(texts) == EVERY and report["fewest_candidates"] == 730
+
+
+def test_what_a_gold_keeps_is_counted_and_the_count_is_the_attackers() -> None:
+    text = "Seen on Monday, a cold day (03/14/2022)."
+    spans = [Span(8, 14, "date_relative", identifier="no_mask"), Span(28, 38, "date")]
+    for patient in ("P1", "P2", "P3", "P4"):
+        done = redact_all([(Document("n", text, patient=patient), spans)], Settings.of(shift_dates=True, key=KEY))
+        record = {audit.metric: audit.record() for audit in audits(done)}["shift_candidates"]
+        assert "Monday" in done[0].document.text
+        left = candidates([done[0].document.text])
+        assert len(left) == record["fewest_candidates"] < 730 / 6 and record["value"] == 0.0
+
+
+def test_a_weekday_in_front_of_a_date_moves_with_it() -> None:
+    texts, _ = _redacted(["Seen on Monday, 03/14/2022 and Tues 3/15/2022."])
+    days = re.findall(r"(\w+),? (\d+)/(\d+)/(\d+)", texts[0])
+    for name, month, day, year in days:
+        assert datetime.date(int(year), int(month), int(day)).strftime("%A").startswith(name[:3])
+    assert len(days) == 2
+
+
+def test_whole_weeks_keep_weekdays_and_the_report_says_how_few_shifts_there_are() -> None:
+    texts, report = _redacted(["Seen 03/14/2022, a Monday. Christmas was quiet."], whole_weeks=True)
+    assert "a Monday" in texts[0] and "Christmas" not in texts[0]
+    assert (report["fewest_candidates"], report["candidates"]) == (104, 104)
+
+
+def test_offsets_from_utc_do_not_stand_beside_a_moved_time() -> None:
+    document = Document("n", "Drawn 2022-07-15T14:30:00-04:00.", patient="P", time="2022-07-15T14:30:00-04:00")
+    done = redact_all([(document, [Span(6, 31, "date")])], Settings.of(shift_dates=True, key=KEY))[0]
+    assert "-04:00" not in done.document.text and "-04:00" not in (done.document.time or "")
+    assert "T14:30:00" in done.document.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["O2 sat 98 % on room air", "sats in the 90s; sat 3 % lower", "avoid sun exposure, sun screen daily",
+     "fall risk: high",
+     "he may return", "MAY TAKE WITH FOOD", "spring ligament; the wound may spring open", "Christmas tree rash",
+     "Christmas disease (haemophilia B)", "seen with Mrs. Easter", "Easter Seals program", "the march of time",
+     "mon 8 %, eos 2 %", "she sat down on the bed", "Q4 hours as needed", "q3 days", "week 12 of gestation",
+     "the 4th metatarsal", "on the 5th toe", "fracture in the fall", "during the fall she hit her head",
+     "this fall was",
+     "patient is wed to", "sun-damaged skin", "Sun Y-K, MD", "EST. 1:1 ratio", "2 CST done", "day 3 of therapy",
+     "two days ago", "POD 3", "since 2019", "lent a hand", "EID screening", "Memorial Hospital day surgery"],
+)  # fmt: skip
+def test_words_that_are_no_days_stay(text: str) -> None:
+    assert anchors(text) == [] and _redacted([f"{text}. Seen 03/14/2022."])[0][0].startswith(text)
+
+
+def test_the_command_says_how_many_shifts_remain(tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("Seen on Christmas Day, Saturday 12/25/2021. Next visit Tuesday. Sat 98 %.\n")
+    (tmp_path / "k").write_bytes(KEY + b"\n")
+    out = tmp_path / "out.txt"
+    done = call("redact", note, "--shift-dates", "--key-file", tmp_path / "k", "-o", out)
+    assert done.code == 0, done.err
+    assert "730 of 730 candidates remain for every patient" in done.err
+    text = out.read_text()
+    assert "Christmas" not in text and "Tuesday" not in text and "Sat 98 %" in text
+    record = json.loads((tmp_path / "out.txt.redaction.json").read_text())
+    told = next(one for one in record["audits"] if one["metric"] == "shift_candidates")
+    assert told["fewest_candidates"] == len(candidates([text])) == 730
+
+
+_OTHER_SENSE = re.compile(
+    r"(?<![\w-])(?:sats?|sun|may|fall|falls|spring|march|mon|wed|christmas tree|easter)(?![\w-])", re.IGNORECASE
+)
+
+
+@pytest.mark.real_data
+@pytest.mark.skipif(not (DATA / "mtsamples").is_dir(), reason="the MTSamples transcriptions are not beside the project")
+def test_words_with_another_sense_stay_in_real_notes() -> None:
+    csv.field_size_limit(10**8)
+    with gzip.open(DATA / "mtsamples" / "mtsamples.csv.gz", "rt") as file:
+        texts = sorted({row["transcription"] for row in csv.DictReader(file) if row["transcription"]})
+    met, changed = Counter[str](), Counter[str]()
+    for text in texts:
+        taken = anchors(text)
+        for match in _OTHER_SENSE.finditer(text):
+            word = match[0].casefold()
+            met[word] += 1
+            changed[word] += any(one.start < match.end() and match.start() < one.end for one in taken)
+    assert sum(met.values()) == 829
+    assert changed["sat"] == changed["sats"] == changed["sun"] == changed["falls"] == changed["christmas tree"] == 0
+    # 35 of 829, and each of them is a month or a season: "in May of 2005", "since March", "last fall"
+    assert +changed == {"march": 15, "may": 10, "fall": 6, "spring": 4}
