@@ -39,12 +39,19 @@ class Ready:
 
 
 def checked(
-    study: Study, *, table: Any = None, refit: bool = False, systems: bool = True, more: Sequence[str] = ()
+    study: Study,
+    *,
+    table: Any = None,
+    refit: bool = False,
+    systems: bool = True,
+    more: Sequence[str] = (),
+    dry_run: bool = False,
 ) -> Ready:
     """Read and check all that a study names, or raise one StudyError with every fault.
 
     `table` takes the place of the corpus file, `refit` says that the caller brings a refit function, and without
-    `systems` an object takes the place of the systems named. `more` are faults that the caller found itself.
+    `systems` an object takes the place of the systems named. `more` are faults that the caller found itself. A
+    `dry_run` reads no rows that a query would have to be run for.
     """
     faults = _Faults(list(more))
     task: Task | None = faults.within(lambda: plugins.find("tasks", study.task)())
@@ -63,10 +70,11 @@ def checked(
     if task is not None:
         read = [faults.within(Gate.parse, rule, known=task.metric_names, task=study.task) for rule in study.gates]
         gates = [gate for gate in read if gate is not None]
-        corpus = faults.within(task.read, study, table)
+        corpus, whole = faults.within(_corpus, task, study, table, dry_run=dry_run) or (None, False)
+        rows = corpus if whole else None
         for part in study.systems if systems else ():
-            faults.within(_check_system, study, part, task, corpus)
-        design = faults.within(design_of, task, study, corpus, refit=refit)
+            faults.within(_check_system, study, part, task, rows)
+        design = faults.within(design_of, task, study, rows, refit=refit)
         if design is not None:
             strata = study.bootstrap.strata
             if strata is not None and design.groups is not None and strata not in design.groups:
@@ -80,6 +88,13 @@ def checked(
     faults.refuse()
     assert task is not None and corpus is not None
     return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {})
+
+
+def _corpus(task: Task, study: Study, table: Any, *, dry_run: bool) -> tuple[Corpus, bool]:
+    """The corpus, and whether its rows were read: for a dry run not where that would run a query."""
+    unread = getattr(task, "unread", None)
+    known: Corpus | None = unread(study) if dry_run and table is None and unread is not None else None
+    return (task.read(study, table), True) if known is None else (known, False)
 
 
 def design_of(task: Task, study: Study, corpus: Corpus | None, *, refit: bool = False) -> StudyDesign:

@@ -71,6 +71,10 @@ class CorpusPart(Part):
     query: str = Field("", description="SQL for a DuckDB file")
     decimal: str = Field("", description="Decimal sign of a text file, '.' or ',', where the file alone cannot tell")
     sheet: str = Field("", description="Sheet of an Excel file; the first when empty")
+    largest_unpacked: int = Field(
+        0, ge=0, description="Most bytes that a packed table, a workbook or a query may become; 0 is 2 GiB"
+    )
+    query_seconds: float = Field(0, ge=0, allow_inf_nan=False, description="Longest time for a query; 0 is ten minutes")
     offsets: str = Field(
         "codepoint", description="How spans are counted: codepoint, utf16 or byte; -inclusive behind it"
     )
@@ -377,8 +381,9 @@ class Study(Part):
         return tuple(dict.fromkeys((*self.thresholds, *implied)))
 
     def record(self) -> dict[str, Any]:
-        """The study as the report holds it: complete, without what must not change the bytes (engine, workers)."""
-        return self.model_dump(mode="json", by_alias=True, exclude={"engine", "workers"})
+        """The study as the report holds it: complete, but for what changes no bytes (engine, workers, limits)."""
+        limits = {"largest_unpacked": True, "query_seconds": True}
+        return self.model_dump(mode="json", by_alias=True, exclude={"engine": True, "workers": True, "corpus": limits})
 
     @classmethod
     def of(cls, content: Mapping[str, Any], *, base: Path | str = ".", where: str = "study") -> Study:

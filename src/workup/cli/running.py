@@ -66,7 +66,8 @@ def run(
     budget = Budget(max_calls, max_cost, say)
     directory = out or plan.base / "runs" / safe_name(plan.name)
     names: list[str | None] = [part.name or part.use for part in plan.systems]
-    ready: Ready | None = checked(plan, more=form_faults(plan.report.formats, where="report.formats"))
+    faults = form_faults(plan.report.formats, where="report.formats")
+    ready: Ready | None = checked(plan, more=faults, dry_run=dry_run)
     if dry_run:
         assert ready is not None
         _describe(plan, directory, ready)
@@ -255,15 +256,16 @@ def _describe(study: Study, directory: Path, ready: Ready) -> None:
     facts = corpus.as_dict()
     systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
     echo(f"study     {study.name} ({study.task})")
-    echo(f"corpus    {corpus.name}: {facts['n_cases']:,} cases, {facts['n_patients']:,} patients")
+    counted = f"{facts['n_cases']:,} cases, {facts['n_patients']:,} patients" if corpus.sha256 else "not read"
+    echo(f"corpus    {corpus.name}: {counted}")
     echo(f"systems   {systems}")
     echo(f"lenses    {', '.join(study.lenses)}")
     echo(f"resamples {study.bootstrap.replicates:,}")
     echo(f"gates     {len(study.gates)}")
-    for line in _unattainable(study, ready):
+    for line in _unattainable(study, ready) if corpus.sha256 else ():
         echo(f"warning   {line}")
     echo(f"into      {directory}")
-    for part in study.systems:
+    for part in study.systems if corpus.sha256 else ():
         if estimate := getattr(ready.task, "estimate", None):
             system = Opener(study, part.name or part.use)()
             if not getattr(system, "recorded", False):

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from workup.corpora.formats.columns import Column
+from workup.corpora.formats.fenced_duckdb import LONGEST_QUERY, opened
 from workup.corpora.formats.frames import read_frame
-from workup.errors import InputError, MissingExtra, WorkupError
+from workup.errors import InputError, MissingExtra
 
 
 def read_parquet(path: Path) -> dict[str, Column]:
@@ -24,50 +25,24 @@ def read_parquet(path: Path) -> dict[str, Column]:
     return _with_rows(table, path.name)
 
 
-def read_duckdb(path: Path, *, query: str = "") -> dict[str, Column]:
-    """The only table of a DuckDB database, or the answer to a query on it; the database is opened for reading only."""
+def read_duckdb(
+    path: Path,
+    *,
+    query: str = "",
+    largest_unpacked: int = 0,
+    query_seconds: float = LONGEST_QUERY,
+) -> dict[str, Column]:
+    """The only table of a DuckDB database, or the answer to a query on it; see fenced_duckdb.py for what is let in."""
     path = Path(path)
-    try:
-        import duckdb
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra(error.name or "duckdb", extra="tables", purpose="reading DuckDB databases") from None
-    try:
-        connection = duckdb.connect(str(path), read_only=True)
-    except Exception as error:  # a damaged file raises more than duckdb.Error
-        raise _unreadable(path, "a DuckDB database", error) from None
-    with connection:
-        try:
-            asked = query or f'select * from "{_only_table(connection, path.name)}"'
-            relation = connection.sql(asked)
-            table = None if relation is None else relation.to_arrow_table()
-        except (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException) as error:
-            # These three speak of the query and the names in it, never of rows.
-            raise InputError(
-                "the query cannot be run", where=path.name, got=str(error).splitlines()[0], remedy="mend the query"
-            ) from None
-        except WorkupError:
-            raise
-        except Exception as error:
-            raise InputError(
-                "the query cannot be run", where=path.name, got=type(error).__name__, remedy="try it in DuckDB itself"
-            ) from None
-    if table is None:
-        raise InputError("a query that gives rows was expected", where=path.name, remedy="write it as select … from …")
+    with opened(path, largest=largest_unpacked, seconds=query_seconds) as database:
+        table = database.table(query)
     return _with_rows(table, path.name)
 
 
-def _only_table(connection: Any, where: str) -> str:
-    tables = "select table_name from information_schema.tables where table_schema = 'main' order by 1"
-    names = [str(row[0]) for row in connection.execute(tables).fetchall()]
-    if len(names) != 1:
-        raise InputError(
-            "a database with one table was expected",
-            where=where,
-            got=f"{len(names)} tables: {', '.join(names[:20])}" if names else "no table",
-            remedy="say what to read with the setting 'query', such as select * from one_of_them",
-        )
-    return names[0].replace('"', '""')
+def columns_of_duckdb(path: Path, *, query: str = "", query_seconds: float = LONGEST_QUERY) -> list[str]:
+    """The names of the columns that `read_duckdb` would give; the query is not run."""
+    with opened(Path(path), seconds=query_seconds) as database:
+        return database.columns(query)
 
 
 def _with_rows(table: Any, where: str) -> dict[str, Column]:

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from workup import plugins
+from workup.corpora.formats.columnar import columns_of_duckdb
 from workup.corpora.formats.columns import Column
 from workup.corpora.formats.frames import read_frame
 from workup.errors import InputError
@@ -31,14 +34,26 @@ _OF_SPANS = ("spans", "predictions", "span-batches")
 
 
 def read_table(
-    source: Any, *, format: str = "", sheet: str = "", query: str = "", decimal: str = ""
+    source: Any,
+    *,
+    format: str = "",
+    sheet: str = "",
+    query: str = "",
+    decimal: str = "",
+    largest_unpacked: int = 0,
+    query_seconds: float = 0,
+    rows: bool = True,
 ) -> dict[str, Column]:
     """The columns of a file or of a frame in memory, in the form of `workup.task.Table`.
 
     `sheet` chooses a sheet of an Excel workbook, `query` what to read from a database, and `decimal` says which sign
-    ('.' or ',') a text file puts before decimals where the file alone cannot tell.
+    ('.' or ',') a text file puts before decimals where the file alone cannot tell. `largest_unpacked` and
+    `query_seconds` are limits where they are not 0. Without `rows`, nothing is run: the columns of a database come
+    empty, and no other file is read.
     """
-    given = {key: value for key, value in (("sheet", sheet), ("query", query), ("decimal", decimal)) if value}
+    limits = {"largest_unpacked": largest_unpacked, "query_seconds": query_seconds}
+    asked = {"sheet": sheet, "query": query, "decimal": decimal, **limits}
+    given = {key: value for key, value in asked.items() if value}
     if not isinstance(source, (str, os.PathLike)):
         if given or format:
             setting = "format" if format else next(iter(given))
@@ -52,6 +67,10 @@ def read_table(
     if chosen in _OF_SPANS or not callable(plugins.find("formats", chosen)):
         raise _no_table(path, chosen, got="a format of documents with spans")
     _check_file(path)
+    if not rows:
+        if chosen != "duckdb":
+            return {}
+        return {name: np.zeros(0) for name in columns_of_duckdb(path, query=query)}
     table = plugins.make("formats", chosen, given, where=path.name, context={"path": path})
     if not isinstance(table, Mapping):
         raise _no_table(path, chosen, got=f"a format that gives a {type(table).__name__}")

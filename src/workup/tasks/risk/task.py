@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from workup import plugins
-from workup.errors import InputError, StudyError, SystemFailure, WorkupError
+from workup.errors import InputError, StudyError, SystemFailure, WorkupError, visible
 from workup.gates import primary_values
 from workup.metric import Metric
 from workup.scores import MISSING, Floats, Levels, Scores
 from workup.stats import calibration
 from workup.stats.equal_shares import equal_shares
 from workup.stats.multiplicity import adjust
-from workup.study import Study
+from workup.study import CorpusPart, Study
 from workup.task import (
     UNLIMITED,
     Budget,
@@ -130,7 +130,19 @@ class RiskTask:
         if part.path is None:
             raise StudyError("corpus: give 'path' (a table of predictions) or 'generate'.")
         path = study.base / part.path
-        return read(path, format=part.format, query=part.query, sheet=part.sheet, decimal=part.decimal), path.name, None
+        return read(path, **_read_as(part)), path.name, None
+
+    def unread(self, study: Study) -> RiskCorpus | None:
+        """The cohort without its rows, where reading them would run a query; None where reading runs nothing."""
+        part = study.corpus
+        if part.path is None:
+            return None
+        path = study.base / part.path
+        names = plugins.find("formats", "table")(path, **_read_as(part), rows=False)
+        if not names:
+            return None
+        note = f"the query was not run; it gives the columns {', '.join(map(visible, names))}"
+        return RiskCorpus(part.name or path.name, part.version, self.name, (), "", notes=(note,))
 
     def run(
         self,
@@ -410,6 +422,12 @@ def _checked(answers: Sequence[float | None] | Mapping[str, Any], n: int, start:
 
 def _or_none(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
+
+
+def _read_as(part: CorpusPart) -> dict[str, Any]:
+    """How the study says that its table is to be read."""
+    names = ("format", "query", "sheet", "decimal", "largest_unpacked", "query_seconds")
+    return {name: getattr(part, name) for name in names}
 
 
 def _cohort(corpus: Corpus) -> Cohort:
