@@ -271,6 +271,12 @@ class Study(Part):
         examples=[{"internal": {}, "subgroups": {"margin": 0.05}}],
     )
     bootstrap: BootstrapPart = Field(default_factory=BootstrapPart, description="How resampling intervals are made")
+    smallest_cell: int = Field(
+        5,
+        ge=1,
+        le=10_000,
+        description="Groups of fewer patients are withheld, and what would give them away; 1 tells all, and may identify",
+    )
     icc: float | None = Field(
         None,
         ge=0,
