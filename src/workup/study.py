@@ -275,7 +275,7 @@ class Study(Part):
         5,
         ge=1,
         le=10_000,
-        description="Groups of fewer patients are withheld, and what would give them away; 1 tells all, and may identify",
+        description="Groups of fewer patients are withheld, with what gives them away; 1 tells all, may identify people",
     )
     icc: float | None = Field(
         None,

@@ -88,10 +88,15 @@ def validate(
                     **own.get(lens, {}),
                     **kept.own(lens, settings),
                 )
-            results[lens] = kept.told(found, measured, at)
+            results[lens] = kept.told(found, settings, measured, at)
     notes = [*kept.notes(), *task.notes(corpus, outputs, scores, study), *opener.notes()]
     withheld = {"withheld_groups": kept.table()} if kept.table() else {}
-    tables = {"holdings": holdings(scores), **withheld, **ready.split, **task.tables(scores, study, show_text=show_text)}
+    tables = {
+        "holdings": holdings(scores),
+        **withheld,
+        **ready.split,
+        **task.tables(scores, study, show_text=show_text),
+    }
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
 
     verdicts = judge(

@@ -11,6 +11,7 @@ import numpy as np
 
 from workup.disclosure.small_groups import CROSS, Regrouped, regrouped
 from workup.estimate import Estimate
+from workup.lenses.telling import untold
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Levels, Scores
@@ -74,7 +75,7 @@ class Withholding:
             named, instead, words = _REFERENCES[lens]
             if named in found and (hidden := self._hidden(found[named], words)):
                 held = found[named]
-                by = {name: held for name in self.scores.groups} if isinstance(held, str) else dict(held)
+                by = dict.fromkeys(self.scores.groups, held) if isinstance(held, str) else dict(held)
                 found[named] = {**by, **dict.fromkeys(hidden, instead)}
         if lens == "sites" and found.get("development") in self.sites:
             found.pop("development")
@@ -119,19 +120,23 @@ class Withholding:
 
     # ---- what the record says of it ----------------------------------------------------------------------------------
 
-    def told(self, result: LensResult, metrics: Sequence[Metric], levels: Sequence[float]) -> LensResult:
+    def told(
+        self, result: LensResult, settings: Mapping[str, Any], metrics: Sequence[Metric], levels: Sequence[float]
+    ) -> LensResult:
         """A lens's result with a row that says so for every level that it would have told, so that a gate on it is not
-        assessed and never passes because nothing is there."""
+        assessed and never passes because nothing is there. `settings` are the study's own."""
         slices: list[dict[str, str]] = []
+        asked = settings.get("by") or self.columns
+        columns = {name: one for name, one in self.columns.items() if name in asked}
         if result.lens == "subgroups":
-            by = {**self.columns, **self.crossed}
+            by = {**columns, **self.crossed}
             slices = [{name: level} for name, one in by.items() for level in one.withheld]
         elif result.lens == "sites":
             slices = [{"site": name} for name in self.sites]
-        elif result.lens == "internal" and result.settings.get("leave_one_site_out"):
+        elif result.lens == "internal" and settings.get("leave_one_site_out"):
             slices = [{"validation": "leave-one-site-out", "site": name} for name in self.sites]
         elif result.lens == "drift":
-            by = {name: one for name, one in self.columns.items() if one.withheld}
+            by = {} if settings.get("by") == [] else columns
             windows = list(dict.fromkeys(str(e.slice["window"]) for e in result.estimates if "window" in e.slice))
             slices = [
                 {"window": window, name: level}
@@ -140,7 +145,7 @@ class Withholding:
                 for level in one.withheld
             ]
         more = tuple(
-            untold(metric, {**keys, **metric.at}, level, self.reason)
+            _untold(metric, {**keys, **metric.at}, level, self.reason)
             for keys in slices
             for metric in metrics
             for level in levels
@@ -263,19 +268,7 @@ def _as_told(levels: Levels, one: Regrouped | None) -> Levels:
     return Levels(new[levels.codes], (*names, *more))
 
 
-def untold(metric: Metric, keys: Mapping[str, Any], level: float, reason: str) -> Estimate:
-    """An estimate that holds nothing but where it would stand and why it does not."""
-    return Estimate(
-        metric=metric.name,
-        slice=dict(keys),
-        value=None,
-        low=None,
-        high=None,
-        level=level,
-        method="none",
-        se=None,
-        n_patients=0,
-        n_rows=0,
-        status="withheld",
-        reason=reason,
-    )
+def _untold(metric: Metric, keys: Mapping[str, Any], level: float, reason: str) -> Estimate:
+    """Where an estimate would stand, and why it does not."""
+    none = Estimate(metric.name, dict(keys), None, None, None, level, "none", None, n_patients=0, n_rows=0)
+    return untold(none, reason)

@@ -70,10 +70,14 @@ def _period(result: LensResult) -> Section:
     before = [row for row in rows if row.get("period") == "baseline"]
     said = [standing(result)]
     if before:
-        held = plural(sum(row["rows"] for row in before), "row")
-        if before[0]["events"] is not None:
+        held = (
+            ""
+            if any(row["rows"] is None for row in before)
+            else ": " + plural(sum(row["rows"] for row in before), "row")
+        )
+        if held and before[0]["events"] is not None:
             held += f" with {plural(sum(row['events'] for row in before), 'event')}"
-        said.append(f"The baseline is {counted(result, len(before))}{span(before)}: {held}.")
+        said.append(f"The baseline is {counted(result, len(before))}{span(before)}{held}.")
     for status, words in (
         ("insufficient", "Too little to judge by"),
         ("immature", "Too young, with outcomes that are not all known yet"),
