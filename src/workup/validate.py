@@ -15,6 +15,7 @@ import numpy as np
 import workup
 from workup import plugins
 from workup.checking import Ready, check_settings, checked, placed
+from workup.disclosure.identifying import name_warnings
 from workup.errors import StudyError, near
 from workup.estimate import Draws
 from workup.gates import judge, levels, primary_values
@@ -59,7 +60,7 @@ def validate(
     if study.icc is not None:
         scores = replace(scores, icc=study.icc)
     draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores), workers=_workers(study))
-    kept = withhold(scores, study)
+    kept, names = withhold(scores, study), name_warnings(scores.groups)
     scores = kept.scores
     metrics = task.metrics(scores, study)
     _refuse_hidden_groups(scores, metrics, study)
@@ -89,7 +90,7 @@ def validate(
                     **kept.own(lens, settings),
                 )
             results[lens] = kept.told(found, settings, measured, at)
-    notes = [*kept.notes(), *task.notes(corpus, outputs, scores, study), *opener.notes()]
+    notes = [*names, *kept.notes(), *task.notes(corpus, outputs, scores, study), *opener.notes()]
     withheld = {"withheld_groups": kept.table()} if kept.table() else {}
     tables = {
         "holdings": holdings(scores),

@@ -50,6 +50,15 @@ class Withholding:
         """Sites that are not told."""
         return () if self.site is None else self.site.withheld
 
+    def applied(self, scores: Scores) -> Scores:
+        """Other rows of the same study with the same levels standing together."""
+        if not any(one.withheld for one in self.columns.values()):
+            return scores
+        held = {name: levels for name, levels in scores.groups.items() if name not in self.columns}
+        told = {name: one for name, one in self.columns.items() if one.levels is not None and name in scores.groups}
+        groups = {name: _as_told(scores.groups[name], one) for name, one in told.items()}
+        return replace(scores, groups={**groups, **held})
+
     def lens_scores(self, lens: str, settings: Mapping[str, Any]) -> Scores | None:
         """The rows that a lens is given; None where nothing that it asks for may be told."""
         asked = settings.get("by") or ()

@@ -7,13 +7,16 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from workup.errors import InputError
+
+if TYPE_CHECKING:
+    from workup.report import Report
 
 QUIET_SECONDS = 2.0  # anything longer shows progress
 
@@ -75,6 +78,15 @@ def say(message: str) -> None:
     """A line for the person at the terminal, on standard error so that standard output stays clean."""
     if not VOICE.quiet:
         sys.stderr.write(message + "\n")
+
+
+def say_names(report: Report, *, said: Collection[str] = ()) -> None:
+    """Warnings about the names of groups, before anything of a report is printed."""
+    from workup.disclosure.identifying import WARNING
+
+    for note in dict.fromkeys(note for result in report.results.values() for note in result.notes):
+        if note.startswith(WARNING) and note not in said:
+            say(note)
 
 
 def detail(message: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from workup.cli.common import VOICE, Progress, command, detail, say, verdict_code
+from workup.cli.common import VOICE, Progress, command, detail, say, say_names, verdict_code
 from workup.errors import RunError, WorkupError
 
 if TYPE_CHECKING:
@@ -70,6 +70,10 @@ def run(
         assert ready is not None
         _describe(plan, directory, ready)
         return
+    assert ready is not None
+    warned = ready.warnings
+    for line in warned:
+        say(line)
     outcomes = []
     for name in names or [None]:
         place = directory / safe_name(str(name)) if len(names) > 1 else directory
@@ -85,6 +89,7 @@ def run(
             ready=ready,
         )
         ready = None  # a task keeps what one system answered: the next begins anew
+        say_names(report, said=warned)
         say(f"{place / 'report.json'}")
         typer.echo(str(report))
         for verdict in report.verdicts:
@@ -258,7 +263,7 @@ def _describe(study: Study, directory: Path, ready: Ready) -> None:
     typer.echo(f"lenses    {', '.join(study.lenses)}")
     typer.echo(f"resamples {study.bootstrap.replicates:,}")
     typer.echo(f"gates     {len(study.gates)}")
-    for line in _unattainable(study, ready):
+    for line in (*_unattainable(study, ready), *ready.warnings):
         typer.echo(f"warning   {line}")
     typer.echo(f"into      {directory}")
     for part in study.systems:

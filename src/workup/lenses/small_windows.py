@@ -39,8 +39,9 @@ def told_windows(result: LensResult, scores: Scores, periods: Mapping[str, Seque
     small, hidden = set[str](), set[str]()
     for windows in periods.values():
         own = {window.name: scores.take(window.rows).n_patients for window in windows if window.rows.size}
-        small |= (few := {name for name, n in own.items() if n < k})
-        hidden |= _with_company(few, own, scores, windows, k)
+        tiny = {name for name, n in own.items() if n < k}
+        small |= tiny
+        hidden |= _with_company(tiny, own, scores, windows, k)
     by = tuple(result.settings.get("by") or ())
     groups = {
         (window.name, column, level)
