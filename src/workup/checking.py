@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from workup import plugins
+from workup.disclosure.identifying import name_warnings, near_unique
 from workup.errors import StudyError, WorkupError, near
 from workup.gates import Gate, same_value
 from workup.report import Report
@@ -36,6 +37,7 @@ class Ready:
     engine: Any
     split: Mapping[str, Any]  # the record of the split that made the corpus, where the study names one
     sites: Mapping[str, Any]  # what the sites lens is told beside the scores
+    warnings: tuple[str, ...] = ()  # what a person should look at before anything is printed
 
 
 def checked(
@@ -67,6 +69,7 @@ def checked(
     faults.said += _missing_files(study)
     gates: list[Gate] = []
     corpus: Corpus | None = None
+    warnings: tuple[str, ...] = ()
     if task is not None:
         read = [faults.within(Gate.parse, rule, known=task.metric_names, task=study.task) for rule in study.gates]
         gates = [gate for gate in read if gate is not None]
@@ -81,13 +84,28 @@ def checked(
                 faults.said.append(
                     f"bootstrap.strata: '{strata}' is not one of columns.groups; {near(strata, design.groups)}."
                 )
+            faults.said += _persons(design)
+            warnings = tuple(name_warnings(design.groups or {}))
             asked = _asked(study, lenses, faults)
             for lens in asked:
                 faults.said += lens.faults(design)
             faults.said += _gate_faults(gates, study, _slice_keys(asked, design), design)
     faults.refuse()
     assert task is not None and corpus is not None
-    return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {})
+    return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {}, warnings)
+
+
+def _persons(design: StudyDesign) -> Iterator[str]:
+    """Groupings that tell persons apart and not groups."""
+    if design.patient is None:
+        return
+    for name, levels in (design.groups or {}).items():
+        if near_unique(levels, design.patient):
+            yield (
+                f"columns.groups: '{name}' has nearly as many levels as there are patients, so its groups would be "
+                "single persons. To fix: name a column that many patients share, cut a number into bands, such as "
+                f"{{column: {name}, cuts: [45, 65, 75]}}, or leave it out."
+            )
 
 
 def _corpus(task: Task, study: Study, table: Any, *, dry_run: bool) -> tuple[Corpus, bool]:

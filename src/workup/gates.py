@@ -228,6 +228,8 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
     observed = {"value": row.value, "low": row.low, "high": row.high, "n": row.n_patients}
     if isinstance(threshold, str):
         return Verdict(rule, "not_assessed", observed, threshold)
+    if row.status == "withheld" and not row.n_rows:  # not told at all: how many there are is not known here either
+        return Verdict(rule, "not_assessed", {**observed, "n": None}, f"withheld: {row.reason}")
     if gate.part == "n":
         passed = _COMPARE[gate.op](row.n_patients, threshold)
         return Verdict(rule, "pass" if passed else "fail", observed, f"{row.n_patients} patients")

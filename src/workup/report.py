@@ -197,6 +197,10 @@ class Report:
         held = (alarm for result in self.results.values() for alarm in result.tables.get("alarms", ()))
         return tuple(str(alarm[part]) for alarm in held for part in ("sentence", "remedy"))
 
+    def _identifying(self) -> tuple[str, ...]:
+        told = "This report may identify people: the study tells groups of any size (smallest_cell: 1)."
+        return (told,) if self.study.get("smallest_cell") == 1 else ()
+
     def _headline(self) -> list[Estimate]:
         """What is said of the whole; the same by label, turn or another arm is for the report to show."""
         internal = self.results.get("internal")
@@ -212,7 +216,11 @@ class Report:
         ]
 
     def __str__(self) -> str:
-        lines = [*self.alarms(), f"Workup report: {self.system.get('name')} on {self.corpus.get('name')}"]
+        lines = [
+            *self._identifying(),
+            *self.alarms(),
+            f"Workup report: {self.system.get('name')} on {self.corpus.get('name')}",
+        ]
         for e in self._headline():
             value = "undefined" if e.value is None else f"{e.value:.4g}"
             ends = "" if e.low is None or e.high is None else f" ({e.low:.4g} to {e.high:.4g})"

@@ -30,6 +30,7 @@ def score_risk(
     seed: int = 0,
     replicates: int = 2000,
     name: str = "risk",
+    smallest_cell: int = 5,
     time_format: str | None = None,
     watch: Watch = lambda what, done, total: None,
 ) -> Report:
@@ -53,6 +54,7 @@ def score_risk(
         "also": list(also),
         "gates": list(gates),
         "bootstrap": {"replicates": replicates},
+        "smallest_cell": smallest_cell,
     }
     study = Study.of(content, base=Path() if path is None else path.parent, where="score_risk")
     return validate(study, table=None if path else table, watch=watch)
@@ -79,6 +81,7 @@ def score_spans(
     replicates: int = 2000,
     show_text: bool = False,
     name: str = "spans",
+    smallest_cell: int = 5,
     watch: Watch = lambda what, done, total: None,
 ) -> Report:
     """Score recorded predictions against golds: paths, or documents and the spans found in them, by their ids.
@@ -115,6 +118,7 @@ def score_spans(
         "primary": dict(primary or {}),
         "gates": list(gates),
         "bootstrap": {"replicates": replicates},
+        "smallest_cell": smallest_cell,
     }
     study = Study.of(content, base=Path() if path is None else path.parent, where="score_spans")
     system: Any
@@ -140,6 +144,7 @@ def score_conversation(
     seed: int = 0,
     replicates: int = 2000,
     name: str = "conversation",
+    smallest_cell: int = 5,
     watch: Watch = lambda what, done, total: None,
 ) -> Report:
     """Score recorded transcripts against the ledgers of their cases: paths, or records as the files hold them.
@@ -170,6 +175,7 @@ def score_conversation(
         "primary": dict(primary or {}),
         "gates": list(gates),
         "bootstrap": {"replicates": replicates},
+        "smallest_cell": smallest_cell,
     }
     study = Study.of(content, base=Path() if path is None else path.parent, where="score_conversation")
     system: Any

@@ -152,6 +152,11 @@ class ColumnsPart(Part):
         for given in self.groups:
             plain = given if isinstance(given, str) else given.column
             name = re.sub(r":[-+\d.eE,]+$", "", given) if isinstance(given, str) else given.name or given.column
+            if self.patient is not None and plain.partition(":")[0].strip() == self.patient:
+                raise ValueError(
+                    f"'{self.patient}' is the patient column, and patients are no groups: each would stand in the "
+                    "report by name. To fix: name a column that many patients share, such as sex, or leave it out"
+                )
             sites_themselves = name == "site" and plain == (self.site or "site")
             if name in SLICE_KEYS and not sites_themselves:
                 raise ValueError(
@@ -275,6 +280,12 @@ class Study(Part):
         examples=[{"internal": {}, "subgroups": {"margin": 0.05}}],
     )
     bootstrap: BootstrapPart = Field(default_factory=BootstrapPart, description="How resampling intervals are made")
+    smallest_cell: int = Field(
+        5,
+        ge=1,
+        le=10_000,
+        description="Groups of fewer patients are withheld, and what gives them away; 1 tells all, may identify",
+    )
     icc: float | None = Field(
         None,
         ge=0,

@@ -66,10 +66,11 @@ class StudyDesign:
     None is what cannot be known yet, and nothing is refused because of it. `groups` are the groupings of the rows and
     `keys` slice keys of the task's own with all their values, where `metrics` are not known. `absent` says of metrics
     that this study does not measure what they would need. `names` and `scales` are those of the task, and `refit`
-    whether the caller brings a function that fits anew.
+    whether the caller brings a function that fits anew. `patient` numbers the patient of every row that is grouped.
     """
 
     groups: Mapping[str, Levels] | None = None
+    patient: npt.NDArray[np.int64] | None = None
     sites: Collection[str] | None = None
     placed: bool | None = None
     timed: bool | None = None

@@ -15,6 +15,7 @@ import numpy as np
 import workup
 from workup import plugins
 from workup.checking import Ready, check_settings, checked, placed
+from workup.disclosure.identifying import name_warnings
 from workup.errors import StudyError, near
 from workup.estimate import Draws
 from workup.gates import judge, levels, primary_values
@@ -25,6 +26,7 @@ from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
 from workup.task import UNLIMITED, Budget, Corpus, OutputLog, Task, Watch
+from workup.withholding import withhold
 
 
 def validate(
@@ -57,32 +59,45 @@ def validate(
     scores = task.scores(corpus, outputs)
     if study.icc is not None:
         scores = replace(scores, icc=study.icc)
+    draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores), workers=_workers(study))
+    kept, names = withhold(scores, study), name_warnings(scores.groups)
+    scores = kept.scores
     metrics = task.metrics(scores, study)
     _refuse_hidden_groups(scores, metrics, study)
     followed = task.followed(metrics, study)
 
-    draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores), workers=_workers(study))
     own = {
         "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
         "subgroups": {"primary": primary_values(study.record())},
         "sites": ready.sites,
     }
     results: dict[str, LensResult] = {}
+    at = levels(gates, task=study.task)
     with _one_thread_per_worker():
         for lens, settings in study.lenses.items():
-            look = plugins.find("lenses", lens)
-            progress = partial(watch, f"{lens} lens")
-            results[lens] = look(
-                scores,
-                metrics if lens == "internal" else followed,
-                settings=settings,
-                draws=draws,
-                levels=levels(gates, task=study.task),
-                progress=progress,
-                **own.get(lens, {}),
-            )
-    notes = [*task.notes(corpus, outputs, scores, study), *opener.notes()]
-    tables = {"holdings": holdings(scores), **ready.split, **task.tables(scores, study, show_text=show_text)}
+            look, shown = plugins.find("lenses", lens), kept.lens_scores(lens, settings)
+            measured = metrics if lens == "internal" else followed
+            found = kept.nothing(lens)
+            if shown is not None:
+                found = look(
+                    shown,
+                    measured,
+                    settings=kept.settings(lens, settings),
+                    draws=draws,
+                    levels=at,
+                    progress=partial(watch, f"{lens} lens"),
+                    **own.get(lens, {}),
+                    **kept.own(lens, settings),
+                )
+            results[lens] = kept.told(found, settings, measured, at)
+    notes = [*names, *kept.notes(), *task.notes(corpus, outputs, scores, study), *opener.notes()]
+    withheld = {"withheld_groups": kept.table()} if kept.table() else {}
+    tables = {
+        "holdings": holdings(scores),
+        **withheld,
+        **ready.split,
+        **task.tables(scores, study, show_text=show_text),
+    }
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
 
     verdicts = judge(

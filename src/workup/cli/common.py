@@ -6,14 +6,17 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from workup.cli.faults import Unforeseen, raised_here
 from workup.errors import InputError, WorkupError, show_ids, visible, visible_lines
+
+if TYPE_CHECKING:
+    from workup.report import Report
 
 QUIET_SECONDS = 2.0  # anything longer shows progress
 
@@ -83,6 +86,15 @@ def say(message: str) -> None:
     """A line for the person at the terminal, on standard error so that standard output stays clean."""
     if not VOICE.quiet:
         sys.stderr.write(visible_lines(message) + "\n")
+
+
+def say_names(report: Report, *, said: Collection[str] = ()) -> None:
+    """Warnings about the names of groups, before anything of a report is printed."""
+    from workup.disclosure.identifying import WARNING
+
+    for note in dict.fromkeys(note for result in report.results.values() for note in result.notes):
+        if note.startswith(WARNING) and note not in said:
+            say(note)
 
 
 def detail(message: str) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workup.estimate import Draws
     from workup.metric import Metric
     from workup.report import Report
-    from workup.scores import Scores
+    from workup.scores import Bools, Scores
     from workup.study import Study
 
 StudyOf = Callable[[Path], Path]
@@ -47,19 +47,22 @@ def paired_runs(first: Path, old: Report, second: Path, new: Report, *, study: S
 
     `study` says which study file to read again for a run directory, or refuses.
     """
+    import numpy as np
+
     from workup.compare import compare_scores
 
     mine, theirs = (rows_of(place, held, study=study) for place, held in ((first, old), (second, new)))
     if hasattr(mine.task, "paired"):
         return _by_task(mine, theirs)
     shared, of_second = _shared(mine, theirs)
+    told = _told(mine, mine.scores, only=np.isin(mine.scores["row"], theirs.scores["row"]))
     found = compare_scores(
-        mine.scores,
+        told,
         theirs.scores,
         shared,
         _draws(mine.study, mine.scores),
         of_second=of_second,
-        groups=_groups(mine.study, mine.scores),
+        groups=_groups(mine.study, told),
     )
     answered = [set(rows.scores["row"]) for rows in (mine, theirs)]
     if answered[0] == answered[1]:
@@ -69,18 +72,31 @@ def paired_runs(first: Path, old: Report, second: Path, new: Report, *, study: S
     return PairedRuns(found, (f"Compared on the {both} rows both answered, of {sizes}.",))
 
 
+def _told(mine: Rows, scores: Scores, *, only: Bools | None = None) -> Scores:
+    """Rows with the groups that the run's own report tells, and of these only such as hold enough of the rows that
+    both systems answered."""
+    import numpy as np
+
+    from workup.withholding import withhold
+
+    told = withhold(mine.scores, mine.study).applied(scores)
+    shared = told if only is None or only.all() else told.take(np.flatnonzero(only))
+    return withhold(shared, mine.study).applied(told)
+
+
 def _by_task(mine: Rows, theirs: Rows) -> PairedRuns:
     from workup.compare import compare_scores
 
     pair = mine.task.paired(mine.scores, theirs.scores, mine.study)
+    told = _told(mine, pair.first)
     shared, of_second = _shared(mine, theirs)
     found = compare_scores(
-        pair.first,
+        told,
         pair.second,
         shared,
         _draws(mine.study, pair.first),
         of_second=of_second,
-        groups=_groups(mine.study, pair.first),
+        groups=_groups(mine.study, told),
         intervals=pair.intervals,
     )
     return PairedRuns(found, tuple(pair.notes), dict(pair.tables))

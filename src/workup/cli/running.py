@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from workup.cli.common import VOICE, Progress, command, detail, echo, say, verdict_code
+from workup.cli.common import VOICE, Progress, command, detail, echo, say, say_names, verdict_code
 from workup.cli.targets import check_folder
 from workup.errors import RunError, WorkupError
 
@@ -72,6 +72,10 @@ def run(
         assert ready is not None
         _describe(plan, directory, ready)
         return
+    assert ready is not None
+    warned = ready.warnings
+    for line in warned:
+        say(line)
     outcomes = []
     for name in names or [None]:
         place = directory / safe_name(str(name)) if len(names) > 1 else directory
@@ -87,6 +91,7 @@ def run(
             ready=ready,
         )
         ready = None  # a task keeps what one system answered: the next begins anew
+        say_names(report, said=warned)
         say(f"{place / 'report.json'}")
         echo(str(report))
         for verdict in report.verdicts:
@@ -262,7 +267,8 @@ def _describe(study: Study, directory: Path, ready: Ready) -> None:
     echo(f"lenses    {', '.join(study.lenses)}")
     echo(f"resamples {study.bootstrap.replicates:,}")
     echo(f"gates     {len(study.gates)}")
-    for line in _unattainable(study, ready) if corpus.sha256 else ():
+    unattainable = _unattainable(study, ready) if corpus.sha256 else ()
+    for line in (*unattainable, *ready.warnings):
         echo(f"warning   {line}")
     echo(f"into      {directory}")
     for part in study.systems if corpus.sha256 else ():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workup.cli.common import Progress, command, emit, say, verdict_code
+from workup.cli.common import Progress, command, emit, say, say_names, verdict_code
 
 if TYPE_CHECKING:
     from workup.report import Report
@@ -53,6 +53,9 @@ def risk(
     gate: Annotated[list[str] | None, typer.Option(help='Rule such as "auroc.low >= 0.75"')] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
     replicates: Annotated[int, typer.Option(help="Resamples of whole patients")] = 2000,
+    smallest_cell: Annotated[
+        int, typer.Option(help="Groups of fewer patients are withheld; 1 tells all, and may identify people")
+    ] = 5,
     json: Annotated[str | None, typer.Option(help="Write report.json here; - for standard output")] = None,
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
@@ -75,6 +78,7 @@ def risk(
             gates=gate or (),
             seed=seed,
             replicates=replicates,
+            smallest_cell=smallest_cell,
             name=table.stem,
             watch=progress,
         )
@@ -103,6 +107,9 @@ def spans(
     show_text: Annotated[
         bool, typer.Option("--show-text", help="Write the text of documents into the record, which then holds PHI")
     ] = False,
+    smallest_cell: Annotated[
+        int, typer.Option(help="Groups of fewer patients are withheld; 1 tells all, and may identify people")
+    ] = 5,
     json: Annotated[str | None, typer.Option(help="Write report.json here; - for standard output")] = None,
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
@@ -127,6 +134,7 @@ def spans(
             gates=gate or (),
             seed=seed,
             replicates=replicates,
+            smallest_cell=smallest_cell,
             show_text=show_text,
             name=gold.stem,
             watch=progress,
@@ -145,6 +153,9 @@ def conversation(
     gate: Annotated[list[str] | None, typer.Option(help='Rule such as "recall_at_10.low >= 0.7"')] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
     replicates: Annotated[int, typer.Option(help="Resamples of whole cases")] = 2000,
+    smallest_cell: Annotated[
+        int, typer.Option(help="Groups of fewer patients are withheld; 1 tells all, and may identify people")
+    ] = 5,
     json: Annotated[str | None, typer.Option(help="Write report.json here; - for standard output")] = None,
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
@@ -170,6 +181,7 @@ def conversation(
             gates=gate or (),
             seed=seed,
             replicates=replicates,
+            smallest_cell=smallest_cell,
             name=cases.stem,
             watch=progress,
         )
@@ -180,6 +192,7 @@ def _show(report: Report, *, json: str | None, allow_unsure: bool) -> None:
     """The record where it was asked for, the text report elsewhere, and the exit code of the gates."""
     from workup.reports import text
 
+    say_names(report)
     if json is not None:
         emit(report.to_json(), json, private=report.contains_phi)
     if json != "-":

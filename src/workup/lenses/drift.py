@@ -3,7 +3,7 @@ chance of a false alarm over a whole year of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,9 @@ from workup.lenses.input_drift import all_rows
 from workup.lenses.input_rows import one_row_each
 from workup.lenses.kinds import RISK, concept_drift, evidence, named, prior_drift, recalibration, without_labels
 from workup.lenses.outlook import forecasts
+from workup.lenses.small_windows import few_in, told_windows
 from workup.lenses.streaming import Monitor
+from workup.lenses.telling import untold
 from workup.lenses.watching import ACTED
 from workup.lenses.windows import WINDOWS_A_YEAR, Window, cut, judged, moment, rows_of, windows
 from workup.metric import Metric
@@ -70,8 +72,12 @@ def drift(
     draws: Draws,
     levels: Sequence[float] = (0.95,),
     progress: Progress | None = None,
+    smallest_cell: int = 1,
 ) -> LensResult:
-    """Charts, alerts, input drift, kinds of drift and a forecast, window by window after the baseline."""
+    """Charts, alerts, input drift, kinds of drift and a forecast, window by window after the baseline.
+
+    Windows, and groups within them, of fewer patients than `smallest_cell` are named and not told.
+    """
     chosen = Settings.checked(settings, where="lenses.drift")
     chosen.followed(metrics)  # a wrong name is told before a wrong date
     chosen.columns(scores)
@@ -104,11 +110,17 @@ def drift(
     }
     slices = slices_by({name: scores.groups[name] for name in monitor.by})
     said = [*monitor.notes(), *table_notes(scores, before, later, monitor.events), *([WITHOUT_LABELS] if free else [])]
-    return replace(
+    parts = _now_and_then(scores, base, later, slices)
+    found = replace(
         result,
-        estimates=tuple(_now_and_then(scores, base, later, monitor.metrics, slices, draws, levels)),
+        estimates=tuple(_estimates(parts, monitor.metrics, draws, levels, smallest_cell)),
         tables=tables,
         notes=tuple(said),
+    )
+    return (
+        found
+        if smallest_cell <= 1
+        else told_windows(found, scores, {"baseline": before, "watched": later}, smallest_cell)
     )
 
 
@@ -175,16 +187,9 @@ def _tell_apart(kinds: dict[str, list[Any]], window: str, base: Scores, rows: Sc
 
 
 def _now_and_then(
-    scores: Scores,
-    base: Scores,
-    later: Sequence[Window],
-    followed: Sequence[Metric],
-    slices: Sequence[Slice],
-    draws: Draws,
-    levels: Sequence[float],
-) -> Iterator[Estimate]:
-    """The baseline and the latest window that holds enough, for everyone, for rows that no one acted on, and by group,
-    with full intervals."""
+    scores: Scores, base: Scores, later: Sequence[Window], slices: Sequence[Slice]
+) -> Iterator[tuple[Scores, list[Slice]]]:
+    """The baseline and the latest window that holds enough: everyone, rows that no one acted on, and every group."""
     last = next((window for window in reversed(later) if window.status == "ok"), None)
     parts = {"baseline": base} if last is None else {"baseline": base, "latest": scores.take(last.rows)}
     for name, part in parts.items():
@@ -195,7 +200,22 @@ def _now_and_then(
             [(column, level)] = one.key.items()
             rows = next(rows for known, rows in part.groups[column].masks() if known == level)
             own.append(Slice({"window": name, **one.key}, rows))
-        yield from estimate(part, followed, own, draws=replace(draws, strata=None), levels=levels)
+        yield part, own
+
+
+def _estimates(
+    parts: Iterable[tuple[Scores, list[Slice]]],
+    followed: Sequence[Metric],
+    draws: Draws,
+    levels: Sequence[float],
+    smallest_cell: int,
+) -> Iterator[Estimate]:
+    """Full intervals of every part and slice; those of few patients say no more than that."""
+    for part, own in parts:
+        columns = sorted({key for one in own for key in one.key} - {"window"})
+        few = few_in(part, columns, smallest_cell)
+        for e in estimate(part, followed, own, draws=replace(draws, strata=None), levels=levels):
+            yield untold(e) if any((key, str(value)) in few for key, value in e.slice.items()) else e
 
 
 def _label_free(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -71,10 +71,12 @@ def internal(
     refit: Refit | None = None,
     parts: Iterable[Part] = (),
     progress: Progress | None = None,
+    withheld_sites: Collection[str] = (),
 ) -> LensResult:
     """Point, interval and n of every metric; with `refit`, also corrected for optimism, cross-validated, by site.
 
-    `parts` are finer rows of a task (one per label, say), measured beside the whole.
+    `parts` are finer rows of a task (one per label, say), measured beside the whole. `withheld_sites` are predicted as
+    all others and not told.
     """
     chosen = Settings.checked(settings, where="lenses.internal")
     found = estimate(scores, metrics, (EVERYTHING,), draws=draws, levels=levels, progress=progress)
@@ -102,8 +104,8 @@ def internal(
         if chosen.folds:
             found += _cross_validated(scores, metrics, refit, chosen.folds, draws, levels)
         if chosen.leave_one_site_out:
-            left = _leave_one_site_out(scores, metrics, refit, draws, levels)
-            pooled, means = _pooled(left, metrics, levels)
+            left = _leave_one_site_out(scores, metrics, refit, draws, levels, withheld_sites)
+            pooled, means = _pooled(left, metrics, levels) if left else ((), [])
             found += [*left, *means]
             notes.append("Leave-one-site-out: each site is predicted by a model fitted on the other sites.")
     return LensResult(
@@ -236,12 +238,21 @@ def _cross_validated(
 
 
 def _leave_one_site_out(
-    scores: Scores, metrics: Sequence[Metric], refit: Refit, draws: Draws, levels: Sequence[float]
+    scores: Scores,
+    metrics: Sequence[Metric],
+    refit: Refit,
+    draws: Draws,
+    levels: Sequence[float],
+    withheld: Collection[str],
 ) -> list[Estimate]:
     if scores.site is None or len(scores.site.names) < 2:
         raise StudyError("internal.leave_one_site_out needs a site column with at least two sites.")
     held = _held_out(scores, refit, scores.site)
-    slices = [Slice({"validation": "leave-one-site-out", "site": name}, rows) for name, rows in scores.site.masks()]
+    slices = [
+        Slice({"validation": "leave-one-site-out", "site": name}, rows)
+        for name, rows in scores.site.masks()
+        if name not in withheld
+    ]
     return estimate(held, metrics, slices, draws=draws, levels=levels)
 
 

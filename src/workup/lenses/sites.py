@@ -3,7 +3,7 @@ lens on each site's rows alone, so a site's figures here are those of its own re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from workup.lenses.pooling import Goal, PoolSettings, pool_sites, poolable
 from workup.lenses.site_limits import bounds
 from workup.lenses.site_tables import read_places
 from workup.lenses.subgroups import subgroups
+from workup.lenses.telling import untold
 from workup.metric import Metric
 from workup.report import LensResult, Report
 from workup.scores import MISSING, Bools, Levels, Scores
@@ -67,8 +68,13 @@ def sites(
     places: Mapping[str, npt.NDArray[Any]] | None = None,
     intended: Sequence[str] = (),
     reference: Report | None = None,
+    withheld_sites: Collection[str] = (),
+    withheld_groups: Mapping[tuple[str, str], Collection[str]] | None = None,
 ) -> LensResult:
-    """Each site by itself and all of them pooled; `places` are their characteristics, one row per site."""
+    """Each site by itself and all of them pooled; `places` are their characteristics, one row per site.
+
+    `withheld_sites` are left out of all of it, and `withheld_groups` are levels that are not told, by site and column.
+    """
     chosen = Settings.checked(settings, where="lenses.sites")
     if scores.site is None:
         raise StudyError("the sites lens needs to know the sites. To fix: name their column as columns.site.")
@@ -76,12 +82,20 @@ def sites(
         if name not in scores.groups:
             raise StudyError(f"lenses.sites.by: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
         refuse_too_many(name, scores.groups[name], where="lenses.sites.by")
+    if withheld_sites:
+        told = np.flatnonzero([scores.site.names[code] not in withheld_sites for code in scores.site.codes])
+        draws = replace(draws, strata=None if draws.strata is None else draws.strata.take(told))
+        scores = _of_rows(scores, told, withheld_sites)
+    assert scores.site is not None
     facts = {} if places is None else read_places(places)
+    facts = {name: said for name, said in facts.items() if name not in withheld_sites}
     pooled = poolable(metrics)
     evidence = [
         _of_site(scores, scores.site, pooled, name, facts.get(name, {}), chosen, draws, levels, tell)
         for name, tell in _told(scores.site, progress)
     ]
+    if withheld_groups:
+        evidence = [_kept_back(one, withheld_groups) for one in evidence]
     found = pool_sites(
         evidence,
         scales={metric.name: metric.scale for metric in pooled},
@@ -100,6 +114,41 @@ def sites(
         settings={**found.settings, "levels": list(levels)},
         tables={**found.tables, **_case_mix(scores, scores.site, draws.seed)},
         notes=(*said, *found.notes),
+    )
+
+
+def _of_rows(scores: Scores, rows: npt.NDArray[np.intp], withheld: Collection[str]) -> Scores:
+    """The rows of sites that are told, with those of theirs that wait for an answer, and no other site by name."""
+    part, later = scores.take(rows), scores.waiting
+    if later is not None and later.site is not None:
+        later = later.take(np.flatnonzero([later.site.names[code] not in withheld for code in later.site.codes]))
+    assert part.site is not None
+    names = part.site.names
+    kept = [code for code, name in enumerate(names) if name not in withheld]
+    site = Levels(np.searchsorted(kept, part.site.codes).astype(np.int64), tuple(names[code] for code in kept))
+    return replace(part, site=site, waiting=later)
+
+
+def _kept_back(one: SiteEvidence, withheld: Mapping[tuple[str, str], Collection[str]]) -> SiteEvidence:
+    """A site's evidence with levels of few patients told by name alone; a gap of one is not told either."""
+    own = {column: levels for (site, column), levels in withheld.items() if site == one.site}
+
+    def hidden(keys: Mapping[str, Any]) -> bool:
+        return any(str(keys.get(column)) in levels for column, levels in own.items() if column in keys)
+
+    def against(row: Mapping[str, Any]) -> bool:
+        return any(str(row["against"]) in levels for column, levels in own.items() if column in row["slice"])
+
+    estimates = tuple(untold(e) if hidden(e.slice) else e for e in one.estimates)
+    groups = {
+        name: {level: dict.fromkeys(sizes) if level in own.get(name, ()) else sizes for level, sizes in levels.items()}
+        for name, levels in (one.holdings.get("groups") or {}).items()
+    }
+    return replace(
+        one,
+        estimates=estimates,
+        gaps=tuple(row for row in one.gaps if not hidden(row["slice"]) and not against(row)),
+        holdings={**one.holdings, "groups": groups},
     )
 
 

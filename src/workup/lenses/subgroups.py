@@ -133,14 +133,16 @@ def subgroups(
     levels: Sequence[float] = (0.95,),
     progress: Progress | None = None,
     primary: Mapping[str, Any] | None = None,
+    crossed: Mapping[str, Levels] | None = None,
 ) -> LensResult:
     """Value, interval and n per group, none left out; differences, ratios and verdicts against declared margins.
 
-    `primary` are the slice values that the study puts first, such as its primary threshold.
+    `primary` are the slice values that the study puts first, such as its primary threshold. `crossed` are the groups
+    of a crossing, "a × b", where they are not simply all that occur.
     """
     chosen = Settings.checked(settings, where="lenses.subgroups")
     inside = _family(metrics, chosen, primary or {})
-    groups = _groups(scores, chosen)
+    groups = _groups(scores, chosen, crossed or {})
     slices = slices_by(groups)
     if not slices:
         raise StudyError("the subgroups lens needs groups. To fix: name columns under columns.groups.")
@@ -170,14 +172,15 @@ def subgroups(
     )
 
 
-def _groups(scores: Scores, chosen: Settings) -> dict[str, Levels]:
+def _groups(scores: Scores, chosen: Settings, crossed: Mapping[str, Levels]) -> dict[str, Levels]:
     by = chosen.by or tuple(scores.groups)
     for name in (*by, *(part for pair in chosen.intersections for part in pair)):
         if name not in scores.groups:
             raise StudyError(f"lenses.subgroups: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
     groups = {name: scores.groups[name] for name in by}
     for first, second in chosen.intersections:
-        groups[f"{first} × {second}"] = scores.groups[first].crossed(scores.groups[second])
+        name = f"{first} × {second}"
+        groups[name] = crossed[name] if name in crossed else scores.groups[first].crossed(scores.groups[second])
     for name, levels in groups.items():
         refuse_too_many(name, levels, where="lenses.subgroups")
     return groups

@@ -11,7 +11,7 @@ from dataclasses import replace
 from workup.report import Estimate
 from workup.reports.layout import Section, Table
 from workup.reports.spans_words import how, percent, share
-from workup.reports.wording import count, number, signed
+from workup.reports.wording import count, patients, signed
 
 HEADS = ("metric", "value", "95% interval", "cases", "counts", "how")
 # Title, and what the number says in words that need no statistics.
@@ -134,7 +134,7 @@ def counted(e: Estimate) -> str:
 def estimate_rows(estimates: Iterable[Estimate]) -> Iterator[tuple[str, ...]]:
     """Cells under HEADS."""
     for e in estimates:
-        yield title(e.metric), value_words(e), ends(e), number(e.n_patients), counted(e), how(e)
+        yield title(e.metric), value_words(e), ends(e), patients(e), counted(e), how(e)
 
 
 def hundred(value: float) -> str:

@@ -15,7 +15,7 @@ from workup.reports.drift_outlook import ahead, inputs, kinds, labels
 from workup.reports.drift_series import Row, counted, last_judged, series_words, span, watched
 from workup.reports.drift_signals import active, chart_state, fairness, loudest, resolved, standing
 from workup.reports.layout import Section, Table
-from workup.reports.wording import at_threshold, group_words, interval, number, plural, signed
+from workup.reports.wording import at_threshold, group_words, interval, number, patients, plural, signed
 
 Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
 _NOT_GROUPS = ("window", "acted")
@@ -70,10 +70,14 @@ def _period(result: LensResult) -> Section:
     before = [row for row in rows if row.get("period") == "baseline"]
     said = [standing(result)]
     if before:
-        held = plural(sum(row["rows"] for row in before), "row")
-        if before[0]["events"] is not None:
+        held = (
+            ""
+            if any(row["rows"] is None for row in before)
+            else ": " + plural(sum(row["rows"] for row in before), "row")
+        )
+        if held and before[0]["events"] is not None:
             held += f" with {plural(sum(row['events'] for row in before), 'event')}"
-        said.append(f"The baseline is {counted(result, len(before))}{span(before)}: {held}.")
+        said.append(f"The baseline is {counted(result, len(before))}{span(before)}{held}.")
     for status, words in (
         ("insufficient", "Too little to judge by"),
         ("immature", "Too young, with outcomes that are not all known yet"),
@@ -140,7 +144,7 @@ def _pair(base: Estimate, now: Estimate | None) -> tuple[str, ...]:
         _figure(base),
         "–" if now is None else _figure(now),
         _change(base, now),
-        f"{number(base.n_patients)}, {'–' if now is None else number(now.n_patients)}",
+        f"{patients(base)}, {'–' if now is None else patients(now)}",
         _smallest(base, now),
         "; ".join(faults) or ("ok" if now is not None else "no window could be judged"),
     )

@@ -8,7 +8,7 @@ from typing import Any
 from workup.errors import ReportError
 from workup.gates import same_slice
 from workup.report import Estimate, Report
-from workup.reports import conversation_flat, spans_flat
+from workup.reports import conversation_flat, spans_flat, withheld
 from workup.reports.conversation_setting import narrowed as at_primary
 from workup.reports.spans_setting import narrowed
 from workup.reports.wording import primary_threshold
@@ -80,6 +80,8 @@ def _identity(report: Report) -> dict[str, Any]:
         "system_version": report.system.get("version"),
         "corpus": report.corpus.get("name"),
         **({"alarms": list(report.alarms())} if report.alarms() else {}),
+        **({"may_identify_people": True} if withheld.warning(report) else {}),
+        **({"withheld_groups": [dict(row) for row in withheld.rows(report)]} if withheld.rows(report) else {}),
     }
 
 

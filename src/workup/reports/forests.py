@@ -9,7 +9,7 @@ from workup.errors import visible
 from workup.report import Estimate, LensResult, Report
 from workup.reports.charts import FIRST, INK, MUTED, Figure, Spec, base, find
 from workup.reports.layout import Table
-from workup.reports.wording import at_threshold, interval, number, off_primary, plural, primary_threshold
+from workup.reports.wording import at_threshold, interval, number, off_primary, patients, plural, primary_threshold
 
 METRICS = (
     *("auroc", "calibration_slope", "oe_ratio", "sensitivity", "specificity"),
@@ -61,7 +61,7 @@ def _forest(
         tuple(
             (
                 str(e.slice[name]),
-                number(e.n_patients),
+                patients(e),
                 "–" if e.n_events is None else number(e.n_events),
                 number(e.value),
                 interval(e),
@@ -144,7 +144,7 @@ def _row(place: int, name: str, e: Estimate) -> dict[str, Any]:
     figure = f"{brief(e.value)} ({brief(e.low)} to {brief(e.high)})" if sound else e.status
     return {
         "row": place,
-        "label": f"{short} ({number(e.n_patients)})",
+        "label": f"{short} ({patients(e)})",
         "value": e.value,
         "low": e.low if sound else None,
         "high": e.high if sound else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import case_mix, conversation, drift, power, sites, spans, split, sweeps
+from workup.reports import case_mix, conversation, drift, power, sites, spans, split, sweeps, withheld
 from workup.reports.charts import benefit_table, chance_words, decision_rows, ends_table
 from workup.reports.conversation_setting import is_conversation, noun
 from workup.reports.conversation_setting import narrowed as at_primary
@@ -19,6 +19,7 @@ from workup.reports.wording import (
     count,
     headline,
     interval,
+    not_told,
     number,
     p_value,
     signed,
@@ -58,7 +59,7 @@ def sections(report: Report) -> list[Section]:
     """The report, in the order people know; a plan has no data, and so neither gates nor limits of them."""
     if report.study.get("task") == "plan":
         return _kept([_header(report), _summary(report), *power.sections(report)])
-    found = [_header(report), _summary(report), _verdicts(report)]
+    found = [_header(report), _summary(report), _verdicts(report), *withheld.section(report)]
     internal = report.results.get("internal")
     if is_spans(report):
         return _kept([*found, *_of_detector(report)])
@@ -142,7 +143,12 @@ def _header(report: Report) -> Section:
         ),
         ("Record sha256", report.sha256),
     ]
-    marked = (*((HOLDS_TEXT,) if report.contains_phi else ()), *spans.broken_scorer(report), *report.alarms())
+    marked = (
+        *((HOLDS_TEXT,) if report.contains_phi else ()),
+        *withheld.warning(report),
+        *spans.broken_scorer(report),
+        *report.alarms(),
+    )
     rows = [(name, value) for name, value in rows if value]
     return Section(kind(report), marked, (Table(("", ""), tuple(rows)),), key="record")
 
@@ -180,6 +186,9 @@ def _verdicts(report: Report) -> Section:
 
 def _rows(estimates: Iterable[Estimate]) -> Iterator[tuple[str, ...]]:
     for e in estimates:
+        if not_told(e):
+            yield (METRIC_TITLES.get(e.metric, e.metric), "–", "–", "–", "", "", _method(e))
+            continue
         counted = "" if e.numerator is None else f"{count(e.numerator)}/{count(e.denominator)}"
         events = "" if e.n_events is None else number(e.n_events)
         yield (

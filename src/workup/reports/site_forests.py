@@ -12,7 +12,7 @@ from workup.reports.charts import FIRST, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.forests import METRICS, MOST_GROUPS, brief, domain
 from workup.reports.forests import text_layer as text
 from workup.reports.layout import Table
-from workup.reports.wording import at_threshold, interval, number, off_primary, plural, primary_threshold
+from workup.reports.wording import at_threshold, interval, number, off_primary, patients, plural, primary_threshold
 
 _LABEL = 20  # letters of a site's name that fit beside the plot
 _ROW = 24  # height of a row
@@ -82,7 +82,7 @@ def _forest(result: LensResult, row: Row) -> Figure:
         tuple(
             (
                 site,
-                number(estimates[site].n_patients),
+                patients(estimates[site]),
                 number(estimates[site].value),
                 interval(estimates[site]),
                 f"{100 * weight[site]:.1f} %" if site in weight else "not pooled",
@@ -108,7 +108,7 @@ def _site(place: int, site: str, e: Estimate, weight: float | None, built: bool)
     sound = e.value is not None and e.low is not None and e.high is not None
     return {
         "row": place,
-        "label": f"{short} ({number(e.n_patients)})",
+        "label": f"{short} ({patients(e)})",
         "value": e.value,
         "low": e.low if sound else None,
         "high": e.high if sound else None,

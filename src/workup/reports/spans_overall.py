@@ -19,7 +19,7 @@ from workup.reports.spans_words import (
     rule,
     share,
 )
-from workup.reports.wording import number, plural
+from workup.reports.wording import number, patients, plural
 
 HEADS = ("metric", "value", "95% interval", "patients", "counts", "how")
 _RATES = ("recall", "precision", "f1", "f2")  # those that a mode and a level decide
@@ -227,7 +227,7 @@ def estimate_rows(estimates: Iterable[Estimate]) -> Iterator[tuple[str, ...]]:
     """Cells under HEADS."""
     for e in estimates:
         title = METRICS[e.metric][0] if e.metric in METRICS else e.metric.replace("_", " ")
-        yield title, share(e.value), ends(e), number(e.n_patients), counted(e), how(e)
+        yield title, share(e.value), ends(e), patients(e), counted(e), how(e)
 
 
 def claims(internal: LensResult, primary: Primary) -> Section:

@@ -92,6 +92,16 @@ def interval(e: Estimate) -> str:
     return "–" if e.low is None or e.high is None else f"{number(e.low)} to {number(e.high)}"
 
 
+def not_told(e: Estimate) -> bool:
+    """Is this an estimate of a group so small that not even its size is told?"""
+    return e.status == "withheld" and not e.n_rows
+
+
+def patients(e: Estimate) -> str:
+    """How many patients an estimate rests on, or a dash where that is not told."""
+    return "–" if not_told(e) else number(e.n_patients)
+
+
 def slice_name(keys: Mapping[str, Any]) -> str:
     """A slice in words: "sex F, site 12"; "all" for the empty one."""
     return ", ".join(f"{key} {value}" for key, value in keys.items()) or "all"

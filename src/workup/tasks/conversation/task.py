@@ -10,7 +10,7 @@ from workup import plugins
 from workup.errors import InputError, StudyError
 from workup.estimate import Draws
 from workup.metric import Metric
-from workup.scores import Levels, Scores
+from workup.scores import Levels, Scores, patient_codes
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
 from workup.tasks.conversation.cases import ConversationCase, case_of, read_cases
@@ -91,6 +91,7 @@ class ConversationTask:
         sites = {case.site for case in corpus.cases if case.site is not None}
         return StudyDesign(
             groups={name: Levels.of([case.groups.get(name) for case in corpus.cases]) for name in names},
+            patient=patient_codes([case.patient for case in corpus.cases]),
             sites=sorted(sites) if sites else None,
             placed=bool(sites),
             timed=any(case.time is not None for case in corpus.cases),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from workup.estimate import Draws, estimate
 from workup.metric import FEWEST_CLUSTERS, FEWEST_PATIENTS, share_interval
@@ -17,6 +18,7 @@ from workup.tasks.risk.calibration_metrics import NO_CURVE, at_an_end, enough_fo
 from workup.tasks.risk.metrics import Smoother, calibration_metrics
 from workup.tasks.risk.sweep import shown_groups
 
+Rows = npt.NDArray[np.intp]
 _BINS = 20
 _GRID = 60
 _GROUP_GRID = 20
@@ -24,8 +26,14 @@ _WIDEST = 0.9  # a band from nearly 0 to nearly 1 says nothing of a group there,
 _FEWEST_POINTS = 5
 
 
-def panels(scores: Scores, smoother: Smoother, *, seed: int = 0, loess: bool = False) -> dict[str, Any]:
-    """Tables behind the four panels; a panel that the data cannot draw is absent, and the metrics say why."""
+def panels(
+    scores: Scores, smoother: Smoother, *, seed: int = 0, loess: bool = False, smallest_cell: int = 1
+) -> dict[str, Any]:
+    """Tables behind the four panels; a panel that the data cannot draw is absent, and the metrics say why.
+
+    No point of the calibration plot stands for fewer patients than `smallest_cell`, where its risk and its observed
+    share would be the risk and the outcome of someone.
+    """
     y, p, w = scores["outcome"], scores["risk"], scores.base_weight
     found: dict[str, Any] = {
         "summary": _summary(scores),
@@ -34,10 +42,11 @@ def panels(scores: Scores, smoother: Smoother, *, seed: int = 0, loess: bool = F
     }
     if 0 < y.sum() < y.size:
         found["roc"] = [{"fpr": x, "sensitivity": t} for x, t in rank.roc_points(y, p, w)]
-        found["calibration_curve"] = _calibration(scores, smoother, seed=seed, loess=loess)
+        found["calibration_curve"] = _calibration(scores, smoother, seed=seed, loess=loess, smallest_cell=smallest_cell)
         found["decision_curve"] = decision_curve(scores)
         slope = _slope_without_ends(scores)
-        if slope:
+        apart = np.unique(scores.patient[at_an_end(scores) > 0]).size
+        if slope and apart >= smallest_cell:  # all rows less those without would be the outcomes of so few
             found["slope_without_ends"] = slope
     return found
 
@@ -101,13 +110,13 @@ def _distribution(y: Floats, p: Floats, w: Floats) -> list[dict[str, Any]]:
     return rows
 
 
-def _calibration(scores: Scores, smoother: Smoother, *, seed: int, loess: bool) -> dict[str, Any]:
+def _calibration(scores: Scores, smoother: Smoother, *, seed: int, loess: bool, smallest_cell: int) -> dict[str, Any]:
     """The spline with its band, and what stands beside it."""
     found: dict[str, Any] = {
         "smoother": "spline",
         "spline": _spline(scores, smoother, points=_GRID),
-        "rug": _deciles(scores),
-        "ends": _ends(scores),
+        "rug": _deciles(scores, smallest_cell),
+        "ends": [row for row in _ends(scores) if row["patients"] >= smallest_cell],
     }
     if loess and found["spline"]:
         inside = _inside(scores)
@@ -226,17 +235,18 @@ def _slope_without_ends(scores: Scores) -> dict[str, Any]:
     return {"rows_at_an_end": without.rows, "moved_in_se": without.moved, "all_rows": both[0], "without": both[1]}
 
 
-def _deciles(scores: Scores) -> list[dict[str, float]]:
+def _deciles(scores: Scores, smallest_cell: int) -> list[dict[str, float]]:
     """Mean risk and observed share in tenths of the rows by risk: what the curve smooths.
 
     Rows of one risk stay together, so there may be fewer than ten parts: what would part them is no risk, and an order
-    by outcome would show one tenth without events and another full of them.
+    by outcome would show one tenth without events and another full of them. Neighbours are joined where a part would
+    stand for too few patients.
     """
     order = np.argsort(scores["risk"], kind="stable")
     risks, w = scores["risk"][order], scores.base_weight
     cuts = np.linspace(0, len(order), 11)[1:-1].round().astype(int)
     ends = np.unique(np.searchsorted(risks, risks[cuts[cuts < len(order)] - 1], side="right"))
-    parts = [rows for rows in np.split(order, ends) if rows.size]
+    parts = _joined([rows for rows in np.split(order, ends) if rows.size], scores, smallest_cell)
     return [
         {
             "risk": float(np.average(scores["risk"][rows], weights=w[rows])),
@@ -246,6 +256,19 @@ def _deciles(scores: Scores) -> list[dict[str, float]]:
         for rows in parts
         if w[rows].sum() > 0
     ]
+
+
+def _joined(parts: list[Rows], scores: Scores, fewest: int) -> list[Rows]:
+    """Neighbouring parts joined until each holds so many patients; all of them in one where there are no more."""
+    found: list[Rows] = []
+    for part in parts:
+        if found and np.unique(scores.patient[found[-1]]).size < fewest:
+            found[-1] = np.concatenate([found[-1], part])
+        else:
+            found.append(part)
+    if len(found) > 1 and np.unique(scores.patient[found[-1]]).size < fewest:
+        found[-2:] = [np.concatenate(found[-2:])]
+    return found
 
 
 def decision_curve(scores: Scores) -> list[dict[str, Any]]:

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from workup import plugins
+from workup.disclosure.small_groups import TOGETHER
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError, visible
 from workup.gates import primary_values
 from workup.metric import Metric
-from workup.scores import MISSING, Floats, Levels, Scores
+from workup.scores import MISSING, Floats, Levels, Scores, patient_codes
 from workup.stats import calibration
 from workup.stats.equal_shares import equal_shares
 from workup.stats.multiplicity import adjust
@@ -105,6 +106,7 @@ class RiskTask:
         site = None if cohort is None or cohort.site is None else Levels.of(cohort.site)
         return StudyDesign(
             groups=None if cohort is None else {name: Levels.of(column) for name, column in cohort.groups.items()},
+            patient=None if cohort is None else _patients(cohort),
             sites=None if site is None else site.names,
             placed=study.columns.site is not None,
             timed=study.columns.time is not None,
@@ -232,14 +234,21 @@ class RiskTask:
         alarm = runs_backwards(scores, column)
         return {
             **({"alarms": [alarm]} if alarm else {}),
-            **panels(scores, smoother, seed=study.seed, loess=study.calibration.loess_curve),
+            **panels(
+                scores,
+                smoother,
+                seed=study.seed,
+                loess=study.calibration.loess_curve,
+                smallest_cell=study.smallest_cell,
+            ),
             "threshold_sweep": sweep(scores, study.all_thresholds()),
             "calibration_by_group": calibration_by_group(scores, smoother),
         }
 
     def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
         """What a reader must know before the first number."""
-        said = [*missing_risk_notes(_cohort(corpus), outputs), *corpus.notes, *_about_ends(scores)]
+        missing = missing_risk_notes(_cohort(corpus), outputs, groups=scores.groups, smallest_cell=study.smallest_cell)
+        said = [*missing, *corpus.notes, *_about_ends(scores)]
         if not study.all_thresholds():
             said.append("No decision threshold was named, so sensitivity, PPV and their kin are not shown.")
         if scores.weight is not None:
@@ -315,8 +324,13 @@ def _words(settings: Any) -> Iterator[str]:
             yield from _words(value)
 
 
-def missing_risk_notes(cohort: Cohort, risks: Floats) -> list[str]:
-    """How many rows have no risk, of whom, and whether that is chance: what is left may not be what will be met."""
+def missing_risk_notes(
+    cohort: Cohort, risks: Floats, *, groups: Mapping[str, Levels] | None = None, smallest_cell: int = 1
+) -> list[str]:
+    """How many rows have no risk, of whom, and whether that is chance: what is left may not be what will be met.
+
+    `groups` are those that may be told: a level that is not among theirs stands with the others that are withheld.
+    """
     missing = ~np.isfinite(risks)
     if not missing.any():
         return []
@@ -329,7 +343,7 @@ def missing_risk_notes(cohort: Cohort, risks: Floats) -> list[str]:
     outcome = replace(outcome, names=tuple("outcome not known yet" if k == MISSING else k for k in outcome.names))
     told = {
         "outcome": outcome,
-        **{f"group {k}" if k == "outcome" else k: Levels.of(v) for k, v in cohort.groups.items()},
+        **{f"group {k}" if k == "outcome" else k: v for k, v in _told_groups(cohort, groups, smallest_cell).items()},
     }
     patient = None if cohort.patient is None else np.unique(cohort.patient.astype(str), return_inverse=True)[1]
     tests = [
@@ -346,6 +360,26 @@ def missing_risk_notes(cohort: Cohort, risks: Floats) -> list[str]:
         )
         notes.append(f"Rows without a risk, by {name}: {_by_level(missing, levels)}.{differ if p < _CHANCE else ''}")
     return notes
+
+
+def _told_groups(cohort: Cohort, told: Mapping[str, Levels] | None, smallest_cell: int) -> dict[str, Levels]:
+    """The groups of all rows, those without a risk among them, as far as a report may tell them."""
+    found = {name: Levels.of(column) for name, column in cohort.groups.items()}
+    if told is None or smallest_cell <= 1:
+        return found
+    patient = _patients(cohort)
+    kept: dict[str, Levels] = {}
+    for name, levels in found.items():
+        if name not in told:
+            continue
+        # Levels that the scores no longer name are withheld there; they may not come back here one by one.
+        together = next((one for one in told[name].names if one not in levels.names), TOGETHER)
+        place = {level: level if level in told[name].names else together for level in levels.names}
+        joined = Levels.of([place[levels.names[code]] for code in levels.codes])
+        sizes = [np.unique(patient[rows]).size for _, rows in joined.masks()]
+        if min(sizes) >= smallest_cell:
+            kept[name] = joined
+    return kept
 
 
 def _by_level(missing: npt.NDArray[np.bool_], levels: Levels) -> str:
@@ -437,6 +471,11 @@ def _cohort(corpus: Corpus) -> Cohort:
 
 def _distinct(cohort: Cohort) -> int:
     return len(cohort) if cohort.patient is None else len(set(cohort.patient.tolist()))
+
+
+def _patients(cohort: Cohort) -> npt.NDArray[np.int64]:
+    """A number for the patient of every row; without ids every row is a patient."""
+    return np.arange(len(cohort)) if cohort.patient is None else patient_codes(cohort.patient)
 
 
 def _all_rows(cohort: Cohort, risks: Floats) -> Scores:

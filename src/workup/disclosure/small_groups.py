@@ -1,0 +1,322 @@
+"""Which groups of a report stand for so few people that it would tell of each of them, and what must be kept back with
+them. Knows groupings of rows and whose rows they are; nothing of what is measured on them.
+
+The rows of levels that are kept back stand together as one level of at least k patients: no figure of a small group is
+made at all, and nobody is left out of what is said of the groups. A level that is not small joins them where the small
+ones alone are too few, or where a figure of theirs could be worked out from what is told: from the total, from another
+grouping of the same people (sex beside male: yes or no), or from a crossing of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from workup.disclosure.audit import Audit, Ledger, Piece, Span, Sum, Who
+from workup.scores import Bools, Ints, Levels
+
+TOGETHER = "withheld together"
+CROSS = " × "  # between the names of two columns, and between their levels, as Levels.crossed writes it
+_EVERYONE: Who = ()
+_PAIRED = 8  # of the smallest levels, each pair is tried as company of those kept back
+
+
+@dataclass(frozen=True)
+class Regrouped:
+    """One grouping as it may be told.
+
+    `levels` has the withheld levels as one, named `together`; it is None where nothing of the column may be told.
+    `held` are the rows of that one.
+    """
+
+    levels: Levels | None
+    withheld: tuple[str, ...] = ()
+    together: str = ""
+
+    @property
+    def held(self) -> Bools | None:
+        """Rows that stand together; None where no level is withheld or the whole column is."""
+        if self.levels is None or not self.together:
+            return None
+        return np.asarray(self.levels.codes == self.levels.names.index(self.together))
+
+
+def regrouped(
+    groupings: Mapping[str, Levels],
+    patient: Ints,
+    *,
+    k: int,
+    crossings: Sequence[tuple[str, str]] = (),
+    outcome: Bools | None = None,
+    wanted: Mapping[str, Collection[str]] | None = None,
+) -> dict[str, Regrouped]:
+    """Every grouping, and every crossing of two as "a × b", with levels of fewer than `k` patients kept back.
+
+    `outcome` marks the rows with an event: the levels kept back then hold rows with it and rows without, since a group
+    in which all have one outcome tells that of each. `wanted` are levels that join others only where nothing else
+    helps, such as the one that all others are compared with.
+
+    >>> sex = Levels.of(["F"] * 60 + ["M"] * 37 + ["X"] * 3)
+    >>> male = Levels.of(["no"] * 60 + ["yes"] * 37 + ["no"] * 3)
+    >>> alone = regrouped({"sex": sex}, np.arange(100), k=5)["sex"]
+    >>> alone.withheld, alone.levels.names
+    (('M', 'X'), ('F', 'withheld together'))
+    >>> both = regrouped({"sex": sex, "male": male}, np.arange(100), k=5)  # M and X less all who are male would be X
+    >>> both["sex"].withheld, both["male"].withheld
+    (('F', 'X'), ())
+    """
+    if k <= 1:
+        crossed = {CROSS.join(pair): groupings[pair[0]].crossed(groupings[pair[1]]) for pair in crossings}
+        return {name: Regrouped(levels) for name, levels in (*groupings.items(), *crossed.items())}
+    search = _Search(patient, k, _both_kinds(outcome), dict(wanted or {}))
+    for name, levels in groupings.items():
+        search.add(name, levels)
+    search.settle()
+    found = {name: search.regrouped(name) for name in groupings}
+    search.fixed = set(groupings)
+    for first, second in crossings:
+        one, other = found[first].levels, found[second].levels
+        if one is not None and other is not None:
+            search.add(CROSS.join((first, second)), one.crossed(other), parents=(one, other))
+    search.settle()
+    for first, second in crossings:
+        name = CROSS.join((first, second))
+        found[name] = search.regrouped(name) if name in search.columns else Regrouped(None)
+    return found
+
+
+def _both_kinds(outcome: Bools | None) -> Bools | None:
+    """Where everyone has one outcome, it is known of all and cannot be kept."""
+    return outcome if outcome is not None and outcome.any() and not outcome.all() else None
+
+
+@dataclass
+class _Column:
+    """A grouping on its way: which of its codes are kept back so far; `whole` where nothing of it is told."""
+
+    levels: Levels
+    sizes: Ints  # patients of each code
+    small: frozenset[int]
+    parents: tuple[Levels, ...] = ()
+    options: Iterator[frozenset[int]] = field(
+        default_factory=lambda: iter(())
+    )  # company not tried yet, the least first
+    hidden: frozenset[int] = frozenset()
+    whole: bool = False
+
+    @property
+    def told(self) -> list[int]:
+        """Codes with rows that are told by themselves."""
+        return [] if self.whole else [c for c, n in enumerate(self.sizes) if n and c not in self.hidden]
+
+    def parts(self) -> Iterator[frozenset[int]]:
+        """What is told of the column, as sets of codes."""
+        if not self.whole:
+            yield from (frozenset({code}) for code in self.told)
+            if self.hidden:
+                yield self.hidden
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """People or rows counted by all their levels together: `members[column]` says which codes a cell belongs to."""
+
+    counts: Ints
+    members: Mapping[str, Bools]
+    enough: int  # how far the range of a small count must reach
+
+    def slices(self, column: str, codes: Iterable[int]) -> tuple[Who, ...]:
+        """The cells of some levels of a column."""
+        inside = self.members[column][:, sorted(codes)].any(axis=1)
+        return tuple((str(i),) for i in np.flatnonzero(inside))
+
+    def ledger(self, parts: Mapping[Who, tuple[str, frozenset[int]]]) -> Ledger:
+        """The cells, which are never told, and the parts that they add up to, which are."""
+        counts: dict[Who, tuple[int, ...]] = {(str(i),): (int(n),) for i, n in enumerate(self.counts)}
+        sums: list[Sum] = [(_EVERYONE, tuple(counts))]
+        for who, (column, codes) in parts.items():
+            sums.append((who, self.slices(column, codes)))
+        for whole, made_of in sums:
+            counts[whole] = (sum(counts[one][0] for one in made_of),)
+        return Ledger(counts, tuple(sums))
+
+
+class _Search:
+    """Keeps back one level after another until no count of a small level can be worked out."""
+
+    def __init__(self, patient: Ints, k: int, outcome: Bools | None, wanted: Mapping[str, Collection[str]]) -> None:
+        self._patient = np.unique(patient, return_inverse=True)[1].astype(np.int64)
+        self._n = int(self._patient.max(initial=-1)) + 1
+        self._k, self._outcome, self._wanted = k, outcome, wanted
+        self.columns: dict[str, _Column] = {}
+        self._measured: list[_Cells] = []
+        self.fixed: set[str] = set()  # columns that are settled and stay as they are
+
+    def add(self, name: str, levels: Levels, *, parents: tuple[Levels, ...] = ()) -> None:
+        """One more grouping, its small levels kept back together with as few others as make k patients."""
+        sizes = np.array([self._patients(levels.codes == code) for code in range(len(levels.names))], dtype=np.int64)
+        small = frozenset(int(code) for code in np.flatnonzero((sizes > 0) & (sizes < self._k)))
+        column = self.columns[name] = _Column(levels, sizes, small, parents)
+        self._measured = []
+        if small:
+            column.options = self._options(column, self._wanted.get(name, ()))
+            self._next(column, lambda: True)
+
+    def _options(self, column: _Column, wanted: Collection[str]) -> Iterator[frozenset[int]]:
+        """Levels that may keep the small ones company: none, one, two, then ever more, the smallest first and those
+        that are wanted last."""
+        names = column.levels.names
+        others = [code for code in np.flatnonzero(column.sizes).tolist() if code not in column.small]
+        others.sort(key=lambda code: (names[code] in wanted, int(column.sizes[code]), names[code]))
+        pairs = combinations(others[:_PAIRED], 2)
+        more = (others[:n] for n in range(3, len(others)))
+        return map(frozenset, chain([()], ([code] for code in others), pairs, more))
+
+    def _next(self, column: _Column, will_do: Callable[[], bool]) -> None:
+        """The next company under which those kept back can be told as one, and which will do; else nothing is told."""
+        for company in column.options:
+            column.hidden = column.small | company
+            if column.told and self._stands(column) and will_do():
+                return
+        column.whole = True
+
+    def settle(self) -> None:
+        """Go on until nothing small can be worked out."""
+        if not any(column.small for column in self.columns.values()):
+            return
+        while (exposed := self._exposed()) is not None:
+            if not self._resolve(*exposed):
+                return
+
+    def regrouped(self, name: str) -> Regrouped:
+        """The column as it may be told."""
+        column = self.columns[name]
+        names = column.levels.names
+        if column.whole:
+            return Regrouped(None, tuple(names[c] for c in range(len(names)) if column.sizes[c]))
+        if not column.hidden:
+            return Regrouped(column.levels)
+        kept = [code for code in range(len(names)) if code not in column.hidden]
+        together = TOGETHER
+        while together in names:  # a level of the data may bear this very name
+            together = f"{together} too"
+        place = np.full(len(names), len(kept), dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        levels = Levels(place[column.levels.codes], (*(names[code] for code in kept), together))
+        return Regrouped(levels, tuple(names[code] for code in sorted(column.hidden)), together)
+
+    # ---- what a set of levels holds ----------------------------------------------------------------------------------
+
+    def _patients(self, rows: Bools) -> int:
+        return int(np.unique(self._patient[rows]).size)
+
+    def _rows(self, column: _Column, codes: Iterable[int]) -> Bools:
+        return np.isin(column.levels.codes, sorted(codes))
+
+    def _stands(self, column: _Column) -> bool:
+        """Can the levels kept back be told as one: k patients, and not all with one outcome?"""
+        rows = self._rows(column, column.hidden)
+        if self._patients(rows) < self._k:
+            return False
+        return self._outcome is None or 0 < int(self._outcome[rows].sum()) < int(rows.sum())
+
+    # ---- what can be worked out --------------------------------------------------------------------------------------
+
+    def _measures(self) -> list[_Cells]:
+        """Patients, rows, and rows with and without the event, by all groupings at once."""
+        if not self._measured:
+            names = list(self.columns)
+            codes = np.column_stack([self.columns[name].levels.codes for name in names])
+            kinds, cell = np.unique(codes, axis=0, return_inverse=True)
+            cell = cell.ravel()
+            members = {
+                name: kinds[:, [i]] == np.arange(len(self.columns[name].levels.names)) for i, name in enumerate(names)
+            }
+
+            def rows(marked: Bools | None, enough: int) -> _Cells:
+                weights = None if marked is None else marked.astype(np.float64)
+                counted = np.bincount(cell, weights=weights, minlength=len(kinds))
+                return _Cells(counted.round().astype(np.int64), members, enough)
+
+            self._measured.append(self._people(cell, members))
+            if self._n < len(self._patient):
+                self._measured.append(rows(None, self._k - 1))
+            if self._outcome is not None:
+                self._measured += [rows(self._outcome, 1), rows(~self._outcome, 1)]
+        return self._measured
+
+    def _people(self, cell: npt.NDArray[np.intp], members: Mapping[str, Bools]) -> _Cells:
+        """Patients by all the levels that any of their rows is in: a patient may be in two levels of one column."""
+        pairs = np.unique(np.column_stack([self._patient, cell]), axis=0)
+        starts = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
+        kinds: dict[tuple[int, ...], int] = {}
+        for own in np.split(pairs[:, 1], starts[1:]):
+            key = tuple(own.tolist())
+            kinds[key] = kinds.get(key, 0) + 1
+        joined = {
+            name: np.array([held[list(own)].any(axis=0) for own in kinds], dtype=bool) for name, held in members.items()
+        }
+        return _Cells(np.array(list(kinds.values()), dtype=np.int64), joined, self._k - 1)
+
+    def _spans(self) -> Iterator[tuple[str, frozenset[int]]]:
+        """Every set of levels whose figures must not be known: each small one, and those kept back within a level of a
+        crossed column where they are few together."""
+        for name, column in self.columns.items():
+            yield from ((name, frozenset({code})) for code in sorted(column.small))
+            for parent in column.parents if not column.whole else ():
+                for code in range(len(parent.names)):
+                    inside = np.unique(column.levels.codes[parent.codes == code])
+                    held = frozenset(int(own) for own in inside if own in column.hidden)
+                    if len(held) > 1 and 0 < self._patients(self._rows(column, held)) < self._k:
+                        yield name, held
+
+    def _exposed(self) -> tuple[str, frozenset[int], _Cells] | None:
+        """The first set that what is told gives away, by the measure that does."""
+        spans = list(self._spans())
+        for cells in self._measures():
+            audit = self._audit(cells)
+            for name, codes in spans:
+                if self._narrow(audit, cells, name, codes):
+                    return name, codes, cells
+        return None
+
+    def _audit(self, cells: _Cells) -> Audit:
+        parts: dict[Who, tuple[str, frozenset[int]]] = {
+            (name, str(i)): (name, codes)
+            for name, column in self.columns.items()
+            for i, codes in enumerate(column.parts())
+        }
+        told: list[Piece] = [(_EVERYONE, 0), *((who, 0) for who in parts)]
+        return Audit(cells.ledger(parts), told)
+
+    def _narrow(self, audit: Audit, cells: _Cells, name: str, codes: frozenset[int]) -> bool:
+        span = Span(cells.slices(name, codes), 0, 1)
+        return audit.width(span, enough=cells.enough) < cells.enough
+
+    # ---- what to keep back next --------------------------------------------------------------------------------------
+
+    def _resolve(self, name: str, codes: frozenset[int], cells: _Cells) -> bool:
+        """Keep back something more, best what by itself hides this set; False where nothing is left to keep back."""
+
+        def hides() -> bool:
+            return not self._narrow(self._audit(cells), cells, name, codes)
+
+        column = self.columns[name]
+        if not column.whole and name not in self.fixed:
+            self._next(column, hides)
+            return True
+        others = [one for other, one in reversed(self.columns.items()) if not one.whole and other not in self.fixed]
+        for one in others:
+            one.whole = True
+            if hides():
+                one.whole = False
+                self._next(one, hides)
+                return True
+            one.whole = False
+        if others:
+            others[0].whole = True
+        return bool(others)

@@ -1,0 +1,141 @@
+"""Groups of one to four patients in an ordinary report: no figure of theirs stands in any form of it, and nobody who
+reads all of it can work out how many they are or how many of them had the event."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from record_reader import Reader
+
+import workup
+from workup.cli.records import render
+from workup.report import Report
+
+SECRET_RISKS = (0.437219, 0.618933, 0.282317, 0.731147)
+
+
+def _table(seed: int = 3, *, small: int = 3, n: int = 90) -> dict[str, Any]:
+    """Two large groups and one of few patients, whose risks nobody else has."""
+    rng = np.random.default_rng(seed)
+    risk = np.round(rng.beta(2, 3, n), 2)
+    died = (rng.random(n) < risk).astype(int)
+    sex = np.where(rng.random(n) < 0.6, "F", "M").astype(object)
+    risk[:small], died[:small], sex[:small] = SECRET_RISKS[:small], (1, 0, 1, 0)[:small], "X"
+    band = np.array(["young", "middle", "old"], dtype=object)[rng.integers(0, 3, n)]
+    return {"died": died, "p": risk, "sex": sex, "male": np.where(sex == "M", "yes", "no"), "band": band}
+
+
+def _study(table: Mapping[str, Any], groups: Sequence[Any], **more: Any) -> Report:
+    lenses = {"internal": {}, "subgroups": more.pop("subgroups", {})} | more.pop("lenses", {})
+    columns = {"outcome": "died", "risk": "p", "groups": list(groups)} | more.pop("columns", {})
+    content = {
+        "name": "small groups",
+        "task": "risk",
+        "columns": columns,
+        "lenses": lenses,
+        "thresholds": [0.4],
+        "bootstrap": {"replicates": 200},
+        **more,
+    }
+    return workup.validate(workup.Study.of(content), table=table)
+
+
+def _figures(node: Any, level: str, under: str = "") -> list[str]:
+    """Where a record holds a number that belongs to a level: in a slice of it, or under its name."""
+    found = []
+    if isinstance(node, Mapping):
+        keys = node.get("slice") if isinstance(node.get("slice"), Mapping) else {}
+        named = level in {str(v) for v in keys.values()} or node.get("level") == level or node.get("against") == level
+        for key, value in node.items():
+            plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+            own = named and key not in ("level", "margin", "alpha") and plain and value != 0
+            if own or (key == level and value not in (None, {})):
+                found.append(f"{under}.{key}")
+            if key not in ("slice", "withheld_groups"):
+                found += _figures(value, level, f"{under}.{key}")
+    elif isinstance(node, (list, tuple)):
+        for one in node:
+            found += _figures(one, level, under)
+    return found
+
+
+@pytest.mark.parametrize("small", [1, 2, 3, 4])
+def test_no_number_of_a_group_of_one_to_four_is_in_the_record(small: int) -> None:
+    report = _study(_table(small=small), ["sex"])
+    record = json.loads(report.to_json())
+    assert _figures(record["results"], "X") == []
+    rows = [e for e in report.estimates(lens="subgroups") if e.slice.get("sex") == "X"]
+    assert rows, "the level must be named, so that a gate on it is not passed by its absence"
+    assert {(e.status, e.value, e.n_patients, e.n_rows, e.n_events) for e in rows} == {("withheld", None, 0, 0, None)}
+    assert sum(len(result.estimates) for result in report.results.values()) > len(rows)
+
+
+@pytest.mark.parametrize("form", ["md", "html", "text", "json", "json-flat"])
+def test_no_form_of_the_report_shows_a_risk_of_a_small_group(form: str) -> None:
+    table = _table(small=1)
+    told = _study(table, ["sex"], smallest_cell=1)
+    [brier] = [e.value for e in told.estimates("brier") if e.slice == {"sex": "X"} and e.level == 0.95]
+    drawn = render(_study(table, ["sex"]), form)
+    text = drawn if isinstance(drawn, str) else drawn.decode()
+    for secret in (SECRET_RISKS[0], brier):
+        assert f"{secret:.6g}"[:7] not in text
+        assert f"{secret:.4g}" not in text.replace(f"{secret:.4g}e", "")
+
+
+def _honest(table: Mapping[str, Any], report: Report, groups: Sequence[str]) -> None:
+    """Every level kept back that is small is uncertain to a reader of all counts."""
+    reader = Reader(report, {name: list(table[name]) for name in groups})
+    died = np.asarray(table["died"])
+    for name in groups:
+        values = np.asarray(table[name], dtype=object)
+        for level in set(values.tolist()):
+            rows = values == level
+            if 0 < rows.sum() < 5:
+                assert name in reader.withheld and level in reader.withheld[name]["levels"], (name, level)
+                low, high = reader.bounds(name, level, "rows")
+                assert low <= rows.sum() <= high and high - low >= 4, (name, level, low, high)
+                low, high = reader.bounds(name, level, "events")
+                assert low <= died[rows].sum() <= high and high - low >= 1, (name, level, low, high)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_reader_of_all_counts_cannot_work_out_a_small_group(seed: int) -> None:
+    table = _table(seed, small=1 + seed % 4)
+    _honest(table, _study(table, ["sex"]), ["sex"])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nor_from_another_grouping_of_the_same_people(seed: int) -> None:
+    table = _table(seed, small=1 + seed % 4)
+    _honest(table, _study(table, ["sex", "male"]), ["sex", "male"])
+    _honest(table, _study(table, ["male", "sex", "band"]), ["male", "sex", "band"])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nor_from_crossings(seed: int) -> None:
+    table = _table(seed, small=1 + seed % 4)
+    report = _study(table, ["sex", "band"], subgroups={"intersections": [["sex", "band"]]})
+    _honest(table, report, ["sex", "band"])
+    for result in report.results.values():
+        for e in result.estimates:
+            assert e.n_patients == 0 or e.n_patients >= 5, e.slice
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_cohorts_give_nothing_away(seed: int) -> None:
+    rng = np.random.default_rng(1000 + seed)
+    n = int(rng.integers(20, 120))
+    groups = [f"g{i}" for i in range(int(rng.integers(1, 4)))]
+    table: dict[str, Any] = {"died": (rng.random(n) < 0.4).astype(int), "p": np.round(rng.random(n), 3)}
+    for name in groups:
+        share = rng.dirichlet(np.full(int(rng.integers(2, 6)), 0.6))
+        table[name] = np.array([f"L{code}" for code in rng.choice(share.size, n, p=share)], dtype=object)
+    crossing = {"intersections": [groups[:2]]} if len(groups) > 1 else {}
+    report = _study(table, groups, subgroups=crossing)
+    _honest(table, report, groups)
+    told = [e for e in report.estimates(lens="subgroups") if e.n_patients]
+    assert all(e.n_patients >= 5 for e in told)
