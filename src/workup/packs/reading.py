@@ -92,10 +92,11 @@ def read_pack(path: str | Path, *, keys: Sequence[bytes] = ()) -> Pack:
         raise _refused(
             where, "expected a site pack", "a file of another kind", "make one with  workup site-pack REPORT"
         )
-    if content["pack_version"] != PACK_VERSION or isinstance(content["pack_version"], bool):
-        got = repr(content["pack_version"])[:20]
+    version = content["pack_version"]
+    if isinstance(version, bool) or not isinstance(version, int) or version not in (PACK_VERSION - 1, PACK_VERSION):
         remedy = f"{_AGAIN}, of the same version as this one"
-        raise _refused(where, f"pack_version must be {PACK_VERSION}", visible(got), remedy)
+        expected = f"pack_version must be {PACK_VERSION - 1} or {PACK_VERSION}"
+        raise _refused(where, expected, visible(repr(version)[:20]), remedy)
     body = {name: part for name, part in content.items() if name != "signature"}
     if body.get("sha256") != digest(body):
         raise _refused(where, "the pack must match its own sha256", "one that was changed after it was made", _AGAIN)
@@ -207,7 +208,6 @@ def _figures(pack: Pack) -> str:
 
 
 _SAME: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
-    "pack_version": lambda record: record["pack_version"],
     "task": lambda record: record["task"],
     "system": lambda record: record["system"],
     "thresholds": lambda record: sorted(record["settings"]["thresholds"]),
