@@ -1,7 +1,7 @@
 """Which levels of different groupings occur together, without a count: that male "yes" is sex "M" and no other.
 
-Who publishes counts of overlapping groupings must know it, because whoever reads them does. Combinations with a level
-of few patients are always said to occur: what else is true of three people is nobody's business.
+Who publishes counts of overlapping groupings must know it, because whoever reads them does. Of a level of few patients
+nothing is said, as if it occurred with all that occurs: what else is true of three people is nobody's business.
 """
 
 from __future__ import annotations
@@ -76,9 +76,14 @@ def _occurs(names: Sequence[str], columns: Mapping[str, _Column]) -> Bools:
     shape = tuple(len(columns[name].names) for name in names)
     occurs = np.zeros(shape, dtype=bool)
     occurs[tuple(columns[name].codes for name in names)] = True
-    for axis, name in enumerate(names):
-        np.moveaxis(occurs, axis, 0)[columns[name].few] = True
-    return occurs
+    few = [columns[name].few for name in names]
+    found = occurs.copy()
+    for size in range(1, len(names)):
+        for axes in combinations([axis for axis, own in enumerate(few) if own.any()], size):
+            own = np.ix_(*(few[axis] if axis in axes else ~few[axis] for axis in range(len(names))))
+            found[own] = np.broadcast_to(occurs.any(axis=axes, keepdims=True), shape)[own]
+    found[np.ix_(*few)] = True
+    return found
 
 
 def _described(names: Sequence[str], columns: Mapping[str, _Column]) -> dict[str, Any]:
