@@ -249,8 +249,7 @@ def recovered(
     exactly: bool = False,
 ) -> list[tuple[Cell, int, int]]:
     """Counts under k that the attacker narrows to fewer than k whole numbers, or, `exactly`, to a single one;
-    `truth[who]` is [outcome, bin]. An atom that holds nobody is no secret to someone who knows which combinations occur.
-    """
+    `truth[who]` is [outcome, bin]."""
     attacker = Attacker(pack, together)
     found = []
     for cell in attacker.cells():

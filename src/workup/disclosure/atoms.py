@@ -50,12 +50,12 @@ class Block:
         own = [name for name in self.columns if name in columns]
         if len(own) < 2:
             return None
-        occurs = self.occurs.any(axis=tuple(i for i, name in enumerate(self.columns) if name not in own))
+        occurs = np.asarray(self.occurs.any(axis=tuple(i for i, name in enumerate(self.columns) if name not in own)))
         for axis, name in enumerate(own):
             known = self.levels[self.columns.index(name)]
+            unknown = np.ones([size for i, size in enumerate(occurs.shape) if i != axis], dtype=bool)
             parts = [
-                np.take(occurs, known.index(level), axis=axis) if level in known else np.ones_like(occurs.any(axis=axis))
-                for level in columns[name]
+                np.take(occurs, known.index(level), axis=axis) if level in known else unknown for level in columns[name]
             ]
             occurs = np.stack(parts, axis=axis)
         return Block(tuple(own), tuple(tuple(columns[name]) for name in own), occurs)
@@ -65,15 +65,15 @@ class Block:
 
         `crossed` are slices that stand for a combination of two levels themselves.
         """
-        place = np.full(self.occurs.size, -1, dtype=np.int64)
-        place[self.occurs.ravel()] = np.arange(np.count_nonzero(self.occurs))
-        place = place.reshape(self.occurs.shape)
+        flat = np.full(self.occurs.size, -1, dtype=np.int64)
+        flat[self.occurs.ravel()] = np.arange(np.count_nonzero(self.occurs))
+        place = flat.reshape(self.occurs.shape)
 
         def chosen(which: Mapping[int, int]) -> Ints:
-            picked = place[tuple(which.get(axis, slice(None)) for axis in range(place.ndim))]
-            return np.sort(picked[picked >= 0].ravel()) if picked.ndim else np.array([picked], dtype=np.int64)
+            picked = np.ravel(place[tuple(which.get(axis, slice(None)) for axis in range(place.ndim))])
+            return np.sort(picked[picked >= 0])
 
-        where = {
+        where: dict[Who, tuple[int, int]] = {
             (name, level): (axis, i)
             for axis, name in enumerate(self.columns)
             for i, level in enumerate(self.levels[axis])

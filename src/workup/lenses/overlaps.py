@@ -58,7 +58,7 @@ def _sets(columns: Mapping[str, _Column]) -> list[tuple[str, ...]]:
     if prod(len(one.names) for one in columns.values()) <= MOST_COMBINATIONS:
         return [tuple(columns)]
     absent = {pair: _absent(pair, columns) for pair in combinations(columns, 2)}
-    cluster = {name: (name,) for name in columns}
+    cluster: dict[str, tuple[str, ...]] = {name: (name,) for name in columns}
     for pair in sorted(absent, key=lambda pair: (-absent[pair], pair)):
         joined = tuple(sorted({*cluster[pair[0]], *cluster[pair[1]]}))
         if absent[pair] and prod(len(columns[name].names) for name in joined) <= MOST_COMBINATIONS:

@@ -2,14 +2,19 @@
 
 from workup.packs.pack import PACK_VERSION, make_next_pack, make_pack, says_overlaps
 from workup.packs.reading import Pack, check_together, read_pack
+from workup.packs.seen import Seen
 from workup.packs.sent import SiteLedger
-from workup.packs.signing import read_key
+from workup.packs.signing import make_key_pair, read_key
+from workup.packs.site_keys import SiteKeys
 
 __all__ = [
     "PACK_VERSION",
     "Pack",
+    "Seen",
+    "SiteKeys",
     "SiteLedger",
     "check_together",
+    "make_key_pair",
     "make_next_pack",
     "make_pack",
     "read_key",

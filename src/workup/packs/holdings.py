@@ -72,7 +72,12 @@ def _input(row: Mapping[str, Any], cells: Cells, kept: Kept, k: int, hide: bool,
     small = k > 1 and (missing < k or rows - missing < k)
     if hide or small or own_group or hidden or missing in hidden_sizes or rows - missing in hidden_sizes:
         back.add({"input": row["input"]}, "missing share")
-        return {"input": row["input"], "missing": None, "rows": None if EVERYONE in kept.slices else rows, "share": None}
+        return {
+            "input": row["input"],
+            "missing": None,
+            "rows": None if EVERYONE in kept.slices else rows,
+            "share": None,
+        }
     return {key: row[key] for key in ("input", "missing", "rows", "share")}
 
 

@@ -112,9 +112,7 @@ def complementary_slices(cells: Cells, few: Iterable[Who], *, k: int, earlier: S
     return closing.closed(set(few))
 
 
-def primary_cuts(
-    cells: Cells, slices: set[Who], *, k: int, earlier: Sequence[Sent] = ()
-) -> set[Cut]:
+def primary_cuts(cells: Cells, slices: set[Who], *, k: int, earlier: Sequence[Sent] = ()) -> set[Cut]:
     """Sides of told slices at a threshold with fewer than k flagged, or fewer than k not flagged, or of which such a
     count was told before and has changed by fewer than k since."""
     found: set[Cut] = set()
@@ -148,10 +146,9 @@ def complementary_cuts(
 
     def told(side: str, hidden: set[Cut]) -> dict[Piece, Cut | None]:
         """Whether a slice is told at all was decided before, so its whole count is not there to be withheld."""
-        every = [(who, cut) for who in cells.cuts[side] if who not in slices for cut in range(len(cells.thresholds) + 1)]
-        return {
-            (who, cut): (side, who, cut) if cut else None for who, cut in every if (side, who, cut) not in hidden
-        }
+        cuts = range(len(cells.thresholds) + 1)
+        every = [(who, cut) for who in cells.cuts[side] if who not in slices for cut in cuts]
+        return {(who, cut): (side, who, cut) if cut else None for who, cut in every if (side, who, cut) not in hidden}
 
     def order(one: Cut) -> tuple[Any, ...]:
         """Small groups first, and of two thresholds the one that the study named later."""
@@ -213,9 +210,11 @@ class _Closing(Generic[Kind]):
         search = self.watches[measure].search
         told = self.told(measure, kept)
         proof = found.audit.proof(search.watched[found.number].span)
-        things = sorted({told[piece] for piece in proof if told.get(piece) is not None}, key=self.order)  # type: ignore[arg-type,type-var]
+        owned = [told.get(piece) for piece in proof]
+        things = sorted({one for one in owned if one is not None}, key=self.order)
         choices = [one for one in things if not self.everyone(one)] or things
-        best, reached = None, -1
+        best: Kind | None = None
+        reached = -1
         for one in choices[:_MOST_TRIED]:
             reach = search.reach(found.number, self._pieces(measure, kept | {one}))
             if reach >= search.watched[found.number].enough:

@@ -89,7 +89,9 @@ class Teller:
             status = "ok" if row["value"] is not None else "insufficient"
             named = {key: row[key] for key in ("metric", "slice", "against", "kind", "level")}
             found.append({**named, **figures, "status": status, "reason": _WORDS.get(status)})
-        hidden = [(who[0], level) for level in self._cells.columns.get(who[0], ()) if (who[0], level) in self.kept.slices]
+        hidden = [
+            (who[0], level) for level in self._cells.columns.get(who[0], ()) if (who[0], level) in self.kept.slices
+        ]
         unnamed = self._comparator in _BY_SIZE and any(one in self.kept.slices for one in others)
         against = _UNNAMED if unnamed else str(row["against"])
         for one in dict.fromkeys([*hidden, *([] if told else [who])]):

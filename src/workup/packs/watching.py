@@ -58,9 +58,7 @@ def watch(cells: Cells, measure: str, *, k: int, earlier: Sequence[Sent], by_cut
     return Watch(Search(ledger, watched), tuple(piece for one in versions for piece in one.before))
 
 
-def _small_ones(
-    cells: Cells, now: Ledger, counts: Counts, prefix: Who, measure: str, k: int
-) -> Iterator[Watched]:
+def _small_ones(cells: Cells, now: Ledger, counts: Counts, prefix: Who, measure: str, k: int) -> Iterator[Watched]:
     """Small slices between any two cuts, the small parts of a sum taken together, and atoms that might be small."""
     ends = [(start, stop) for start in range(now.bins) for stop in range(start + 1, now.bins + 1)]
     for start, stop in ends:
@@ -104,9 +102,7 @@ def _atoms(ledger: Ledger) -> list[Who]:
     return sorted(ledger.inner - alone)
 
 
-def _versions(
-    cells: Cells, now: Ledger, measure: str, earlier: Sequence[Sent], *, by_cut: bool
-) -> list[_Version]:
+def _versions(cells: Cells, now: Ledger, measure: str, earlier: Sequence[Sent], *, by_cut: bool) -> list[_Version]:
     """The earlier packs from which the cohort has only grown, the oldest first."""
     found: list[_Version] = []
     whose = sorted(set(now.counts) - now.inner)
