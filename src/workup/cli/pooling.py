@@ -1,4 +1,5 @@
-"""`workup site-pack` and `workup pool`: each hospital sends aggregates, and the centre pools them without a row."""
+"""`workup site-pack`, `workup site-key` and `workup pool`: each hospital sends aggregates that it has signed, and the
+centre pools them without a row."""
 
 from __future__ import annotations
 
@@ -10,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say
-from workup.cli.packing import pairs, site_pack
+from workup.cli.packing import pairs, site_key, site_pack
 from workup.cli.targets import check_target
 from workup.errors import InputError, visible
 
 if TYPE_CHECKING:
     from workup.lenses.evidence import SiteEvidence
     from workup.lenses.pooling import PoolSettings
-    from workup.packs import Pack
+    from workup.packs import Pack, Seen, SiteKeys
     from workup.report import Report
 
 _TABLES = (".csv", ".tsv", ".xlsx", ".parquet")
@@ -28,6 +29,7 @@ def add_to(app: typer.Typer) -> None:
     command(app, name="site-pack", example="workup site-pack runs/north -o north.json --site North --facts type=rural")(
         site_pack
     )
+    command(app, name="site-key", example="workup site-key -o north.key")(site_key)
     command(app, name="pool", example="workup pool north.json south.json east.json --limit auroc=0.7 -o pooled")(pool)
 
 
@@ -41,6 +43,14 @@ def pool(
     key_file: Annotated[
         list[Path] | None, typer.Option(help="Key that packs must be signed with; may be repeated, one for each site")
     ] = None,
+    keys: Annotated[
+        Path | None,
+        typer.Option(help="Table of sites and their keys (YAML or JSON); each pack must be signed with its site's own"),
+    ] = None,
+    seen: Annotated[
+        Path | None, typer.Option(help="File of the packs seen before; older ones and repeated ones are refused")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Pool the very packs once more that --seen has seen")] = False,
     limit: Annotated[
         list[str] | None,
         typer.Option(help="What a new site must reach: auroc=0.7, or oe_ratio=0.8:1.25; may be repeated"),
@@ -76,7 +86,9 @@ def pool(
     content: dict[str, Any] = {"limit": _limits(limit or ()), "method": method, "test": test, "small": small}
     content |= {"moderators": tuple(moderator or ()), "development": development}
     settings = PoolSettings.checked(content | ({"subsets": tuple(subset)} if subset else {}), where="workup pool")
-    read, published = _read(packs, key_file or (), pairs(columns or (), "--columns", "site=Study"))
+    table = None if keys is None else _table(keys)
+    read, published = _read(packs, key_file or (), table, pairs(columns or (), "--columns", "site=Study"))
+    before = _before(seen, read, again=again)
     evidence = _described([*(pack.evidence for pack in read), *published], sites)
     reference = None if internal is None else Report.read(internal)
     with drawing_on(*packs):
@@ -84,6 +96,41 @@ def pool(
             name, task, read, evidence, settings, intended=tuple(intended_setting or ()), reference=reference
         )
     _show(record, out, json)
+    if seen is not None:
+        _remember(seen, before.with_packs(read))
+
+
+def _table(path: Path) -> SiteKeys:
+    """The centre's own table of sites and keys."""
+    from workup.packs import SiteKeys
+    from workup.study import read_yaml
+
+    content, _ = read_yaml(path, noun="keys")
+    return SiteKeys.of(content, where=visible(str(path)), folder=path.parent)
+
+
+def _before(seen: Path | None, packs: Sequence[Pack], *, again: bool) -> Seen:
+    """What was seen of these sites before; older packs are refused."""
+    from workup.packs import Seen
+
+    if seen is None:
+        if again:
+            raise InputError("--again belongs to --seen", got="--again alone")
+        return Seen()
+    check_target(str(seen))
+    before = Seen.read(seen)
+    before.check(packs, again=again)
+    return before
+
+
+def _remember(path: Path, seen: Seen) -> None:
+    from workup.runs.disk import replace_whole
+
+    try:
+        replace_whole(path, [seen.to_json()])
+    except OSError as error:
+        got = error.strerror or "an error"
+        raise InputError("the file of packs seen must be one that can be written", where=str(path), got=got) from None
 
 
 def _limits(texts: Sequence[str]) -> float | dict[str, float | tuple[float | None, float | None]] | None:
@@ -111,7 +158,7 @@ def _limits(texts: Sequence[str]) -> float | dict[str, float | tuple[float | Non
 
 
 def _read(
-    paths: Sequence[Path], key_files: Sequence[Path], columns: Mapping[str, str]
+    paths: Sequence[Path], key_files: Sequence[Path], table: SiteKeys | None, columns: Mapping[str, str]
 ) -> tuple[list[Pack], list[SiteEvidence]]:
     """Packs in the order of their sites, checked with each other, and the evidence of published tables."""
     from workup import plugins
@@ -122,12 +169,13 @@ def _read(
     tables = [path for path in paths if path.suffix.lower() in _TABLES]
     if columns and not tables:
         raise InputError("--columns belongs to a table of published validations", got="packs alone")
-    read = sorted((read_pack(path, keys=keys) for path in paths if path not in tables), key=lambda pack: pack.site)
+    given = [path for path in paths if path not in tables]
+    read = sorted((read_pack(path, keys=keys, site_keys=table) for path in given), key=lambda pack: pack.site)
     check_together(read)
     published: list[SiteEvidence] = []
     for path in tables:
-        table = plugins.find("formats", "table")(path)
-        published += from_summaries(table, columns=columns, where=visible(str(path)))
+        rows = plugins.find("formats", "table")(path)
+        published += from_summaries(rows, columns=columns, where=visible(str(path)))
     known = {pack.site.strip().casefold() for pack in read}
     for one in published:
         if one.site.strip().casefold() in known:

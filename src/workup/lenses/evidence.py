@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from workup.estimate import Estimate
+from workup.lenses.overlaps import missing_as_levels, overlaps
 from workup.report import LensResult
-from workup.scores import Levels, Scores
+from workup.scores import MISSING, Levels, Scores
 
 Source = Literal["rows", "pack", "published"]
 CROSS = " × "  # between the two columns of a crossed group, as Levels.crossed writes it
@@ -70,6 +71,9 @@ def group_columns(evidence: Sequence[SiteEvidence]) -> set[str]:
 def holdings(scores: Scores) -> dict[str, Any]:
     """What the data hold: patients and rows, by group too, the missing share of each input, and the delay of labels.
 
+    `overlaps` says which levels of different groupings occur together; it is for the site's own eyes, so that a pack
+    made of this record can keep back what overlapping groupings would give away.
+
     >>> held = holdings(Scores.of({"x": [1, 2, 3]}, patient=["a", "a", "b"], groups={"sex": ["F", "F", "M"]}))
     >>> held["patients"], held["rows"], held["groups"]["sex"]["M"]
     (2, 3, {'patients': 1, 'rows': 1})
@@ -81,7 +85,8 @@ def holdings(scores: Scores) -> dict[str, Any]:
         **_sizes(scores, np.ones(len(scores), dtype=bool)),
         "waiting": 0 if scores.waiting is None else len(scores.waiting),
         "groups": groups,
-        "inputs": [_completeness(name, column) for name, column in scores.inputs.items()],
+        "overlaps": overlaps(scores),
+        "inputs": [_completeness(name, column, scores.groups) for name, column in scores.inputs.items()],
         "label_delay_days": _delay(scores),
     }
 
@@ -90,16 +95,18 @@ def _sizes(scores: Scores, rows: Any) -> dict[str, int]:
     return {"patients": int(np.unique(scores.patient[rows]).size), "rows": int(np.count_nonzero(rows))}
 
 
-def _completeness(name: str, column: Any) -> dict[str, Any]:
+def _completeness(name: str, column: Any, groups: Mapping[str, Levels]) -> dict[str, Any]:
     if isinstance(column, Levels):
-        missing = next((int(rows.sum()) for level, rows in column.masks() if level == "missing"), 0)
+        absent = next((rows for level, rows in column.masks() if level == MISSING), np.zeros(len(column), dtype=bool))
     else:
-        missing = int(np.isnan(column).sum())
+        absent = np.isnan(column)
+    missing = int(absent.sum())
     return {
         "input": name,
         "missing": missing,
         "rows": len(column),
         "share": missing / len(column) if len(column) else None,
+        "missing_as": missing_as_levels(absent, groups),
     }
 
 

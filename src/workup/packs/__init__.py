@@ -1,7 +1,23 @@
 """Site packs: the evidence of one hospital as aggregates that may leave it, small counts kept back. Knows no rows."""
 
-from workup.packs.pack import PACK_VERSION, make_pack
+from workup.packs.pack import PACK_VERSION, make_next_pack, make_pack, says_overlaps
 from workup.packs.reading import Pack, check_together, read_pack
-from workup.packs.signing import read_key
+from workup.packs.seen import Seen
+from workup.packs.sent import SiteLedger
+from workup.packs.signing import make_key_pair, read_key
+from workup.packs.site_keys import SiteKeys
 
-__all__ = ["PACK_VERSION", "Pack", "check_together", "make_pack", "read_key", "read_pack"]
+__all__ = [
+    "PACK_VERSION",
+    "Pack",
+    "Seen",
+    "SiteKeys",
+    "SiteLedger",
+    "check_together",
+    "make_key_pair",
+    "make_next_pack",
+    "make_pack",
+    "read_key",
+    "read_pack",
+    "says_overlaps",
+]

@@ -3,16 +3,21 @@ how many of them at or above each threshold. Knows how figures and counts are ti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from workup.disclosure.atoms import Block, tied, without_empty
 from workup.disclosure.audit import Ledger, Sum, Who
 from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence
 
 EVERYONE: Who = ()
 MOST_LEVELS = 50  # of a column; beyond that its levels are more likely names or numbers of people than groups
+UNSAID = "\0unsaid"  # levels of a column that the record itself does not count, taken together
 SIZES = ("patients", "rows", "events", "non-events")
 SIDES = ("events", "non-events")
 
@@ -30,6 +35,8 @@ class Cells:
 
     `sizes` are counts by measure and slice, `cuts` the same between successive thresholds, ascending; `few` are slices
     whose own figures say that few patients stand behind them, `unlisted` columns with too many levels to be groups.
+    `blocks` say which levels of different columns occur together, None where the record does not say; `crossed` which
+    two levels a combination is made of.
     """
 
     columns: Mapping[str, tuple[str, ...]]
@@ -42,35 +49,68 @@ class Cells:
     few_flagged: frozenset[tuple[Who, int]] = frozenset()
     unlisted: tuple[str, ...] = ()
     weighted: bool = False
+    blocks: tuple[Block, ...] | None = ()
+    crossed: Mapping[Who, tuple[Who, Who]] = field(default_factory=dict)
 
     def per_row(self, who: Who) -> float:
         """Patients per row of a slice: 1 unless patients repeat."""
         rows = self.sizes["rows"].get(who, 0)
         return min(1.0, self.sizes["patients"].get(who, 0) / rows) if rows else 1.0
 
-    def families(self) -> Iterator[tuple[Who, ...]]:
-        """Slices tied to each other by more than the total: a column, or those that a crossing joins."""
-        joined = [{who for who in (whole, *parts) if who} for whole, parts in self.sums]
-        while joined:
-            family = joined.pop(0)
-            while any(one & family for one in joined):
-                family = family.union(*(one for one in joined if one & family))
-                joined = [one for one in joined if not one <= family]
-            yield (EVERYONE, *sorted(family))
+    @property
+    def repeated(self) -> bool:
+        """Do patients stand in more than one row?"""
+        return self.sizes["patients"] != self.sizes["rows"]
 
-    def ledger(self, measure: str, slices: Sequence[Who], *, by_cut: bool) -> Ledger:
-        """The ledger of one measure over a family; a sum that does not hold (patients in two groups) is left out."""
-        whole = self.cuts[measure] if by_cut else {who: (n,) for who, n in self.sizes[measure].items()}
-        counts = {who: whole[who] for who in slices if who in whole}
-        sums = tuple(one for one in self.sums if self._holds(one, counts))
-        return Ledger(counts, sums, named=measure in ("patients", "rows"))
+    def counts(self, measure: str, *, by_cut: bool) -> dict[Who, tuple[int, ...]]:
+        """The counts of one measure, by cut or as a whole."""
+        return dict(self.cuts[measure]) if by_cut else {who: (n,) for who, n in self.sizes[measure].items()}
 
-    @staticmethod
-    def _holds(one: Sum, counts: Mapping[Who, tuple[int, ...]]) -> bool:
-        whole, parts = one
-        if any(who not in counts for who in (whole, *parts)):
-            return False
-        return all(n == sum(counts[part][b] for part in parts) for b, n in enumerate(counts[whole]))
+    def ledger(self, measure: str, *, by_cut: bool) -> Ledger:
+        """The ledger of one measure over all groupings at once; a sum that does not hold (patients in two groups) is
+        left out, and so is the grouping from what ties it to others."""
+        counts = self.counts(measure, by_cut=by_cut)
+        return self.tie(counts, counts, named=measure in ("patients", "rows") and not by_cut)
+
+    def tie(
+        self, counts: Mapping[Who, tuple[int, ...]], holding: Mapping[Who, tuple[int, ...]], *, named: bool
+    ) -> Ledger:
+        """A ledger of these counts, by the sums and the ties that hold in `holding`."""
+        sums = tuple(one for one in self.sums if _holds(one, holding))
+        whole = {parts[0][0]: parts for one, parts in sums if one == EVERYONE}
+        levels = {name: [level for _, level in parts] for name, parts in whole.items()}
+        crossed = {who: both for who, both in self.crossed.items() if who[0] in whole}
+        found = [block.fitted(levels) for block in (*self._inhabited, *self._of_crossings(levels))]
+        blocks = [block for block in found if block is not None]
+        return tied(counts, sums, blocks, crossed=crossed, named=named)
+
+    def _of_crossings(self, levels: Mapping[str, Sequence[str]]) -> list[Block]:
+        """Crossings of which some combinations are not counted do not add up to their columns, but their atoms do."""
+        found = []
+        for name in sorted(name for name in levels if UNSAID in levels[name]):
+            pair = next((tuple(one[0] for one in both) for who, both in self.crossed.items() if who[0] == name), None)
+            if pair and all(one in levels for one in pair):
+                shape = tuple(tuple(levels[one]) for one in pair)
+                found.append(Block(pair, shape, np.ones([len(one) for one in shape], dtype=bool)))
+        return found
+
+    @cached_property
+    def _inhabited(self) -> tuple[Block, ...]:
+        """The blocks for the levels that are counted, without combinations in which there can be nobody."""
+        rows = self.sizes["rows"]
+        levels: dict[str, list[str]] = {}
+        for who in sorted(rows):
+            if who and who not in self.crossed:
+                levels.setdefault(who[0], []).append(who[1])
+        fitted = [block.fitted(levels) for block in self.blocks or ()]
+        return tuple(without_empty(block, rows, self.crossed) for block in fitted if block is not None)
+
+
+def _holds(one: Sum, counts: Mapping[Who, tuple[int, ...]]) -> bool:
+    whole, parts = one
+    if any(who not in counts for who in (whole, *parts)):
+        return False
+    return all(n == sum(counts[part][b] for part in parts) for b, n in enumerate(counts[whole]))
 
 
 def who_and_at(keys: Mapping[str, Any], columns: Sequence[str]) -> tuple[Who, dict[str, Any]]:
@@ -99,9 +139,13 @@ class _Found:
     tails: dict[str, dict[Who, dict[float, float]]] = field(default_factory=lambda: {name: {} for name in SIDES})
     few: set[Who] = field(default_factory=set)
     few_flagged: set[tuple[Who, float]] = field(default_factory=set)
+    unsaid: set[Who] = field(default_factory=set)  # slices with a figure that the record itself withholds
 
     def add(self, e: Estimate, columns: Sequence[str]) -> None:
         who, at = who_and_at(e.slice, columns)
+        if e.status == "withheld" and not e.n_rows:
+            self.unsaid.add(who)
+            return
         self.sizes["patients"][who], self.sizes["rows"][who] = e.n_patients, e.n_rows
         if e.n_events is not None:
             self.sizes["events"][who], self.sizes["non-events"][who] = e.n_events, e.n_rows - e.n_events
@@ -128,7 +172,10 @@ def cells_of(
     for name, levels in (evidence.holdings.get("groups") or {}).items():
         for level, held in levels.items():
             for measure in ("patients", "rows"):
-                found.sizes[measure].setdefault((name, level), int(held[measure]))
+                if held.get(measure) is None:
+                    found.unsaid.add((name, level))
+                else:
+                    found.sizes[measure].setdefault((name, level), int(held[measure]))
     by_column: dict[str, list[str]] = {}
     for who in sorted(found.sizes["rows"]):
         if who:
@@ -137,18 +184,46 @@ def cells_of(
     kept = {name: tuple(levels) for name, levels in by_column.items() if name not in unlisted}
     ascending = tuple(sorted(thresholds))
     cuts, whole = _by_cut(found, ascending)
+    sizes = {name: {who: n for who, n in one.items() if _listed(who, kept)} for name, one in found.sizes.items()}
+    cuts = {name: {who: n for who, n in one.items() if _listed(who, kept)} for name, one in cuts.items()}
+    left = [name for name in kept if any(who and who[0] == name for who in found.unsaid - set(sizes["rows"]))]
+    _add_unsaid(left, kept, sizes, cuts)
+    sums, crossed = _sums({**kept, **{name: (*kept[name], UNSAID) for name in left}}, crossings, sizes["rows"])
+    described = evidence.holdings.get("overlaps")
     return Cells(
         columns=kept,
-        sums=tuple(_sums(kept, crossings)),
-        sizes={name: {who: n for who, n in one.items() if _listed(who, kept)} for name, one in found.sizes.items()},
-        cuts={name: {who: n for who, n in one.items() if _listed(who, kept)} for name, one in cuts.items()},
+        sums=sums,
+        sizes=sizes,
+        cuts=cuts,
         thresholds=ascending,
         named=tuple(thresholds),
         few=frozenset(found.few),
         few_flagged=frozenset((who, ascending.index(at) + 1) for who, at in found.few_flagged),
         unlisted=unlisted,
         weighted=not whole,
+        blocks=None if described is None else tuple(Block.of(one) for one in described),
+        crossed=crossed,
     )
+
+
+def _add_unsaid(
+    columns: Sequence[str],
+    levels: Mapping[str, Sequence[str]],
+    sizes: Mapping[str, dict[Who, int]],
+    cuts: Mapping[str, dict[Who, tuple[int, ...]]],
+) -> None:
+    """Give levels that the record does not count what everyone less the others leaves, since any reader can."""
+    for name in columns:
+        for one in sizes.values():
+            counted = [one[name, level] for level in levels[name] if (name, level) in one]
+            if counted and one.get(EVERYONE, 0) > sum(counted):
+                one[name, UNSAID] = one[EVERYONE] - sum(counted)
+        for side in cuts.values():
+            bins = [side[name, level] for level in levels[name] if (name, level) in side]
+            if bins and EVERYONE in side:
+                left = [n - sum(one) for n, *one in zip(side[EVERYONE], *bins, strict=True)]
+                if any(left) and min(left) >= 0:
+                    side[name, UNSAID] = tuple(left)
 
 
 def _listed(who: Who, columns: Mapping[str, Any]) -> bool:
@@ -185,17 +260,26 @@ def _taken_apart(
     return {level: ways[level] for level in columns[name]} if all(level in ways for level in columns[name]) else None
 
 
-def _sums(columns: Mapping[str, tuple[str, ...]], crossings: Sequence[tuple[str, str]]) -> Iterator[Sum]:
+def _sums(
+    columns: Mapping[str, tuple[str, ...]], crossings: Sequence[tuple[str, str]], counted: Mapping[Who, int]
+) -> tuple[tuple[Sum, ...], dict[Who, tuple[Who, Who]]]:
+    """What adds up to what, and which two levels each combination is made of."""
+    found: list[Sum] = []
+    crossed: dict[Who, tuple[Who, Who]] = {}
     for name, levels in columns.items():
-        yield EVERYONE, tuple((name, level) for level in levels)
+        found.append((EVERYONE, tuple((name, level) for level in levels if (name, level) in counted)))
     for pair in crossings:
         name = crossing_name(pair)
-        made_of = _taken_apart(columns, name, pair) if name in columns else None
+        own_levels = {name: tuple(level for level in columns.get(name, ()) if level != UNSAID)}
+        made_of = _taken_apart({**columns, **own_levels}, name, pair) if name in columns else None
+        for level, (first, second) in (made_of or {}).items():
+            crossed[name, level] = ((pair[0], first), (pair[1], second))
         for place, parent in enumerate(pair) if made_of else ():
             for level in columns[parent]:
                 parts = tuple((name, own) for own, levels in (made_of or {}).items() if levels[place] == level)
                 if parts:
-                    yield (parent, level), parts
+                    found.append(((parent, level), parts))
+    return tuple(one for one in found if one[1]), crossed
 
 
 def _by_cut(found: _Found, thresholds: Sequence[float]) -> tuple[dict[str, dict[Who, tuple[int, ...]]], bool]:

@@ -141,13 +141,22 @@ class WithheldForm(_Strict):
     reason: Name
 
 
-class PackForm(_Strict):
-    """A whole pack of version 1."""
+class StudyForm(_Strict):
+    """Which study it is of, and the hash of the settings that must agree."""
 
-    pack_version: Literal[1]
+    name: Name
+    sha256: Sha256
+
+
+class PackForm(_Strict):
+    """A whole pack of this version, or of the one before, which named no study and had no number."""
+
+    pack_version: Literal[1, 2]
     workup: Name
     task: Name
     site: Annotated[Name, Field(min_length=1)]
+    study: StudyForm | None = None
+    sequence: Annotated[int, Field(ge=1, le=10**9)] | None = None
     system: SystemForm
     as_of: Name | None
     settings: SettingsForm
@@ -167,3 +176,11 @@ class PackForm(_Strict):
         if isinstance(content, dict) and content.get("signature", {}) is None:
             raise ValueError("a signature cannot be null")
         return content
+
+    @model_validator(mode="after")
+    def _numbered(self) -> Self:
+        if self.pack_version > 1 and (self.study is None or self.sequence is None):
+            raise ValueError("a pack names its study and its sequence number")
+        if self.pack_version == 1 and {"study", "sequence"} & self.model_fields_set:
+            raise ValueError("a pack of version 1 names no study and no sequence number")
+        return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import workup
@@ -14,20 +14,28 @@ from workup.gates import primary_values
 from workup.lenses.evidence import SiteEvidence
 from workup.packs.cells import cells_of
 from workup.packs.holdings import telling
+from workup.packs.sent import Sent, SiteLedger, sent
 from workup.packs.signing import sign
 from workup.packs.suppression import withhold
 from workup.packs.telling import Teller
 from workup.report import LensResult, Report, canonical, digest
 
-PACK_VERSION = 1
+PACK_VERSION = 2
 LARGEST_K = 10_000
+LARGEST_SEQUENCE = 10**9
 LONGEST_NAME = 200
 _AUDITED = ("risk",)  # tasks whose figures are tied to counts in a way that the audit knows
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def make_pack(
-    report: Report, *, site: str, k: int = 11, facts: Mapping[str, Any] | None = None, key: bytes | None = None
+    report: Report,
+    *,
+    site: str,
+    k: int = 11,
+    facts: Mapping[str, Any] | None = None,
+    key: bytes | None = None,
+    sequence: int = 1,
 ) -> dict[str, Any]:
     """The pack of one site. Counts under `k`, and all that would give them away, are withheld; k of 0 or 1 keeps none.
 
@@ -37,21 +45,60 @@ def make_pack(
     >>> pack["site"], pack["k"], len(pack["withheld"]) < len(pack["estimates"])
     ('North', 11, True)
     """
-    _check(report, site, k)
+    return _packed(report, site, k, facts or {}, key, sequence, ())[0]
+
+
+def make_next_pack(
+    report: Report,
+    ledger: SiteLedger,
+    *,
+    k: int = 11,
+    facts: Mapping[str, Any] | None = None,
+    key: bytes | None = None,
+) -> tuple[dict[str, Any], SiteLedger]:
+    """The next pack of a site, checked together with those it sent before, and its ledger with the pack in it."""
+    earlier = ledger.of_study(_study_name(report))
+    least = max((one.k for one in earlier), default=0)
+    if k < least:
+        raise InputError(
+            f"earlier packs in the ledger withheld counts under {least}, which this one must not give away",
+            where="--k",
+            got=str(k),
+            remedy=f"give --k {least} or more",
+        )
+    made, one = _packed(report, ledger.site, k, facts or {}, key, ledger.next_sequence, earlier)
+    return made, ledger.with_pack(one)
+
+
+def _packed(
+    report: Report,
+    site: str,
+    k: int,
+    facts: Mapping[str, Any],
+    key: bytes | None,
+    sequence: int,
+    earlier: Sequence[Sent],
+) -> tuple[dict[str, Any], Sent]:
+    _check(report, site, k, sequence)
     scales = plugins.named_by_record("tasks", report.study["task"]).scales
     settings, columns = _settings(report)
+    system = {"name": str(report.system["name"]), "version": str(report.system["version"])}
+    study = {"name": _study_name(report), "sha256": study_digest(report.study["task"], system, settings)}
     evidence = _evidence(report, site, scales)
-    crossings = [tuple(pair) for pair in settings["intersections"]]
+    crossings = [(str(first), str(second)) for first, second in settings["intersections"]]
     cells = cells_of(evidence, columns, crossings, settings["thresholds"])
     reason = f"fewer than {k} people in a count it rests on, or in one that it would give away"
-    teller = Teller(cells, withhold(cells, k=k), columns, settings["comparator"], reason)
-    holdings, held_back = telling(evidence.holdings, cells, teller.kept, k=k, reason=reason)
+    kept = withhold(cells, k=k, earlier=earlier, study=study["sha256"])
+    teller = Teller(cells, kept, columns, settings["comparator"], reason)
+    holdings, held_back = telling(evidence.holdings, cells, kept, k=k, reason=reason, earlier=earlier)
     pack = {
         "pack_version": PACK_VERSION,
         "workup": workup.__version__,
         "task": report.study["task"],
         "site": site,
-        "system": {"name": str(report.system["name"]), "version": str(report.system["version"])},
+        "study": study,
+        "sequence": sequence,
+        "system": system,
         "as_of": report.as_of,
         "settings": settings,
         "k": k,
@@ -59,17 +106,36 @@ def make_pack(
         "estimates": teller.estimates(evidence.estimates),
         "gaps": teller.gaps(evidence.gaps),
         "holdings": holdings,
-        "facts": _facts(facts or {}),
+        "facts": _facts(facts),
         "withheld": [*teller.withheld, *held_back, *(_unlisted(name) for name in cells.unlisted)],
     }
     plain: dict[str, Any] = json.loads(canonical(pack))
     plain["sha256"] = digest(plain)
     if key is not None:
         plain["signature"] = sign(plain, key)
-    return plain
+    return plain, sent(cells, kept.slices, kept.cuts, plain)
 
 
-def _check(report: Report, site: str, k: int) -> None:
+def study_digest(task: str, system: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    """The hash of what must agree between packs that are pooled."""
+    same = {"task": task, "system": dict(system), "thresholds": sorted(settings["thresholds"])}
+    return digest({**same, "levels": list(settings["levels"])})
+
+
+def says_overlaps(report: Report) -> bool:
+    """Does the record say which of its groups overlap? Those of earlier versions do not."""
+    held = next(iter(report.results.values())).tables.get("holdings") or {}
+    return "overlaps" in held or len(held.get("groups") or ()) < 2
+
+
+def _study_name(report: Report) -> str:
+    return str(report.study.get("name") or "")[:LONGEST_NAME]
+
+
+def _check(report: Report, site: str, k: int, sequence: int) -> None:
+    if isinstance(sequence, bool) or not isinstance(sequence, int) or not 1 <= sequence <= LARGEST_SEQUENCE:
+        got = repr(sequence)[:20]
+        raise InputError(f"the packs of a site are numbered 1 to {LARGEST_SEQUENCE:,}", where="--sequence", got=got)
     if isinstance(k, bool) or not isinstance(k, int) or not 0 <= k <= LARGEST_K:
         raise InputError(f"k must be a whole number from 0 to {LARGEST_K}", where="--k", got=repr(k)[:20])
     if not site.strip() or len(site) > LONGEST_NAME:

@@ -15,8 +15,10 @@ from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence
 from workup.packs.cells import who_and_at
 from workup.packs.form import PackForm
-from workup.packs.pack import PACK_VERSION
+from workup.packs.likeness import SAME, likeness
+from workup.packs.pack import PACK_VERSION, study_digest
 from workup.packs.signing import signed_by
+from workup.packs.site_keys import SiteKeys
 from workup.report import canonical, digest
 
 LARGEST_FILE = 20_000_000
@@ -83,19 +85,20 @@ class Pack:
         return {**({who[0]: keys[who[0]]} if who else {}), **at}
 
 
-def read_pack(path: str | Path, *, keys: Sequence[bytes] = ()) -> Pack:
-    """Read a pack. It is refused when it was altered, is of another version or form, or, where keys are given, when it
-    is not signed with one of them."""
+def read_pack(path: str | Path, *, keys: Sequence[bytes] = (), site_keys: SiteKeys | None = None) -> Pack:
+    """Read a pack. It is refused when it was altered, is of another version or form, where keys are given, when it is
+    not signed with one of them, or, where a table of sites is given, with the key of the site that it names."""
     where = visible(str(path))
     content = _content(Path(path), where)
     if not isinstance(content, dict) or "pack_version" not in content:
         raise _refused(
             where, "expected a site pack", "a file of another kind", "make one with  workup site-pack REPORT"
         )
-    if content["pack_version"] != PACK_VERSION or isinstance(content["pack_version"], bool):
-        got = repr(content["pack_version"])[:20]
+    version = content["pack_version"]
+    if isinstance(version, bool) or not isinstance(version, int) or version not in (PACK_VERSION - 1, PACK_VERSION):
         remedy = f"{_AGAIN}, of the same version as this one"
-        raise _refused(where, f"pack_version must be {PACK_VERSION}", visible(got), remedy)
+        expected = f"pack_version must be {PACK_VERSION - 1} or {PACK_VERSION}"
+        raise _refused(where, expected, visible(repr(version)[:20]), remedy)
     body = {name: part for name, part in content.items() if name != "signature"}
     if body.get("sha256") != digest(body):
         raise _refused(where, "the pack must match its own sha256", "one that was changed after it was made", _AGAIN)
@@ -113,6 +116,8 @@ def read_pack(path: str | Path, *, keys: Sequence[bytes] = ()) -> Pack:
             "a signature of another key",
             "give the key file of that site, or ask the site whether it made this pack",
         )
+    if site_keys is not None:
+        site_keys.check(content, where=where)
     return Pack(where, _checked(content, where))
 
 
@@ -155,14 +160,42 @@ def _checked(content: Mapping[str, Any], where: str) -> dict[str, Any]:
     except ValidationError as error:
         fault = error.errors(include_input=False, include_url=False)[0]
         place = visible(".".join(str(part)[:40] for part in fault["loc"])) or "the whole"
-        message = str(fault["msg"]).removeprefix("Value error, ")[:120]
         raise _refused(
-            where, "expected a site pack in its known form", f"at {place}: {visible(message)}", _AGAIN
+            where, "expected a site pack in its known form", f"at {place}: {visible(_said(fault))}", _AGAIN
         ) from None
     except RecursionError:
         raise _refused(where, "expected a site pack", "JSON nested too deeply", _AGAIN) from None
     found: dict[str, Any] = _visible(dict(content))
     return found
+
+
+_FAULTS = {
+    "missing": "a field that is not there",
+    "extra_forbidden": "a field that does not belong there",
+    "literal_error": "a value that is none of those known",
+    "string_type": "something that is not text",
+    "string_too_long": "a text that is too long",
+    "string_too_short": "a text that is empty",
+    "string_pattern_mismatch": "a text of another form",
+    "finite_number": "a number without end",
+    "dict_type": "something that is not a table of fields",
+    "model_type": "something that is not a table of fields",
+    "list_type": "something that is not a list",
+    "too_long": "more entries than there can be",
+    "too_short": "fewer entries than there must be",
+}
+
+
+def _said(fault: Mapping[str, Any]) -> str:
+    """A fault of form in words of our own; the library's speak of types and parsing."""
+    kind = str(fault["type"])
+    if kind == "value_error":
+        return str(fault["msg"]).removeprefix("Value error, ")[:120]
+    if kind.startswith(("int_", "float_")):
+        return "something that is not a whole number" if kind.startswith("int_") else "something that is not a number"
+    if kind.startswith(("greater_than", "less_than")):
+        return "a number out of bounds"
+    return _FAULTS.get(kind, "a value that cannot stand there")
 
 
 def _visible(value: Any) -> Any:
@@ -189,6 +222,13 @@ def check_together(packs: Sequence[Pack]) -> None:
                 raise _refused(
                     pair, "each site stands in one pack", "the same figures under two names", "give one of them"
                 )
+            if (alike := likeness(one.record, other.record)) >= SAME:
+                raise _refused(
+                    pair,
+                    "each site stands in one pack",
+                    f"nearly the same figures under two names, {alike:.0%} of them",
+                    "ask both sites whose patients these are, and give one of the packs",
+                )
             for what, read in _SAME.items():
                 mine, theirs = canonical(read(one.record)), canonical(read(other.record))
                 if mine != theirs:
@@ -207,9 +247,16 @@ def _figures(pack: Pack) -> str:
 
 
 _SAME: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
-    "pack_version": lambda record: record["pack_version"],
     "task": lambda record: record["task"],
     "system": lambda record: record["system"],
     "thresholds": lambda record: sorted(record["settings"]["thresholds"]),
     "levels of confidence": lambda record: record["settings"]["levels"],
+    "study settings": lambda record: _study(record),
 }
+
+
+def _study(record: Mapping[str, Any]) -> str:
+    """The hash of the settings that must agree; a pack of version 1 does not say it, but what it is of."""
+    if record.get("study") is not None:
+        return str(record["study"]["sha256"])
+    return study_digest(record["task"], record["system"], record["settings"])

@@ -1,16 +1,25 @@
 """Which figures of a site must stay there: those that rest on fewer than k people, and those from which such a count
-could be worked out. Goes on withholding, the smallest group first, until the audit finds nothing."""
+could be worked out, from this pack or from it and those sent before. Goes on withholding until the audit finds nothing,
+and then tells again what need not have been withheld."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from math import ceil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
-from workup.disclosure.audit import Audit, Floats, Ledger, Piece, Span, Who
-from workup.packs.cells import EVERYONE, SIDES, SIZES, Cells
+from workup.disclosure.atoms import DoesNotFit
+from workup.disclosure.audit import Piece, Who
+from workup.disclosure.exposure import Exposed
+from workup.packs.cells import EVERYONE, SIDES, SIZES, UNSAID, Cells
+from workup.packs.sent import Sent
+from workup.packs.watching import Watch, small, watch
 
-_MOST_TRIED = 12  # pieces tried one by one for the one that helps, before the first is taken
+Cut = tuple[str, Who, int]  # a side of the two-by-two table, a slice, and a cut
+Kind = TypeVar("Kind", Who, Cut)
+
+_MOST_TRIED = 8  # pieces tried one by one for the one that helps, before the first is taken
+_MOST_RESTORED = 60  # pieces tried for whether they could be told after all
 
 
 @dataclass(frozen=True)
@@ -18,15 +27,16 @@ class Kept:
     """What stays at the site: whole slices, and sides of the two-by-two table of a slice at a threshold's cut."""
 
     slices: frozenset[Who] = frozenset()
-    cuts: frozenset[tuple[str, Who, int]] = frozenset()
+    cuts: frozenset[Cut] = frozenset()
 
     def tells(self, who: Who, sides: Iterable[str], cut: int) -> bool:
         """May a figure of this slice that shows these sides at this cut be told?"""
         return who not in self.slices and not any((side, who, cut) in self.cuts for side in sides)
 
 
-def withhold(cells: Cells, *, k: int) -> Kept:
-    """Everything that must stay at the site so that no count under k is told or can be worked out.
+def withhold(cells: Cells, *, k: int, earlier: Sequence[Sent] = (), study: str = "") -> Kept:
+    """Everything that must stay at the site so that no count under k is told or can be worked out, also by someone who
+    has the packs sent `earlier`. Those of the same `study` settings have the same thresholds and the same system.
 
     >>> sizes = {"": (40, 60), "F": (20, 30), "M": (17, 26), "X": (3, 4)}  # events and non-events
     >>> named = {("sex", level) if level else (): both for level, both in sizes.items()}
@@ -41,191 +51,174 @@ def withhold(cells: Cells, *, k: int) -> Kept:
     [('sex', 'M'), ('sex', 'X')]
     """
     if k <= 1:
-        return Kept()
-    small = primary_slices(cells, k=k)
-    if EVERYONE in small:
+        return Kept(slices=frozenset(who for who in cells.sizes["rows"] if UNSAID in who))
+    if cells.blocks is None:
+        return _one_grouping(cells, k=k, earlier=earlier, study=study)
+    few = primary_slices(cells, k=k, earlier=earlier)
+    try:
+        return _withheld(cells, few, k=k, earlier=earlier, study=study)
+    except DoesNotFit:
+        return _one_grouping(cells, k=k, earlier=earlier, study=study)
+
+
+def _one_grouping(cells: Cells, *, k: int, earlier: Sequence[Sent], study: str) -> Kept:
+    """What a record may tell that does not say how its groupings overlap: the first of them, and everyone."""
+    first = min((name for name in cells.columns), default="")
+    others = {who for who in cells.sizes["rows"] if who and who[0] != first}
+    return _withheld(
+        replace(cells, blocks=(), crossed={}, sums=tuple(one for one in cells.sums if one[1][0][0] == first)),
+        primary_slices(cells, k=k, earlier=earlier) | others,
+        k=k,
+        earlier=earlier,
+        study=study,
+    )
+
+
+def _withheld(cells: Cells, few: set[Who], *, k: int, earlier: Sequence[Sent], study: str) -> Kept:
+    if EVERYONE in few:
         return Kept(slices=frozenset(cells.sizes["rows"]))
-    slices = complementary_slices(cells, small, k=k)
-    cuts = complementary_cuts(cells, slices, primary_cuts(cells, slices, k=k), k=k)
+    slices = complementary_slices(cells, few, k=k, earlier=earlier)
+    if EVERYONE in slices:
+        return Kept(slices=frozenset(cells.sizes["rows"]))
+    alike = [one for one in earlier if one.study == study]
+    cuts = complementary_cuts(cells, slices, primary_cuts(cells, slices, k=k, earlier=alike), k=k, earlier=alike)
     return Kept(frozenset(slices), frozenset(cuts))
 
 
-def primary_slices(cells: Cells, *, k: int) -> set[Who]:
-    """Slices with fewer than k patients, rows, events or non-events; none at all is fewer than k too."""
-    found = set(cells.few)
+def primary_slices(cells: Cells, *, k: int, earlier: Sequence[Sent] = ()) -> set[Who]:
+    """Slices with fewer than k patients, rows, events or non-events; none at all is fewer than k too. So are those told
+    before of which such a count has changed by fewer than k since."""
+    found = {*cells.few, *(who for who in cells.sizes["rows"] if UNSAID in who)}
     for measure in SIZES:
-        per_row = (lambda who: 1.0) if measure == "patients" else cells.per_row
-        found |= {who for who, n in cells.sizes[measure].items() if _small(n, per_row(who), k)}
+        for who, n in cells.sizes[measure].items():
+            if small(cells, measure, (who,), n, k):
+                found.add(who)
+            found |= {who for one in earlier if 0 < abs(one.told_change(measure, who, 0, (n,))) < k}
     return found
 
 
-def _small(n: int, per_row: float, k: int) -> bool:
-    """Where patients repeat, fewer of them stand behind n rows; on average so many."""
-    return n * per_row < k
-
-
-@dataclass
-class _Search:
-    """Looks for small counts of one measure that can be worked out. What was found safe stays so as less is told."""
-
-    cells: Cells
-    measure: str
-    ledger: Ledger
-    k: int
-    safe: set[Span] = field(default_factory=set)
-    tables: list[Floats] = field(default_factory=list)
-
-    def enough(self, span: Span) -> int | None:
-        """How far the range of a count must reach: k whole numbers; None where the count is not small."""
-        per_row = 1.0 if self.measure == "patients" else min(self.cells.per_row(who) for who in span.slices)
-        return ceil((self.k - 1) / per_row) if _small(self.ledger.value(span), per_row, self.k) else None
-
-    def exposed(self, told: Iterable[Piece], spans: Iterable[Span]) -> tuple[Span, Audit] | None:
-        """The first small count that what is told narrows too far."""
-        audit = Audit(self.ledger, told, tables=self.tables)
-        for span in spans:
-            if span in self.safe:
-                continue
-            enough = self.enough(span)
-            if enough is not None and audit.width(span, enough=enough) < enough:
-                return span, audit
-            self.safe.add(span)
-        return None
-
-
-def complementary_slices(cells: Cells, small: Iterable[Who], *, k: int) -> set[Who]:
+def complementary_slices(cells: Cells, few: Iterable[Who], *, k: int, earlier: Sequence[Sent] = ()) -> set[Who]:
     """The small slices and those that must stay with them, because all but one part of a whole gives that part away."""
-    kept = set(small)
-    for family in cells.families():
-        made = [_Search(cells, measure, cells.ledger(measure, family, by_cut=False), k) for measure in SIZES]
-        searches = [one for one in made if one.ledger.counts]
-        while (choice := _next_slice(cells, searches, kept)) is not None:
-            kept.add(choice)
-    return kept
+    measures = [measure for measure in SIZES if EVERYONE in cells.sizes[measure]]
+    if not cells.repeated:
+        measures.remove("patients")  # they are the rows
+    last = earlier[-1].slices if earlier else frozenset[Who]()
+    closing = _Closing[Who](
+        watches={measure: watch(cells, measure, k=k, earlier=earlier, by_cut=False) for measure in measures},
+        told=lambda measure, kept: {(who, 0): who for who in cells.sizes[measure] if who not in kept},
+        order=lambda who: (who not in last, cells.sizes["rows"][who], who),
+        everyone=lambda who: who == EVERYONE,
+    )
+    return closing.closed(set(few))
 
 
-def _next_slice(cells: Cells, searches: list[_Search], kept: set[Who]) -> Who | None:
-    """The next slice to withhold; None when no small count of a withheld slice can be worked out."""
-    for search in searches:
-        ledger = search.ledger
-        found = search.exposed([(who, 0) for who in ledger.counts if who not in kept], _hidden_spans(ledger, kept))
-        if found is None:
-            continue
-        around = _around(ledger, found[0].slices, kept)
-        choices = sorted(around - {EVERYONE}, key=lambda who: (cells.sizes["rows"][who], who))
-        if choices:
-            return choices[0]
-    return None
-
-
-def _hidden_spans(ledger: Ledger, kept: set[Who]) -> Iterator[Span]:
-    """Each withheld slice, and each set of them that a sum gives away together."""
-    yield from (Span((who,), 0, ledger.bins) for who in sorted(ledger.counts) if who in kept)
-    for _, parts in ledger.sums:
-        hidden = tuple(sorted(who for who in parts if who in kept))
-        if 1 < len(hidden) < len(parts):
-            yield Span(hidden, 0, ledger.bins)
-
-
-def _around(ledger: Ledger, start: Iterable[Who], kept: set[Who]) -> set[Who]:
-    """Slices that are told and stand in a sum with these, or with withheld ones that are tied to these by sums."""
-    reached, found = set(start), set[Who]()
-    frontier = set(reached)
-    while frontier:
-        members = {who for whole, parts in ledger.sums if frontier & {whole, *parts} for who in (whole, *parts)}
-        found |= members - kept
-        frontier = (members & kept) - reached
-        reached |= frontier
-    return found
-
-
-def primary_cuts(cells: Cells, slices: set[Who], *, k: int) -> set[tuple[str, Who, int]]:
-    """Sides of told slices at a threshold with fewer than k flagged, or fewer than k not flagged."""
-    found: set[tuple[str, Who, int]] = set()
+def primary_cuts(cells: Cells, slices: set[Who], *, k: int, earlier: Sequence[Sent] = ()) -> set[Cut]:
+    """Sides of told slices at a threshold with fewer than k flagged, or fewer than k not flagged, or of which such a
+    count was told before and has changed by fewer than k since."""
+    found: set[Cut] = set()
     for side in SIDES:
         for who, bins in cells.cuts[side].items():
             for cut in range(1, len(bins)):
                 few = min(sum(bins[cut:]), sum(bins[:cut]))
                 doubtful = cells.weighted or (who, cut) in cells.few_flagged
-                if who not in slices and (doubtful or _small(few, cells.per_row(who), k)):
+                changed = any(
+                    0 < abs(change) < k
+                    for one in earlier
+                    for change in (
+                        one.told_change(side, who, cut, bins),
+                        one.told_change(side, who, 0, bins) - one.told_change(side, who, cut, bins),
+                    )
+                )
+                if who not in slices and (doubtful or changed or small(cells, side, (who,), few, k)):
                     found.add((side, who, cut))
     return found
 
 
 def complementary_cuts(
-    cells: Cells, slices: set[Who], small: Iterable[tuple[str, Who, int]], *, k: int
-) -> set[tuple[str, Who, int]]:
+    cells: Cells, slices: set[Who], few: Iterable[Cut], *, k: int, earlier: Sequence[Sent] = ()
+) -> set[Cut]:
     """The small ones and those that must stay with them: other groups at the same threshold, or the same group at a
     neighbouring one, since the flagged at 0.1 less the flagged at 0.2 is a count of people too."""
-    kept = set(small)
-    if cells.weighted:
+    kept = set(few)
+    if cells.weighted or not cells.thresholds:
         return kept
+    last = earlier[-1].kept_cuts if earlier else frozenset[Cut]()
+
+    def told(side: str, hidden: set[Cut]) -> dict[Piece, Cut | None]:
+        """Whether a slice is told at all was decided before, so its whole count is not there to be withheld."""
+        cuts = range(len(cells.thresholds) + 1)
+        every = [(who, cut) for who in cells.cuts[side] if who not in slices for cut in cuts]
+        return {(who, cut): (side, who, cut) if cut else None for who, cut in every if (side, who, cut) not in hidden}
+
+    def order(one: Cut) -> tuple[Any, ...]:
+        """Small groups first, and of two thresholds the one that the study named later."""
+        return one not in last, cells.sizes["rows"][one[1]], one[1], -cells.named.index(cells.thresholds[one[2] - 1])
+
     for side in SIDES:
-        for family in ((EVERYONE,), *cells.families()):
-            ledger = cells.ledger(side, family, by_cut=True)
-            if ledger.counts:
-                _close_cuts(_Search(cells, side, ledger, k), slices, kept)
+        if EVERYONE in cells.cuts[side]:
+            closing = _Closing[Cut](
+                watches={side: watch(cells, side, k=k, earlier=earlier, by_cut=True)},
+                told=told,
+                order=order,
+                everyone=lambda one: one[1] == EVERYONE,
+            )
+            kept |= closing.closed({one for one in kept if one[0] == side})
     return kept
 
 
-def _close_cuts(search: _Search, slices: set[Who], kept: set[tuple[str, Who, int]]) -> None:
-    """Withhold one piece after another until nothing small can be worked out."""
-    ledger, side = search.ledger, search.measure
-    told = {
-        (who, cut)
-        for who in ledger.counts
-        for cut in range(ledger.bins)
-        if who not in slices and (cut == 0 or (side, who, cut) not in kept)
-    }
-    while (found := search.exposed(told, _cut_spans(ledger, told))) is not None:
-        choice = _next_cut(search, *found, told)
-        if choice is None:
-            return
-        told.remove(choice)
-        kept.add((side, *choice))
+@dataclass
+class _Closing(Generic[Kind]):
+    """Withholds one thing after another until nothing small can be worked out.
 
+    `told` says what is published of a measure with some things kept, and which thing each piece belongs to (None where
+    it is not there to be withheld); `order` which of two is withheld first; `everyone` is the last resort.
+    """
 
-def _next_cut(search: _Search, span: Span, audit: Audit, told: set[Piece]) -> Piece | None:
-    """The piece to withhold: the first that by itself makes the count less known, else the first there is."""
-    choices = _cut_choices(search.cells, search.ledger, span, told)
-    if audit.exact(span):
-        freeing = audit.freeing(span)
-        return next((choice for choice in choices if choice in freeing), choices[0] if choices else None)
-    low, high = audit.range(span)
-    for choice in choices[:_MOST_TRIED]:
-        if Audit(search.ledger, told - {choice}).width(span, enough=high - low + 1) > high - low:
-            return choice
-    return choices[0] if choices else None
+    watches: Mapping[str, Watch]
+    told: Callable[[str, set[Kind]], Mapping[Piece, Kind | None]]
+    order: Callable[[Kind], Any]
+    everyone: Callable[[Kind], bool]
 
+    def closed(self, first: set[Kind]) -> set[Kind]:
+        """The things given and all that must stay with them, and no more of these than it takes."""
+        kept = set(first)
+        while (choice := self._next(kept)) is not None:
+            kept.add(choice)
+        for one in sorted(kept - first, key=self.order, reverse=True)[:_MOST_RESTORED]:
+            if all(self._exposed(measure, kept - {one}) is None for measure in self.watches):
+                kept.remove(one)
+        return kept
 
-def _cut_spans(ledger: Ledger, told: set[Piece]) -> Iterator[Span]:
-    """Every count between two cuts: of each slice, and of the parts of a sum that are not told, taken together."""
-    ends = [(start, stop) for start in range(ledger.bins) for stop in range(start + 1, ledger.bins + 1)]
-    for start, stop in ends:
-        yield from (Span((who,), start, stop) for who in sorted(ledger.counts))
-        for _, parts in ledger.sums:
-            hidden = tuple(sorted(who for who in parts if not _both_told(who, start, stop, ledger.bins, told)))
-            if 1 < len(hidden) < len(parts):
-                yield Span(hidden, start, stop)
+    def _exposed(self, measure: str, kept: set[Kind]) -> Exposed | None:
+        return self.watches[measure].search.exposed(self._pieces(measure, kept))
 
+    def _pieces(self, measure: str, kept: set[Kind]) -> list[Piece]:
+        return [*self.told(measure, kept), *self.watches[measure].before]
 
-def _both_told(who: Who, start: int, stop: int, bins: int, told: set[Piece]) -> bool:
-    return (who, start) in told and (stop == bins or (who, stop) in told)
+    def _next(self, kept: set[Kind]) -> Kind | None:
+        for measure, one in self.watches.items():
+            while (found := self._exposed(measure, kept)) is not None:
+                choice = self._choice(measure, found, kept)
+                if choice is not None:
+                    return choice
+                one.search.settle(found.number)  # earlier packs alone give it away: it is too late
+        return None
 
-
-def _cut_choices(cells: Cells, ledger: Ledger, span: Span, told: set[Piece]) -> list[Piece]:
-    """Told pieces at the cuts of a span, or failing that at any: small groups first, everyone last, and of two
-    thresholds the one that the study named later."""
-
-    def rank(piece: Piece) -> tuple[bool, int, Who, int]:
-        who, cut = piece
-        return who == EVERYONE, cells.sizes["rows"][who], who, -cells.named.index(cells.thresholds[cut - 1])
-
-    ties = {who for whole, parts in ledger.sums if {whole, *parts} & set(span.slices) for who in (whole, *parts)}
-    near = {(who, cut) for who, cut in told if cut in (span.start, span.stop) and who in ties | set(span.slices)}
-    at_cuts = {(who, cut) for who, cut in told if cut in (span.start, span.stop)}
-    for some in (near, at_cuts, told):
-        choices = sorted((piece for piece in some if piece[1] > 0), key=rank)
-        if choices:
-            return choices
-    return []
+    def _choice(self, measure: str, found: Exposed, kept: set[Kind]) -> Kind | None:
+        """The first of the things that the range rests on which alone makes it wide enough, else the one that widens it
+        most."""
+        search = self.watches[measure].search
+        told = self.told(measure, kept)
+        proof = found.audit.proof(search.watched[found.number].span)
+        owned = [told.get(piece) for piece in proof]
+        things = sorted({one for one in owned if one is not None}, key=self.order)
+        choices = [one for one in things if not self.everyone(one)] or things
+        best: Kind | None = None
+        reached = -1
+        for one in choices[:_MOST_TRIED]:
+            reach = search.reach(found.number, self._pieces(measure, kept | {one}))
+            if reach >= search.watched[found.number].enough:
+                return one
+            if reach > reached:
+                best, reached = one, reach
+        return best

@@ -57,6 +57,8 @@ class Teller:
         return not who or who[0] not in self._cells.unlisted
 
     def _tells(self, who: Who, metric: str, at: Mapping[str, Any]) -> bool:
+        if who not in self._cells.sizes["rows"]:
+            return False  # the record itself does not count them
         cut = self._cells.thresholds.index(at["threshold"]) + 1 if "threshold" in at else 0
         return self.kept.tells(who, sides_of(metric, at), cut)
 
@@ -67,7 +69,7 @@ class Teller:
     def _estimate(self, e: Estimate) -> dict[str, Any]:
         who, at = who_and_at(e.slice, self._columns)
         named = {"metric": e.metric, "slice": dict(e.slice), "level": e.level}
-        if self._tells(who, e.metric, at):
+        if e.status != "withheld" and self._tells(who, e.metric, at):
             told = {name: figure for name, figure in e.as_dict().items() if name not in _COUNTS}
             return {**told, **named, "reason": _WORDS.get(e.status)}
         self._keep(e.metric, e.slice, "estimate")
@@ -81,12 +83,15 @@ class Teller:
             others.append((who[0], str(row["against"])))
         found = []
         told = bool(others) and all(self._tells(one, row["metric"], at) for one in (who, *others))
+        told = told and row.get("status") != "withheld"
         if told:
             figures = {key: row[key] for key in ("value", "low", "high", "se", "p", "method")}
             status = "ok" if row["value"] is not None else "insufficient"
             named = {key: row[key] for key in ("metric", "slice", "against", "kind", "level")}
             found.append({**named, **figures, "status": status, "reason": _WORDS.get(status)})
-        hidden = [(who[0], level) for level in self._cells.columns[who[0]] if (who[0], level) in self.kept.slices]
+        hidden = [
+            (who[0], level) for level in self._cells.columns.get(who[0], ()) if (who[0], level) in self.kept.slices
+        ]
         unnamed = self._comparator in _BY_SIZE and any(one in self.kept.slices for one in others)
         against = _UNNAMED if unnamed else str(row["against"])
         for one in dict.fromkeys([*hidden, *([] if told else [who])]):
