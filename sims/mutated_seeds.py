@@ -196,7 +196,7 @@ def _spans_study(**changes: Any) -> dict[str, Any]:
         "modes": ["strict", "iou:0.5", "full_mask"],
         "levels": ["leaf", "phi"],
         "ignore": ["AGE"],
-        "equivalent": ["ORG=LOC"],
+        "equivalent": ["ORG=GEO"],
         "systems": [{"name": "found", "use": "recorded", "with": {"path": "found.jsonl"}, "tags": {"kind": "rules"}}],
         "lenses": {"internal": {}, "subgroups": {"by": ["sex"]}},
         "primary": {"mode": "full_mask", "level": "phi"},
@@ -309,7 +309,7 @@ def _systems() -> dict[str, tuple[str, dict[str, Any]]]:
         "spacy": ("spans", {"model": "en_core_web_sm", "labels": ["PERSON"], "exclude": ["parser"]}),
         "scrubadub": ("spans", {"locale": "en_US", "detectors": ["email"]}),
         "huggingface": ("spans", {"model": "folder", "aggregation": "first", "threshold": 0.1, "device": "cpu"}),
-        "google_dlp": ("spans", {"project": "p", "location": "global", "token": "env:T", "types": ["DATE"]}),
+        "google_dlp": ("spans", {"project": "p", "location": "global", "token": "env:T", "info_types": ["DATE"]}),
         "openai_chat": ("conversation", {"base_url": "http://127.0.0.1:9/v1", "model": "m", "max_tokens": 5, **web}),
         "scripted": ("conversation", {"behaviour": "forgetful", "cases": "cases.jsonl", "recall": 0.9, "noise": True}),
     }

@@ -130,7 +130,7 @@ class SpansTask:
         part = study.corpus
         options: dict[str, Any] = {
             "annotators": part.annotators,
-            "mapping": LabelMapping.load(study.labels or "workup"),
+            "mapping": LabelMapping.load(_beside(study, study.labels) or "workup"),
         }
         if table is not None:
             record = plugins.find("formats", "spans-jsonl").read_record
