@@ -28,7 +28,6 @@ _RAISED, _NOT_MADE = 97, 98  # exit codes that Workup does not have
 _FAULT = 70
 MODULES = "modules"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_LONGEST = 20_000  # characters of a refusal: a message, and not a file
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 _READ_BY_OTHERS = ("report.json", "report.txt", "report.md", "timings.json", "details.jsonl", "run.log", "split.json")
 
@@ -48,9 +47,7 @@ class Ended:
         return self.outcome not in ("accepted", "verdict", "refused")
 
 
-def call(
-    folder: Path, words: Sequence[str], *, prepare: Callable[[], None], judges: bool, prints_text: bool
-) -> Ended:
+def call(folder: Path, words: Sequence[str], *, prepare: Callable[[], None], judges: bool, prints_text: bool) -> Ended:
     """`workup` with these words in that folder, after `prepare`, both in a process of their own.
 
     Beside the folder it leaves what was said, and the names of the modules that were needed.
@@ -153,9 +150,8 @@ def _judged(
         return "exit code", f"{code}: {last}"
     if leaks := [name for name, text in _outputs(folder, shown, told) if SECRET in text]:
         return "secret", f"in {leaks[0]}: {_around(shown + told)}"
-    if code == 2:
-        if not told.strip() or len(told) > _LONGEST:
-            return "message", f"{len(told):,} characters: {told[:200]!r}"
+    if code == 2 and not told.strip():
+        return "silent", "refused without a word"
     if found := _STEERING.search(told + (shown if prints_text else "")):
         return "steers", f"{unicodedata.name(found[0], repr(found[0]))}: {_around(told + shown, found[0])}"
     if code == 2:

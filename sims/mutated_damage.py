@@ -5,6 +5,7 @@ What is done depends on the random generator alone. Knows forms of files, and no
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
@@ -20,14 +21,39 @@ from typing import Any
 import yaml
 
 SECRET = "ZZSECRET"  # stands in notes, cells and ids of patients, and must stand in no output
-_LOOK_ALIKES = {"a": "а", "e": "е", "o": "о", "p": "р", "c": "с", "i": "і", "s": "ѕ", "x": "х"}  # noqa: RUF001
+_LOOK_ALIKES = {"a": "а", "e": "е", "o": "о", "p": "р", "c": "с", "i": "і", "s": "ѕ", "x": "х"}
 _ODD_CHARACTERS = (
     *("\0", "\x1b[31m", "\x07", "\x08", "\x7f", "\x85", "\u2028", "\u202e", "\u2066", "\u200b", "\ufeff", "\ufffe"),
     *("\ufffd", "\U0001f468\u200d\U0001f469", "e\u0301", "\U000e0001", "\r", "\n", "\t", '"', "'", "\\", "<", "&", "%"),
 )
-_ODD_BYTES = (b"\xff", b"\xc3\x28", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80", b"\x80", b"\xfe\xff", b"\0\0\0\0")
+_ODD_BYTES = (
+    b"\xff",
+    b"\xc3\x28",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xc0\x80",
+    b"\x80",
+    b"\xfe\xff",
+    b"\0\0\0\0",
+)
 _ODD_TEXTS = (
-    *("", " ", "\0", "\u202eabc", "a\nb", "x" * 100_000, "1", "1,5", "NaN", "-inf", "yes", "null", "٣", "0x10", "1e400"),  # noqa: RUF001
+    *(
+        "",
+        " ",
+        "\0",
+        "\u202eabc",
+        "a\nb",
+        "x" * 100_000,
+        "1",
+        "1,5",
+        "NaN",
+        "-inf",
+        "yes",
+        "null",
+        "٣",
+        "0x10",
+        "1e400",
+    ),
     *("2024-13-45", "9999-12-31", "0000-00-00", "10000-01-01", "../../x", "/", "/dev/zero", ".", "a:b", "os:getcwd"),
     *("<script>alert(1)</script>", "{{ 7*7 }}", "%s%n", "=1+1", "*", "a" * 300, "(" * 500, "e\u0301" * 50, "\udc80"),
 )
@@ -42,7 +68,16 @@ _RAW_JSON = (
 )
 _RAW_YAML = (
     *("!!python/object/apply:os.getcwd []", "!!binary aGVsbG8=", "!!binary '='", "!!set {a, b}", "!!omap [a: 1]"),
-    *("!!timestamp x", "!!bool maybe", "!!int x", "!!float ''", "!!null x", "!unknown {a: 1}", "!!str [a]", "!!map [a]"),
+    *(
+        "!!timestamp x",
+        "!!bool maybe",
+        "!!int x",
+        "!!float ''",
+        "!!null x",
+        "!unknown {a: 1}",
+        "!!str [a]",
+        "!!map [a]",
+    ),
     *("2024-13-45", "2024-02-30 25:61:61", "2024-01-01", "12:30:45", "0o17", "1_000", ".nan", "-.inf", "1e400"),
     *("&a [*a]", "*nowhere", "{? [a] : b}", "{? {a: 1} : b}", "{1: a, '1': b}", "{null: a}", "{true: a}", "{.nan: a}"),
     *("[" * 60 + "]" * 60, "[" * 700 + "]" * 700, "[" * 20_000 + "]" * 20_000, "'\\0'", '"\\uD800"', '"\\x00"', "~"),
@@ -101,7 +136,7 @@ def without_part(content: bytes, rng: Random) -> bytes:
 def with_part_twice(content: bytes, rng: Random) -> bytes:
     """A part stands there again."""
     at, size = _slice(content, rng)
-    return content[: at + size] * 1 + content[at : at + size] * rng.choice((1, 1, 2, 50)) + content[at + size :]
+    return content[: at + size] + content[at : at + size] * rng.choice((1, 1, 2, 50)) + content[at + size :]
 
 
 def with_odd_bytes(content: bytes, rng: Random) -> bytes:
@@ -177,7 +212,7 @@ def with_other_number(text: str, rng: Random) -> str:
     end = at
     while end < len(text) and text[end].isdigit():
         end += 1
-    other = rng.choice((*("-1", "0", "1e9", "NaN", "", "9" * 30, "9" * 5000, "0.5", "1,5", "٣", "+1", "x", " 7"),))  # noqa: RUF001
+    other = rng.choice((*("-1", "0", "1e9", "NaN", "", "9" * 30, "9" * 5000, "0.5", "1,5", "٣", "+1", "x", " 7"),))
     return text[:at] + other + text[end:]
 
 
@@ -194,7 +229,9 @@ def encoded(content: bytes, rng: Random) -> bytes:
 # ---- trees -----------------------------------------------------------------------------------------------------------
 
 
-def with_a_wrong_field(held: Held, rng: Random, *, raw: Sequence[str], secret: bool, within: Sequence[str] = ()) -> None:
+def with_a_wrong_field(
+    held: Held, rng: Random, *, raw: Sequence[str], secret: bool, within: Sequence[str] = ()
+) -> None:
     """One value or field of a tree made wrong; `within` keeps it below one of those fields."""
     path = _path(held.tree, rng, within)
     if not path:
@@ -371,7 +408,9 @@ def yaml_damage(content: bytes, rng: Random, *, within: Sequence[str] = ()) -> b
     text = held.written(text, quotes="'")
     way = rng.randrange(40)
     if way == 0:
-        text = "\n".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}' if n else 'x'] * 10)}]" for n in range(9)) + "\n" + text
+        text = (
+            "\n".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}' if n else 'x'] * 10)}]" for n in range(9)) + "\n" + text
+        )
     elif way == 1:
         text = text + "---\n" + text
     elif way == 2:
@@ -512,7 +551,7 @@ def text_damage(content: bytes, rng: Random, *, form: str, secret: bool) -> byte
 def xml_damage(content: bytes, rng: Random) -> bytes:
     """Entities, document types, tags and attributes that are wrong or dangerous."""
     text = content.decode()
-    laughs = "".join(f'<!ENTITY a{n} "{"&a%d;" % (n - 1) * 10 if n else "ha"}">' for n in range(9))
+    laughs = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10 if n else "ha"}">' for n in range(9))
     body = text.split("?>", 1)[-1]
     first = body.lstrip()[1:].split(">")[0].split()[0] if "<" in body else "a"
     at = text.find("<", rng.randrange(len(text) or 1))
@@ -541,9 +580,23 @@ def _form(name: str) -> str:
 
 
 FORMS: Mapping[str, str] = {
-    **{".yaml": "yaml", ".yml": "yaml", ".json": "json", ".jsonl": "json", ".csv": "csv", ".tsv": "tsv"},
-    **{".xml": "xml", ".ann": "text", ".txt": "text", ".conll": "text", ".zip": "zip", ".xlsx": "zip", ".gz": "gz"},
-    **{".spacy": "zlib", "": "text", ".key": "text", ".log": "text"},
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".json": "json",
+    ".jsonl": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".xml": "xml",
+    ".ann": "text",
+    ".txt": "text",
+    ".conll": "text",
+    ".zip": "zip",
+    ".xlsx": "zip",
+    ".gz": "gz",
+    ".spacy": "zlib",
+    "": "text",
+    ".key": "text",
+    ".log": "text",
 }
 
 
@@ -554,6 +607,12 @@ class Way:
     seal: Callable[[dict[str, Any]], dict[str, Any]] | None = None  # makes a checksum fit
     secret: tuple[str, ...] | bool = False  # columns, or whether fields, whose content must never be shown
     within: tuple[str, ...] = ()  # fields below which a YAML file is made wrong; anywhere if none
+
+
+_NOT_OF_ITS_FORM = (
+    *(ValueError, IndexError, KeyError, AttributeError, TypeError, OSError, EOFError, RecursionError),
+    *(zipfile.BadZipFile, zlib.error, yaml.YAMLError, csv.Error),
+)
 
 
 def damage(path: Path, rng: Random, way: Way, *, others: Sequence[Path]) -> None:
@@ -569,7 +628,12 @@ def damage(path: Path, rng: Random, way: Way, *, others: Sequence[Path]) -> None
         if rng.random() < 0.5:
             path.mkdir()
         return
-    path.write_bytes(_damaged(content, rng, form, way, name=path.name) if chance < 0.75 else _plainly(content, rng, form))
+    wrong = None
+    if chance < 0.75:
+        # What was made wrong once, or is not of the form its name says, may have no fields to make wrong.
+        with contextlib.suppress(*_NOT_OF_ITS_FORM):
+            wrong = _damaged(content, rng, form, way, name=path.name)
+    path.write_bytes(_plainly(content, rng, form) if wrong is None else wrong)
 
 
 def _plainly(content: bytes, rng: Random, form: str) -> bytes:

@@ -63,7 +63,7 @@ TESTED = [
 MADE_BY = ["mutated_inputs.py", "mutated_seeds.py", "mutated_damage.py", "mutated_calls.py"]
 CHUNK = 25  # inputs per task of the pool; the size decides nothing
 ANSWERED = ("accepted", "verdict", "refused")
-ESCAPES = ("traceback", "fault", "killed", "exit code", "secret", "steers", "message", "hung", "over memory", "not made")
+ESCAPES = ("traceback", "fault", "killed", "exit code", "secret", "steers", "silent", "hung", "over memory", "not made")
 Progress = Callable[[str], None]
 
 
@@ -95,9 +95,7 @@ def put_in(scenario: Scenario, place: Path, rng: Random | None) -> Ended:
         if rng is not None:
             made_wrong(scenario, rng, folder)
 
-    return call(
-        folder, scenario.words, prepare=prepare, judges=scenario.judges, prints_text=scenario.prints_text
-    )
+    return call(folder, scenario.words, prepare=prepare, judges=scenario.judges, prints_text=scenario.prints_text)
 
 
 # ---- all of them -----------------------------------------------------------------------------------------------------
@@ -174,7 +172,7 @@ def run(
     each = size.repetitions // len(KINDS)
     tallies: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     escapes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
-    with tempfile.TemporaryDirectory() as folder, _one_thread():
+    with tempfile.TemporaryDirectory() as folder, _apart(Path(folder)):
         with _pool(workers) as makers:  # apart from those that are forked, since making files starts threads
             held = dict(zip(kinds, makers.map(seeded, kinds, [Path(folder)] * len(kinds)), strict=True))
         tasks = [
@@ -198,10 +196,10 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 
 
 @contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Workers start with one thread each: one that is at work when its process is forked would be missing there."""
+def _apart(folder: Path) -> Iterator[None]:
+    """Workers start with one thread each, since one at work would be missing after a fork, and touch no one's home."""
     kept = dict(os.environ)
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1") | {"XDG_STATE_HOME": str(folder / "state")})
     try:
         yield
     finally:
@@ -236,10 +234,11 @@ def summarise(results: Sequence[Result]) -> list[Result]:
 
 def replay(kind: str, number: int, place: Path) -> int:
     """Make one input again at a place, put it in, and show what was done and said."""
-    held = seeded(kind, place / "whole")
-    scenario, rng = chosen(kind, number, held)
-    (place / "input").mkdir()
-    ended = put_in(scenario, place / "input", rng)
+    with _apart(place):
+        held = seeded(kind, place / "whole")
+        scenario, rng = chosen(kind, number, held)
+        (place / "input").mkdir()
+        ended = put_in(scenario, place / "input", rng)
     print(f"{kind} {number}: {scenario.name}")
     print(f"files    {place / 'input' / 'work'} (whole ones in {scenario.folder})")
     print(f"command  workup {' '.join(scenario.words)}")

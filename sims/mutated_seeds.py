@@ -9,6 +9,8 @@ import gzip
 import io
 import json
 import pickle
+import shutil
+import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Mapping
@@ -33,6 +35,9 @@ _FEATURES = ("age", "lab")
 _SHOWN_TO_NO_ONE = ("patient", "died", "p", "visit", "note", "age", "lab")
 
 
+ANY = Way()
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A folder of whole files, which of them are made wrong, and the command that reads them."""
@@ -41,7 +46,7 @@ class Scenario:
     folder: Path
     files: tuple[str, ...]
     words: tuple[str, ...]
-    way: Way = Way()
+    way: Way = ANY
     judges: bool = False  # whether exit code 1 or 3 is an answer of this command
     prints_text: bool = True  # whether what it prints is for a terminal, which no character may steer
     warm: bool = True  # whether it may run in the process that is forked, since it starts no thread
@@ -176,8 +181,13 @@ def _lenses() -> dict[str, dict[str, Any]]:
     return {
         "internal": {},
         "subgroups": {
-            **{"by": ["sex"], "comparator": "rest", "margin": {"auroc": 0.05}, "adjust": "holm", "alpha": 0.05},
-            **{"intersections": [["sex", "band"]], "family": {"thresholds": [0.3]}},
+            "by": ["sex"],
+            "comparator": "rest",
+            "margin": {"auroc": 0.05},
+            "adjust": "holm",
+            "alpha": 0.05,
+            "intersections": [["sex", "band"]],
+            "family": {"thresholds": [0.3]},
         },
         "power": {"power": 0.8, "alpha": 0.05, "by": ["sex"], "testing": "all-pairs", "metrics": ["auroc"]},
         "drift": {"window": "month", "label_delay": 0, "minimum": {"rows": 5, "events": 1, "others": 1}, "quiet": 3},
@@ -222,8 +232,15 @@ def _conversation_study(**changes: Any) -> dict[str, Any]:
         "corpus": {"path": "cases.jsonl"},
         "systems": [{"name": "said", "use": "recorded", "with": {"path": "said.jsonl"}}],
         "conversation": {
-            **{"arms": ["live", "oracle"], "probe": "summary", "memory": "full", "replicates": 1, "horizon": 3},
-            **{"target_plans": "plans.json", "ratings": "ratings.csv", "matcher": "context", "bar": 0.7},
+            "arms": ["live", "oracle"],
+            "probe": "summary",
+            "memory": "full",
+            "replicates": 1,
+            "horizon": 3,
+            "target_plans": "plans.json",
+            "ratings": "ratings.csv",
+            "matcher": "context",
+            "bar": 0.7,
         },
         "lenses": {"internal": {}},
         "bootstrap": {"replicates": 200},
@@ -274,7 +291,9 @@ def study(root: Path) -> list[Scenario]:
             "study.yaml": risk_study(
                 corpus={
                     "generate": {
-                        **{"kind": "cohort", "count": 60, "seed": 1},
+                        "kind": "cohort",
+                        "count": 60,
+                        "seed": 1,
                         "plan": {"prevalence": 0.3, "sites": 2, "auroc": 0.8, "groups": {"sex": {"F": 0.5, "M": 0.5}}},
                     }
                 },
@@ -337,9 +356,7 @@ def settings(root: Path) -> list[Scenario]:
         folder = _write(root / f"system-{use}", {"study.yaml": content, **files[task]})
         found.append(Scenario(f"system {use}", folder, ("study.yaml",), _DRY, Way(within=("systems",))))
         if use in ("native", "scripted", "recorded"):
-            found.append(
-                Scenario(f"asked {use}", folder, ("study.yaml",), _RUN, Way(within=("systems",)), judges=True)
-            )
+            found.append(Scenario(f"asked {use}", folder, ("study.yaml",), _RUN, Way(within=("systems",)), judges=True))
     return found
 
 
@@ -470,7 +487,7 @@ _TALK = (
 def conversations(root: Path) -> list[Scenario]:
     """Cases, transcripts, plans and ratings; and recorded dialogues."""
     entities = {"patient_summary": SECRET, "critical_entities": [*DRUGS], "turns": cases()[0]["turns"]}
-    rows = f'encounter_id,dialogue,note\nD1,"{_TALK}","Takes metformin. {SECRET}"\nD2,"{_TALK}","Allergic to penicillin."\n'
+    rows = f'encounter_id,dialogue,note\nD1,"{_TALK}","Takes metformin. {SECRET}"\nD2,"{_TALK}","Allergic."\n'
     folder = _write(
         root / "talk",
         {
@@ -492,7 +509,7 @@ def conversations(root: Path) -> list[Scenario]:
         Scenario("transcripts", folder, ("said.jsonl",), words, secret),
         Scenario("simple cases", folder, ("simple.json",), ("score", "conversation", "simple.json", *said), secret),
         Scenario("plans and ratings", folder, ("plans.json", "ratings.csv"), (*words, *beside), secret),
-        Scenario("published matcher", folder, ("cases.jsonl", "said.jsonl"), (*words, "--matcher", "published"), secret),
+        Scenario("published", folder, ("cases.jsonl", "said.jsonl"), (*words, "--matcher", "published"), secret),
         *(
             Scenario(
                 format, folder, (file,), ("score", "conversation", file, "--format", format, *asked[:2]),
@@ -556,21 +573,13 @@ def records(root: Path) -> list[Scenario]:
 
 def _run_folders(root: Path) -> list[Scenario]:
     """Folders that `run` made: the record, what the system answered, and the marks beside them."""
-    from workup.cli.running import load, run_system
-
-    folder = _write(root / "run", {"study.yaml": _asked_study(), "cohort.csv": _lines(cohort())})
-    (folder / "model.py").write_text(_MODEL)
-    plan = load(folder / "study.yaml")
-    sys.path.insert(0, str(folder))
-    try:
-        for name in ("old", "new"):
-            run_system(plan, folder / "study.yaml", None if not plan.systems else "age", folder / name, fresh=False)
-    finally:
-        sys.path.remove(str(folder))
-        sys.modules.pop("model", None)
-    for clock in [*folder.rglob("run.log"), *folder.rglob("__pycache__")]:
-        if clock.is_file():
-            clock.write_text("2024-01-01T00:00:00Z study deaths\n")
+    folder = _write(root / "run", {"study.yaml": _asked_study(), "cohort.csv": _lines(cohort()), "model.py": _MODEL})
+    for name in ("old", "new"):
+        words = ("run", "study.yaml", "-o", name)
+        subprocess.run([sys.executable, "-m", "workup.cli", *words], cwd=folder, check=True, capture_output=True)
+    shutil.rmtree(folder / "__pycache__", ignore_errors=True)
+    for clock in folder.rglob("run.log"):
+        clock.write_text("2024-01-01T00:00:00Z study deaths\n")
     for timed in folder.rglob("timings.json"):
         kept = json.loads(timed.read_text()) | {"seconds": 1.0, "cpu_seconds": 1.0, "peak_memory_mb": 100.0}
         timed.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
@@ -578,7 +587,7 @@ def _run_folders(root: Path) -> list[Scenario]:
     kept_files = tuple(name for name in inside if not name.endswith((".lock", ".gitignore")))
     way = Way(seal=_seal)
     return [
-        Scenario("verified", folder, kept_files, ("verify", "new"), way, judges=True),
+        Scenario("verified", folder, kept_files, ("verify", "new", "--study", "study.yaml"), way, judges=True),
         Scenario("compared runs", folder, kept_files, ("compare", "old", "new"), way, judges=True),
         Scenario("run again", folder, kept_files, ("run", "study.yaml", "-o", "new"), way, judges=True),
         Scenario("cleaned", folder, kept_files, ("clean", "new"), way),
@@ -612,7 +621,10 @@ def packs(root: Path) -> list[Scenario]:
         plan = {"prevalence": 0.35, "groups": {"sex": {"F": 0.5, "M": 0.5}}}
         asked = Study.of(
             {
-                **{"name": "readmission", "task": "risk", "seed": 5, "thresholds": [0.3]},
+                "name": "readmission",
+                "task": "risk",
+                "seed": 5,
+                "thresholds": [0.3],
                 "columns": {"outcome": "outcome", "risk": "risk", "patient": "patient", "groups": ["sex"]},
                 "lenses": {"internal": {}, "subgroups": {}},
                 "bootstrap": {"replicates": 200},
