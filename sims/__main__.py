@@ -32,6 +32,7 @@ NAMES = (
     "review",
     "span_comparisons",
     "spans_coverage",
+    "mutated_inputs",
 )
 FOLDER = evidence.ROOT / "evidence"
 

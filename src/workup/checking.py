@@ -9,6 +9,7 @@ import importlib
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os.path import isfile  # of any name: Path.is_file() raises where one is too long or must not be looked at
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -176,7 +177,7 @@ def _missing_files(study: Study) -> Iterator[str]:
     said = study.conversation
     named = {f"conversation.{name}": getattr(said, name) for name in ("target_plans", "ratings", "labelled")}
     for field, name in named.items():
-        if study.task == "conversation" and name is not None and not (study.base / name).is_file():
+        if study.task == "conversation" and name is not None and not isfile(study.base / name):
             yield _no_file(field, name, study.base)
 
 
@@ -186,7 +187,7 @@ def _no_file(field: str, name: str, base: Path) -> str:
 
 def _beside_sites(study: Study) -> dict[str, Any]:
     """What the sites lens needs beside the scores: characteristics, intended settings, and the internal reference."""
-    if study.sites is not None and not (study.base / study.sites).is_file():
+    if study.sites is not None and not isfile(study.base / study.sites):
         raise StudyError(_no_file("sites", study.sites, study.base))
     places = None if study.sites is None else plugins.find("formats", "table")(study.base / study.sites)
     if "sites" not in study.lenses:
@@ -201,7 +202,7 @@ def _split(study: Study) -> dict[str, Any]:
     if study.split is None:
         return {}
     path = study.base / study.split
-    if not path.is_file():
+    if not isfile(path):
         raise StudyError(_no_file("split", study.split, study.base))
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -215,8 +216,10 @@ def _split(study: Study) -> dict[str, Any]:
 
 
 def _near_files(path: Path) -> str:
-    folder = path.parent
-    names = [one.name for one in folder.iterdir() if one.is_file()][:200] if folder.is_dir() else []
+    try:
+        names = [one.name for one in path.parent.iterdir() if one.is_file()][:200]
+    except (OSError, ValueError):  # no folder, none that may be read, or no name of one
+        names = []
     said = near(path.name, names) if names else ""
     return f" ({said.split(' Known:')[0]})" if said.startswith("did you mean") else ""
 

@@ -55,7 +55,9 @@ class Part(BaseModel):
     def checked(cls, content: Any, *, where: str, lines: Mapping[tuple[str, ...], int] | None = None) -> Self:
         """Read plain data, or raise one StudyError that names every fault."""
         if not isinstance(content, Mapping):
-            raise StudyError(f"{where}: expected a mapping of fields; got {shape(content)}.")
+            # Of a whole file that is no mapping nothing is repeated: it may be a table of patients.
+            got = "a text" if isinstance(content, str) else shape(content)
+            raise StudyError(f"{where}: expected a mapping of fields; got {got}.")
         try:
             return cls.model_validate(dict(content))
         except ValidationError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from os.path import isfile
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -84,13 +85,13 @@ class Native:
 
 def _leaves(policy: str, base: Path) -> tuple[str, ...]:
     beside = base / policy
-    decide = Policy.load(beside if beside.is_file() else policy)
+    decide = Policy.load(beside if isfile(beside) else policy)
     return tuple(leaf for leaf in LEAVES if decide.of(leaf) == "must")
 
 
 def _file(config: str, base: Path, *, where: str) -> Path:
     path = base / config
-    if not path.is_file():
+    if not isfile(path):
         raise InputError("'config' must be a YAML file of rules", where=where, got="no such file")
     return path
 

@@ -6,6 +6,7 @@ import hashlib
 import io
 import pickle
 import warnings
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -29,6 +30,8 @@ from workup.systems.predictors import (
 from workup.systems.settings import UNPINNED, Batch, Features, FilePath, Missing, Positive, Sha256, Trust
 from workup.task import Table
 
+_PACKED = (b"\x78", b"\x1f\x8b")  # how zlib and gzip begin, by which joblib knows them
+_PIECE = 2**20  # bytes that are unpacked at a time
 _ROUNDING = 1e-9  # averages of probabilities may pass 1 by rounding; more than this is not a probability
 
 
@@ -169,6 +172,7 @@ def _load(content: bytes, *, where: str) -> tuple[Any, tuple[str, ...]]:
         import sklearn  # noqa: F401
     except ImportError:
         raise MissingExtra("scikit-learn", extra="sklearn", purpose="reading a scikit-learn model") from None
+    _check_end(content, where=where)
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
@@ -180,6 +184,23 @@ def _load(content: bytes, *, where: str) -> tuple[Any, tuple[str, ...]]:
                 "file is a pickle or joblib file that was copied whole. --debug shows what was raised."
             ) from error
     return model, said_while_reading(seen)
+
+
+def _check_end(content: bytes, *, where: str) -> None:
+    """Refuse bytes behind the end of what zlib packed: joblib reads them again and again, into ever more memory."""
+    if not content.startswith(_PACKED):
+        return
+    stream, piece = zlib.decompressobj(zlib.MAX_WBITS | 32), content
+    try:
+        while not stream.eof and (stream.decompress(piece, _PIECE) or stream.unconsumed_tail):
+            piece = stream.unconsumed_tail
+    except zlib.error:
+        return  # joblib says so as well
+    if stream.unused_data:
+        raise SystemFailure(
+            f"{where}: the model could not be read ({len(stream.unused_data):,} bytes stand behind its end). To fix: "
+            "make sure that the file is a joblib file that was copied whole."
+        )
 
 
 def said_while_reading(seen: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:

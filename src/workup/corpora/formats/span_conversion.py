@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from os.path import exists
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def convert_corpus(
 
 def chosen_format(path: Path, name: str) -> SpanFormat:
     """The format that is named, or the one that recognises the file; a path that leads nowhere is an error first."""
-    if name and path.exists():
+    if name and exists(path):
         return find_format(name)
     return recognise(path)
 

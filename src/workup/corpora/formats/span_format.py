@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from os.path import exists
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -86,7 +87,7 @@ def find_format(name: str) -> SpanFormat:
 def recognise(path: Path) -> SpanFormat:
     """The one format that recognises a file or folder, by its content and then its ending."""
     path = Path(path)
-    if not path.exists():
+    if not exists(path):
         raise InputError(
             "a file or folder with documents was expected",
             where=str(path),

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from io import StringIO
 from itertools import pairwise
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +31,8 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 _LONGEST = 2_000_000  # characters of one cell
 _SPEAKER = re.compile(
-    r"\s*(?:\[(doctor|patient|patient_guest)\]|(doctor|patient|guest_family(?:_\d)?|guest_clinician)\s*:)",
+    # No blanks before it: a long run of them would be read anew from each of them, and they are cut off anyway.
+    r"(?:\[(doctor|patient|patient_guest)\]|(doctor|patient|guest_family(?:_\d)?|guest_clinician)\s*:)",
     re.IGNORECASE,
 )
 _SPEAKERS = {"doctor": "Doctor", "guest_clinician": "Clinician", "patient_guest": "Family", "guest_family": "Family"}
@@ -258,8 +260,8 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
 
 
 def _table(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    if not path.is_file():
-        got = "a folder" if path.is_dir() else "no such file"
+    if not isfile(path):
+        got = "a folder" if isdir(path) else "no such file"
         raise InputError("a .csv file of dialogues was expected", where=path.name, got=got, remedy="check the path")
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -285,6 +287,6 @@ def _table(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
 def _people(path: Path) -> dict[str, dict[str, str]]:
     """Sex of the patients, from the file beside it (`train_metadata.csv`), where there is one."""
     beside = path.with_name(f"{path.stem}_metadata.csv")
-    if not beside.is_file():
+    if not isfile(beside):
         return {}
     return {row["encounter_id"]: row for row in _table(beside, ("encounter_id", "patient_gender"))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,8 +33,8 @@ def records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _text(path: Path) -> str:
-    if not path.is_file():
-        got = "a folder" if path.is_dir() else "no such file"
+    if not isfile(path):
+        got = "a folder" if isdir(path) else "no such file"
         raise InputError("a file was expected", where=path.name or str(path), got=got, remedy="check the path")
     try:
         with path.open("rb") as file:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib.resources import files
+from os.path import isfile
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -103,7 +104,7 @@ class LabelMapping:
         'ID'
         """
         text = str(name_or_path)
-        if "+" in text and not Path(text).is_file():
+        if "+" in text and not isfile(text):
             return joined([cls.load(part) for part in text.split("+")])
         return _shipped_mapping(text) if text in shipped("mappings") else _load(text)
 
@@ -258,7 +259,7 @@ def read_content(
         return name_or_path, read_shipped(kind, f"{name_or_path}.yaml"), {}
     path = Path(name_or_path)
     one = {"mappings": "mapping", "policies": "policy"}[kind]
-    if not path.is_file():
+    if not isfile(path):
         raise StudyError(
             f"'{name_or_path[:200]}' is neither a shipped {one} nor a file; {near(name_or_path, shipped(kind))}."
         )
@@ -269,7 +270,7 @@ def read_content(
 def beside(name_or_path: str, file: str) -> str:
     """A path that a file names, as seen from the folder of that file; a name of something shipped stays as it is."""
     neighbour = Path(file).parent / name_or_path
-    return str(neighbour) if neighbour.is_file() else name_or_path
+    return str(neighbour) if isfile(neighbour) else name_or_path
 
 
 @lru_cache(maxsize=64)

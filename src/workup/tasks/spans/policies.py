@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os.path import isfile
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -127,7 +128,7 @@ class Policy:
         'must_not'
         """
         text = str(name_or_path)
-        base, *switches = [text] if Path(text).is_file() else text.split("+")
+        base, *switches = [text] if isfile(text) else text.split("+")
         policy = _read(base)
         for switch in switches:
             if switch not in _SWITCHES:

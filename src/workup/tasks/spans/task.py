@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from os.path import isfile
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -130,7 +131,7 @@ class SpansTask:
         part = study.corpus
         options: dict[str, Any] = {
             "annotators": part.annotators,
-            "mapping": LabelMapping.load(study.labels or "workup"),
+            "mapping": LabelMapping.load(_beside(study, study.labels) or "workup"),
         }
         if table is not None:
             record = plugins.find("formats", "spans-jsonl").read_record
@@ -308,7 +309,7 @@ def yardstick(study: Study, system_labels: str = "") -> Yardstick:
 
 def _beside(study: Study, name: str) -> str:
     """A file that stands beside the study, or the name of something shipped."""
-    return str(study.base / name) if name and (study.base / name).is_file() else name
+    return str(study.base / name) if name and isfile(study.base / name) else name
 
 
 def _all_recorded(study: Study) -> bool:

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -126,7 +127,7 @@ def _table(file: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 
 def _text(file: Path) -> str:
-    if not file.is_file():
+    if not isfile(file):
         raise InputError("a file of ratings was expected", where=file.name, got="no such file", remedy="check the path")
     try:
         with file.open("rb") as stream:
