@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from shell import COMMAND, SECRET, Done, cohort, spawn, write
 
 RAISED = {
