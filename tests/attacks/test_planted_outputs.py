@@ -55,7 +55,8 @@ def target(desk: Path, words: tuple[str, ...]) -> Path:
 
 def refused(done: Done) -> None:
     assert done.code == 2, done
-    assert "Traceback" not in done.err and done.err.startswith("workup: "), done.err
+    # Before it stands at most how far the work got, on a machine that was slow.
+    assert "Traceback" not in done.err and done.err.splitlines()[-1].startswith("workup: "), done.err
 
 
 def left(desk: Path) -> set[str]:

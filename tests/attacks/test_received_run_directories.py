@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,21 @@ import yaml
 from shell import COMMAND, Done, cohort, spawn, write
 from workup.report import digest
 
-EVIL = "from pathlib import Path\nPath({canary!r}).write_text('ran')\nclass Object:\n    metric_names = goals = scales = {{}}\n"
+EVIL = """
+from pathlib import Path
+Path({canary!r}).write_text("ran")
+class Object:
+    metric_names = goals = scales = {{}}
+"""
+
+
+HONEST = """
+import numpy as np
+class Object:
+    name, version = "mine", "1"
+    def predict(self, table):
+        return np.full(len(next(iter(table.values()))), 0.3)
+"""
 
 
 def made(folder: Path, **changes: Any) -> Path:
@@ -122,8 +137,7 @@ def test_the_study_that_a_received_folder_names_is_not_run(
 
 @pytest.mark.parametrize("command", EVERY)
 def test_a_record_that_names_its_task_as_code_imports_none(command: str, received: Path, tmp_path: Path) -> None:
-    study, canary = evil_study(tmp_path)
-    (tmp_path / "timings.json").write_text("{}")
+    _, canary = evil_study(tmp_path)
     rewrite(received, task="evil:Object")
     done = spawn(*words(command, received, tmp_path), PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}")
     assert not canary.exists(), done
@@ -293,9 +307,8 @@ def test_a_record_that_is_no_record_is_one_message(command: str, content: str, r
 def test_a_file_without_end_is_refused_before_it_is_read(name: str, received: Path, own: Path) -> None:
     os.truncate(received / name, 40 * 2**30)  # takes no room on the disk, and all memory once it is read
     began = time.monotonic()
-    code = f"import resource as r; r.setrlimit(r.RLIMIT_AS, (4 << 30, 4 << 30)); import sys; sys.argv = {['workup', 'verify', str(received)]!r}; from workup.cli import main; main()"
-    import subprocess
-
+    limit = "import resource as r, sys; r.setrlimit(r.RLIMIT_AS, (4 << 30, 4 << 30)); "
+    code = f"{limit}sys.argv = {['workup', 'verify', str(received)]!r}; from workup.cli import main; main()"
     done = subprocess.run([COMMAND[0], "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
     assert time.monotonic() - began < 50
@@ -303,10 +316,7 @@ def test_a_file_without_end_is_refused_before_it_is_read(name: str, received: Pa
 
 def test_outputs_without_end_are_refused(tmp_path: Path) -> None:
     study, _ = evil_study(tmp_path)
-    (tmp_path / "evil.py").write_text(
-        "class Object:\n    version = '1'\n    name = 'mine'\n"
-        "    def predict(self, table):\n        import numpy as np\n        return np.full(len(next(iter(table.values()))), 0.3)\n"
-    )
+    (tmp_path / "evil.py").write_text(HONEST)
     done = spawn("run", study, "-o", tmp_path / "run")
     assert done.code in (0, 1, 3), done.err
     [log] = (tmp_path / "run" / "outputs").glob("*.jsonl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,8 +196,9 @@ def test_debug_shows_where_an_error_comes_from(tmp_path: Path) -> None:
     table = tmp_path / "cohort.csv"
     table.write_bytes(TABLES[0].content)
     done = spawn(*risk_words(table, "--debug"))
-    assert done.code != 0
-    assert "Traceback" in done.err
+    assert done.code == 2
+    [place] = re.findall(r"Traceback: (\S+)", done.err)
+    assert "Traceback (most recent call last)" in Path(place).read_text(encoding="utf-8")
     assert "recode -1 to 0" in done.err
 
 

@@ -1,7 +1,8 @@
 """Standard output and standard error that fail in one way: in words, once, and never as a traceback at the very end.
 
-A reader that stops early (`workup gate RUN | head -1`) must not change a verdict, so what it did not read is dropped and the
-command goes on to its own exit code. A full disk or a closed standard output is an error: what was asked for got lost.
+A reader that stops early (`workup gate RUN | head -1`) must not change a verdict, so what it did not read is dropped
+and the command goes on to its own exit code. A full disk or a closed standard output is an error: what was asked for
+got lost.
 """
 
 from __future__ import annotations
