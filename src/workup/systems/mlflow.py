@@ -229,8 +229,8 @@ def _load(folder: Path, *, where: str) -> tuple[Any, tuple[str, ...], str]:
         except Exception as error:
             raise SystemFailure(
                 f"{where}: the model could not be read ({place(error)}). To fix: use the versions of Python and "
-                "libraries in its requirements.txt, and make sure that it has the python_function flavour and was copied "
-                "whole. --debug shows what was raised."
+                "libraries in its requirements.txt, and make sure that it has the python_function flavour and was "
+                "copied whole. --debug shows what was raised."
             ) from error
     return model, said_while_reading(seen), str(mlflow.__version__)
 
