@@ -86,7 +86,12 @@ def test_a_format_names_file_and_place_and_not_the_document(form: str, tmp_path:
 
 def _cases(**changes: Any) -> str:
     fact = {"id": "f", "type": "allergy", "concept": "penicillin", "introduced": 1}
-    case = {"id": ID, "patient_summary": "", "turns": [{"turn": 1, "message": "Hello."}], "facts": [fact]}
+    case = {
+        "id": ID,
+        "patient_summary": "",
+        "turns": [{"turn": 1, "message": "I am allergic to penicillin."}],
+        "facts": [fact],
+    }
     return json.dumps(case | changes) + "\n"
 
 
@@ -288,3 +293,12 @@ def test_errors_of_every_command_are_escaped(tmp_path: Path) -> None:
     with pytest.raises(WorkupError):
         raise InputError("x", where=HOSTILE)
     assert not _steers(visible_lines(HOSTILE)) and errors.visible_lines("plain\ntext") == "plain\ntext"
+
+
+def test_pages_leave_out_ids_of_cases_that_look_like_patients() -> None:
+    from workup.reports.conversation_advice import case_name
+
+    assert [case_name({"case": name}) for name in (ID, "Lee, Rose", "1951-03-14", "case-07")] == [
+        *["not shown"] * 3,
+        "case-07",
+    ]
