@@ -107,11 +107,11 @@ def raised(error: BaseException) -> str:
     ...     import no_such_module
     ... except ImportError as error:
     ...     print(raised(error))
-    ModuleNotFoundError: no module named 'no_such_module'
+    ModuleNotFoundError: No module named 'no_such_module'
     """
     name = getattr(error, "name", None)
     if isinstance(error, ModuleNotFoundError) and isinstance(name, str) and _DOTTED.fullmatch(name):
-        return f"ModuleNotFoundError: no module named '{name}'"
+        return f"ModuleNotFoundError: No module named '{name}'"
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {visible(Path(frames[-1].filename).name)}:{frames[-1].lineno}" if frames else ""
     return f"{visible(type(error).__name__)}{place}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workup.errors import ids_shown
 from workup.report import Report
 from workup.reports.conversation_headline import never_words
 from workup.reports.conversation_setting import Numbers, Setting, noun
@@ -66,6 +68,20 @@ def kinds_words(rows: Sequence[Row]) -> str:
     return "By kind: " + "; ".join(f"{KINDS.get(kind, kind)}, {number(n)}" for kind, n in told) + "."
 
 
+# A number of a record, a date, "Rose Lee" or "Lee_Rose".
+_PERSONAL = re.compile(r"\d{5,}|\d{1,4}[-_.]\d{1,2}[-_.]\d{2,4}|[A-Z][a-z]+[ ,_.-]{1,2}[A-Z][a-z]+")
+
+
+def case_name(row: Row) -> str:
+    """The id of a case, unless it looks like a patient's: a page is passed on more easily than the record.
+
+    >>> case_name({"case": "case-07"}), case_name({"case": "Lee_Rose"})
+    ('case-07', 'not shown')
+    """
+    name = str(row.get("case", ""))
+    return "not shown" if _PERSONAL.search(name) and not ids_shown() else name
+
+
 def _repeated(rows: Sequence[Row]) -> bool:
     return any(row.get("replicate") for row in rows)
 
@@ -74,7 +90,7 @@ def _listed_events(rows: Sequence[Row]) -> Table:
     repeated = _repeated(rows)
     body = tuple(
         (
-            str(row.get("case", "")),
+            case_name(row),
             *((_cell(row.get("replicate")),) if repeated else ()),
             _cell(row.get("turn")),
             _cell(row.get("sentence")),
@@ -158,7 +174,7 @@ def _listed_pairs(rows: Sequence[Row]) -> Table:
     repeated = _repeated(rows)
     body = tuple(
         (
-            str(row.get("case", "")),
+            case_name(row),
             *((_cell(row.get("replicate")),) if repeated else ()),
             _cell(row.get("turns")),
             _cell(row.get("sentences")),

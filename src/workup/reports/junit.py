@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
+from workup.errors import visible_lines
 from workup.report import Verdict
 
 _UNDECIDED = ("unsure", "not_assessed")
@@ -59,8 +60,8 @@ def _observed(verdict: Verdict) -> str:
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_NOT_XML.sub("", str(text)))
+    return quoteattr(_NOT_XML.sub("", visible_lines(str(text))))
 
 
 def _text(text: str) -> str:
-    return escape(_NOT_XML.sub("", str(text)))
+    return escape(_NOT_XML.sub("", visible_lines(str(text))))

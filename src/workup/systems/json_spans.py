@@ -127,15 +127,8 @@ def _in_codepoints(spans: Spans, text: str, counting: Counting) -> Spans:
             )
     if counting.plain:
         return spans
-    try:
-        pairs = to_codepoints(
-            text, [(span.start, span.end) for span in spans], counting=counting, document="", beyond=True
-        )
-    except InputError as error:
-        # Its place names a document, which has no id here; the answer is named by its line or entry.
-        raise InputError(
-            error.expected, where=error.where.partition(", ")[2], got=error.got, remedy=error.remedy
-        ) from None
+    # The document has no id here: the answer is named by its line or entry.
+    pairs = to_codepoints(text, [(span.start, span.end) for span in spans], counting=counting, document="", beyond=True)
     for number, (_, end) in enumerate(pairs):
         offset(end, field="end", where=f"span {number}")  # an inclusive end is one more now
     return [replace(span, start=start, end=end) for span, (start, end) in zip(spans, pairs, strict=True)]

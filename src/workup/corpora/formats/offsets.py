@@ -63,7 +63,7 @@ def to_codepoints(
     found = []
     for number, (start, last) in enumerate(pairs):
         end = last + counting.inclusive
-        where = within(named("document", document), f"span {number}")
+        where = within(named("document", document) if document else "", f"span {number}")
         if not 0 <= start < end or (end > bounds[-1] and not beyond):
             raise InputError(
                 "a span must lie inside its text with its end after its start",
