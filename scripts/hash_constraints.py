@@ -123,7 +123,10 @@ def written(*, index: str) -> str:
     known = pinned()
     parts = [HEAD]
     for name in needed(known):
-        lines = [f"{name}=={known[name]}", *(f"    --hash=sha256:{one}" for one in hashes(name, known[name], index=index))]
+        lines = [
+            f"{name}=={known[name]}",
+            *(f"    --hash=sha256:{one}" for one in hashes(name, known[name], index=index)),
+        ]
         parts.append(" \\\n".join(lines) + "\n")
     return "".join(parts)
 
