@@ -4,8 +4,8 @@ of its released files as the package index gives them. Versions are those of con
     python scripts/hash_constraints.py            # asks the index that pip is set to
     python scripts/hash_constraints.py --check    # compares, and writes nothing
 
-Run it in an environment that Workup is installed in, since what a package needs is read from its metadata. The file holds
-no address: pip takes the files from whatever index it is set to, and refuses one whose hash is not listed.
+Run it in an environment made by `make install-checked`, since what a package needs is read from its metadata. The file
+holds no address: pip takes the files from whatever index it is set to, and refuses one whose hash is not listed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,13 @@ from importlib.metadata import requires
 from pathlib import Path
 
 from packaging.requirements import Requirement
-from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, canonicalize_name
-from packaging.utils import parse_sdist_filename, parse_wheel_filename
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "requirements-checked.txt"
@@ -37,7 +42,8 @@ SYSTEMS = [
         ("darwin", {"platform_system": "Darwin", "os_name": "posix"}),
     )
 ]
-HEAD = """# Workup with its reports, and the tools that build it: versions of constraints.txt with the sha256 of every released file.
+HEAD = """# Workup with its reports, and the tools that build it: the versions of constraints.txt, with the sha256 of every
+# file of each release.
 # Made by scripts/hash_constraints.py. Install with  make install-checked,  or by hand:
 #   pip install --require-hashes -r requirements-checked.txt
 #   pip install --no-deps --no-build-isolation -e .
