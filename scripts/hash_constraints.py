@@ -42,7 +42,7 @@ SYSTEMS = [
         ("darwin", {"platform_system": "Darwin", "os_name": "posix"}),
     )
 ]
-HEAD = """# Workup with its reports, and the tools that build it: the versions of constraints.txt, with the sha256 of every
+HEAD = """# Workup with its reports, and the tools that build it: versions of constraints.txt, with the sha256 of every
 # file of each release.
 # Made by scripts/hash_constraints.py. Install with  make install-checked,  or by hand:
 #   pip install --require-hashes -r requirements-checked.txt
