@@ -4,9 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 # Continuous integration also tests with torch, which a desk need not have: those tests skip with a reason.
 SERVING := $(if $(CI),$(shell echo ,serving))
+# Packages of Debian that some tests need are installed with apt-get, unless told not to: make test APT=no
+APT    ?= $(or $(WORKUP_APT),yes)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check sims mutants bench clean
+.PHONY: demo install-checked test check sims mutants bench clean
 .DELETE_ON_ERROR:
 
 # The stamps make a second run need no network: pip is asked only when a pin or the package's own metadata changed.
@@ -18,6 +20,13 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Workup (a minute or so the first time)"
 	$(PIP) install --constraint constraints.txt --editable '.[report]'
 	@touch $@
+
+# Workup with its reports, every package by its hash: a file that is not the one that was recorded is refused. The package
+# itself is built from this folder by the tools that were installed so, without asking an index again.
+install-checked: | $(BIN)/python
+	$(PIP) install --require-hashes --requirement requirements-checked.txt
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $(VENV)/.core
 
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.core
 	@echo "Installing what the tests need"
@@ -35,7 +44,7 @@ demo: $(VENV)/.core
 	$(BIN)/workup demo
 
 test: $(VENV)/.test
-	-sh scripts/debian-packages.sh
+	-@WORKUP_APT=$(APT) sh scripts/debian-packages.sh
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.test

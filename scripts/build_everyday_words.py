@@ -90,7 +90,7 @@ def main() -> int:
         "sha256_of_text": hashlib.sha256(text).hexdigest(),
         "rows": len(kept),
     }
-    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     sys.stdout.write(f"{len(kept):,} words\n")
     return 0
 

@@ -153,7 +153,9 @@ def main() -> int:
     for key, path in paths.items():
         if hashlib.sha256(path.read_bytes()).hexdigest() != HASHES[key]:
             sys.exit(f"{INPUTS[key]} is not the file of the pinned version; install the versions named above")
-    record: dict[str, dict[str, object]] = {"inputs": {INPUTS[key]: HASHES[key] for key in INPUTS}, "files": {}}
+    # Other scripts and hands record their files in the same place.
+    record: dict[str, dict[str, object]] = json.loads((DATA / "provenance.json").read_text(encoding="utf-8"))
+    record["inputs"].update({INPUTS[key]: HASHES[key] for key in INPUTS})
     differ = []
     for name, lines in (("people.tsv.gz", people(paths)), ("places.tsv.gz", places(paths))):
         content, sha256, rows = packed(lines)

@@ -71,17 +71,14 @@ def main() -> int:
         lines.append(f"{language}\t" + " ".join(sorted(words)))
     text = "\n".join(lines) + "\n"
     (DATA / "other_languages.tsv").write_text(text, encoding="utf-8")
-    record = {
-        "inputs": inputs,
-        "files": {
-            "other_languages.tsv": {
-                **RECORD,
-                "sha256_of_text": hashlib.sha256(text.encode()).hexdigest(),
-                "rows": len(lines),
-            }
-        },
+    record = json.loads((DATA / "provenance.json").read_text(encoding="utf-8"))  # with what was written by hand
+    record["inputs"] = inputs
+    record["files"]["other_languages.tsv"] = {
+        **RECORD,
+        "sha256_of_text": hashlib.sha256(text.encode()).hexdigest(),
+        "rows": len(lines),
     }
-    (DATA / "provenance.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    (DATA / "provenance.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     sys.stdout.write(f"{sum(len(line.split()) - 1 for line in lines[1:]):,} words of {len(lines) - 1} languages\n")
     return 0
 

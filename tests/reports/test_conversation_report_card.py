@@ -64,7 +64,9 @@ def test_other_tasks_have_no_card() -> None:
 
 
 def test_the_card_prints_on_one_sheet(record: Path) -> None:
-    weasyprint = pytest.importorskip("weasyprint")
+    weasyprint = pytest.importorskip(
+        "weasyprint", exc_type=(ImportError, OSError), reason="weasyprint or its library Pango is not installed"
+    )
     pypdf = pytest.importorskip("pypdf")
     made = weasyprint.HTML(string=safety_card.page(Report.read(record))).write_pdf()
     assert len(pypdf.PdfReader(io.BytesIO(made)).pages) == 1

@@ -227,13 +227,13 @@ _failure: _Raised | None = None
 def _start(packed: bytes, folders: Sequence[Path], safe_path: bool) -> None:
     """Once in each worker. A failure is kept for the first item, since an initialiser cannot report one."""
     global _work, _failure
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent alone acts on it
+    signal.signal(signal.SIGTERM, _told_to_stop)
+    threading.Thread(target=_follow_parent, daemon=True).start()
     if not safe_path:  # the study's own programs and modules are to find what they find in the parent
         os.environ.pop(_SAFE_PATH, None)
     for folder in reversed(folders):
         look_beside(folder)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent alone acts on it
-    signal.signal(signal.SIGTERM, _told_to_stop)
-    threading.Thread(target=_follow_parent, daemon=True).start()
     try:
         setup = pickle.loads(packed)
     except Exception as error:
