@@ -48,7 +48,7 @@ def test_a_pack_is_private_and_holds_no_ids(hospitals: Path) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         text = path.read_text(encoding="utf-8")
         assert SECRET not in text and ".csv" not in text
-        assert json.loads(text)["pack_version"] == 1
+        assert json.loads(text)["pack_version"] == 2
 
 
 def test_the_site_is_told_what_stays_there(hospitals: Path, tmp_path: Path) -> None:

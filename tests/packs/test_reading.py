@@ -111,9 +111,9 @@ def test_keys(tmp_path: Path) -> None:
         sign({"sha256": ""}, b"short")
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", True, None, 1.5, [1]])
+@pytest.mark.parametrize("version", [0, 3, "1", True, None, 1.5, 2.0, [1]])
 def test_other_versions_are_refused(pack: dict[str, Any], tmp_path: Path, version: Any) -> None:
-    with pytest.raises(InputError, match="pack_version must be 1"):
+    with pytest.raises(InputError, match="pack_version must be 1 or 2"):
         read_pack(write(tmp_path, forged(pack, lambda p: p.update(pack_version=version))))
 
 
@@ -256,8 +256,9 @@ def test_reports_that_cannot_become_packs(report: Report) -> None:
 
 def test_a_pack_holds_aggregates_and_nothing_else(report: Report, pack: dict[str, Any]) -> None:
     text = json.dumps(pack)
-    for secret in (report.corpus["sha256"], report.sha256, "P000001", "readmission"):
+    for secret in (report.corpus["sha256"], report.sha256, "P000001"):
         assert secret not in text
-    assert set(pack) == {"pack_version", "workup", "task", "site", "system", "as_of", "settings", "k", "columns",
-                         "estimates", "gaps", "holdings", "facts", "withheld", "sha256"}  # fmt: skip
+    assert set(pack) == {"pack_version", "workup", "task", "site", "study", "sequence", "system", "as_of", "settings",
+                         "k", "columns", "estimates", "gaps", "holdings", "facts", "withheld", "sha256"}  # fmt: skip
+    assert set(pack["study"]) == {"name", "sha256"} and pack["study"]["name"] == "readmission"
     assert len(text) < 1_000_000

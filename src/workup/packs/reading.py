@@ -211,6 +211,7 @@ def check_together(packs: Sequence[Pack]) -> None:
     for i, one in enumerate(packs):
         for other in packs[:i]:
             pair = f"{other.where} and {one.where}"
+            names = f"'{other.site[:60]}' and '{one.site[:60]}'"
             if one.site.strip().casefold() == other.site.strip().casefold():
                 raise _refused(
                     pair,
@@ -220,13 +221,13 @@ def check_together(packs: Sequence[Pack]) -> None:
                 )
             if _figures(one) == _figures(other):
                 raise _refused(
-                    pair, "each site stands in one pack", "the same figures under two names", "give one of them"
+                    pair, "each site stands in one pack", f"the same figures under two names, {names}", "give one of them"
                 )
             if (alike := likeness(one.record, other.record)) >= SAME:
                 raise _refused(
                     pair,
                     "each site stands in one pack",
-                    f"nearly the same figures under two names, {alike:.0%} of them",
+                    f"nearly the same figures under two names, {names} ({alike:.0%} of them)",
                     "ask both sites whose patients these are, and give one of the packs",
                 )
             for what, read in _SAME.items():
