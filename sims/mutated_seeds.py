@@ -575,7 +575,7 @@ def _run_folders(root: Path) -> list[Scenario]:
     """Folders that `run` made: the record, what the system answered, and the marks beside them."""
     folder = _write(root / "run", {"study.yaml": _asked_study(), "cohort.csv": _lines(cohort()), "model.py": _MODEL})
     for name in ("old", "new"):
-        words = ("run", "study.yaml", "-o", name)
+        words = ("run", "study.yaml", "-o", name, "--allow-unsure")
         subprocess.run([sys.executable, "-m", "workup.cli", *words], cwd=folder, check=True, capture_output=True)
     shutil.rmtree(folder / "__pycache__", ignore_errors=True)
     for clock in folder.rglob("run.log"):

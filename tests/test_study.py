@@ -95,7 +95,7 @@ FAULTS = [
     ("an empty file", "", ("expected a mapping of fields",)),
     ("a comment alone", "# nothing yet\n", ("expected a mapping of fields",)),
     ("a list", "- name: x\n", ("expected a mapping of fields; got a list of 1",)),
-    ("a text", "hello\n", ("expected a mapping of fields; got 'hello'",)),
+    ("a text", "Mrs Lee, ward 7\n", ("expected a mapping of fields; got a text",)),
     ("bytes that are not UTF-8", "name: Zürich\n".encode("latin-1"), ("UTF-8",)),
     ("bytes that are no text", b"name: a\x00b\n", ("not valid YAML",)),
     ("a file that is too big", b"# " + b"x" * 1_000_000 + b"\n", ("at most 1,000,000 bytes", "1,000,003")),

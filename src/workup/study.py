@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -26,6 +27,7 @@ from workup.errors import StudyError
 from workup.teaching import shape, taught
 
 _LARGEST_FILE = 1_000_000
+_LONGEST_NAME, _LONGEST_PATH = 255, 4_096  # bytes, as file systems have them
 # Keys by which metrics and lenses slice their estimates; a group of such a name would be overwritten by them.
 SLICE_KEYS = frozenset(
     (
@@ -34,6 +36,16 @@ SLICE_KEYS = frozenset(
         *("site", "window", "acted", "validation", "pooled", "column"),
     )
 )
+
+
+def _nameable(text: str) -> str:
+    parts = [len(part.encode("utf-8", "surrogatepass")) for part in text.split("/")]
+    if "\0" in text or max(parts) > _LONGEST_NAME or sum(parts) + len(parts) > _LONGEST_PATH:
+        raise ValueError("expected the path of a file; no file can have this name")
+    return text
+
+
+FileName = Annotated[str, AfterValidator(_nameable)]  # as the system would say, but with the field and its line
 
 
 class Part(BaseModel):
@@ -55,8 +67,8 @@ class Part(BaseModel):
     def checked(cls, content: Any, *, where: str, lines: Mapping[tuple[str, ...], int] | None = None) -> Self:
         """Read plain data, or raise one StudyError that names every fault."""
         if not isinstance(content, Mapping):
-            # Of a whole file that is no mapping nothing is repeated: it may be a table of patients.
-            got = "a text" if isinstance(content, str) else shape(content)
+            # Of a whole file that is no mapping nothing is repeated: it may be a note, or a table of patients.
+            got = "a text" if isinstance(content, str) and lines is not None else shape(content)
             raise StudyError(f"{where}: expected a mapping of fields; got {got}.")
         try:
             return cls.model_validate(dict(content))
@@ -67,7 +79,7 @@ class Part(BaseModel):
 class CorpusPart(Part):
     """Where the cases come from: a file, or a generator with a seed."""
 
-    path: str | None = Field(None, description="File of cases, relative to the study file")
+    path: FileName | None = Field(None, description="File of cases, relative to the study file")
     generate: dict[str, Any] | None = Field(None, description="Settings of a generator instead of a file")
     format: str = Field("", description="Format of the file; by its ending when empty")
     query: str = Field("", description="SQL for a DuckDB file")
@@ -195,12 +207,12 @@ class ConversationPart(Part):
     matcher: Literal["context", "published"] = Field("context", description="What reads a reply; published is flawed")
     judge: str | None = Field(None, description="Judge of contradictions, package.module:Object; rules without one")
     encoder: str | None = Field(None, description="Sentence encoder for plans, package.module:Object; words without")
-    target_plans: str | None = Field(None, description="JSON file of plans by case, {case: plan}")
-    ratings: str | None = Field(
+    target_plans: FileName | None = Field(None, description="JSON file of plans by case, {case: plan}")
+    ratings: FileName | None = Field(
         None,
         description="CSV of PDSQI-9 ratings: case, rater, kind (human or judge), attribute, rating; turn, replicate",
     )
-    labelled: str | None = Field(None, description="Labelled replies of the model under test, for corrected rates")
+    labelled: FileName | None = Field(None, description="Labelled replies of the model under test, for corrected rates")
     reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
     horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
     bar: float = Field(0.70, gt=0, lt=1, description="Recall that is asked for at the horizon")
@@ -327,15 +339,15 @@ class Study(Part):
     conversation: ConversationPart = Field(
         default_factory=ConversationPart, description="How conversations are held and read"
     )
-    sites: str | None = Field(None, description="CSV of site characteristics: site, name, type, region, volume, …")
+    sites: FileName | None = Field(None, description="CSV of site characteristics: site, name, type, region, volume, …")
     intended_settings: tuple[str, ...] = Field((), description="Kinds of place where the system will be used")
-    split: str | None = Field(None, description="split.json that made this corpus, shown in the report")
+    split: FileName | None = Field(None, description="split.json that made this corpus, shown in the report")
     primary: dict[str, Any] = Field(
         default_factory=dict,
         description="Slice keys that gates take when they name none",
         examples=[{"threshold": 0.2}],
     )
-    baseline: str | None = Field(None, description="report.json that relative gates compare with")
+    baseline: FileName | None = Field(None, description="report.json that relative gates compare with")
     gates: tuple[str, ...] = Field(
         (), description='Rules such as "auroc.low >= 0.75"', examples=[["auroc.low >= 0.75"]]
     )

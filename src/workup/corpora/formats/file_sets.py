@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -141,7 +142,15 @@ def _archive(path: Path, archive: zipfile.ZipFile) -> Files:
             got=f"{whole:,} bytes packed into {path.stat().st_size:,}, as in a zip bomb",
             remedy="do not trust this archive; if it is yours, unpack it and give the folder",
         )
-    return Files(path.name, tuple(sorted(filter(_shown, members))), lambda name: archive.read(members[name]))
+    return Files(path.name, tuple(sorted(filter(_shown, members))), lambda name: _member(archive, members[name]))
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """The bytes of a member. Where the table of an archive is wrong, reading fails in ways that are not of archives."""
+    try:
+        return archive.read(member)
+    except (OSError, ValueError, OverflowError, struct.error):
+        raise zipfile.BadZipFile from None
 
 
 def _shown(name: str) -> bool:

@@ -1,0 +1,145 @@
+"""Inputs made wrong by chance that once ended in a traceback, went on for ever or filled the memory: one message now."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from shell import SECRET, Done, call, cohort, spawn, write
+
+LONG = "x" * 5000
+
+
+def one_message(done: Done) -> str:
+    assert done.code == 2, done
+    assert done.err.startswith("workup: ") and "Traceback" not in done.err, done.err[-2000:]
+    assert SECRET not in done.err + done.out
+    return done.err
+
+
+def study(folder: Path, content: Any) -> Path:
+    file = folder / "study.yaml"
+    file.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
+    return file
+
+
+CONVERSATION = {"name": "s", "task": "conversation", "corpus": {"generate": {"kind": "written"}}}
+SPANS = {"name": "s", "task": "spans", "corpus": {"generate": {"kind": "notes", "count": 2}}}
+RISK = {"name": "s", "task": "risk", "corpus": {"generate": {"count": 50}}}
+RISK |= {"columns": {"outcome": "outcome", "risk": "risk"}}
+
+
+# ---- names of files --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *({**CONVERSATION, "conversation": {name: LONG}} for name in ("target_plans", "ratings", "labelled")),
+        *({**SPANS, "systems": [{"use": "native"}], **more} for more in ({"policies": [LONG]}, {"labels": LONG})),
+        {**SPANS, "systems": [{"use": "native"}], "labels": f"{LONG}+tab"},
+        *({**RISK, name: LONG} for name in ("sites", "split", "baseline")),
+        {**RISK, "corpus": {"path": LONG}},
+        {**SPANS, "corpus": {"path": LONG}, "systems": [{"use": "native"}]},
+        {**CONVERSATION, "corpus": {"path": LONG}, "systems": [{"use": "scripted"}]},
+    ],
+    ids=lambda content: f"{content['task']}, {list(content)[-1]}",
+)
+def test_a_name_that_no_file_can_have_is_one_message(content: dict[str, Any], tmp_path: Path) -> None:
+    one_message(call("run", study(tmp_path, content), "--dry-run"))
+
+
+def test_a_mapping_beside_the_study_is_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "labels.yaml").write_text("source: us\nlabels: {SHOE: id_other}\n")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    file = study(tmp_path, {**SPANS, "labels": "labels.yaml", "systems": [{"use": "native"}]})
+    done = call("run", file, "--dry-run")
+    assert done.code == 0, done.err
+
+
+# ---- files in the place of others ------------------------------------------------------------------------------------
+
+
+def test_a_table_in_the_place_of_a_study_is_not_repeated(tmp_path: Path) -> None:
+    write(tmp_path / "study.yaml", cohort(20))
+    assert "got a text" in one_message(call("run", tmp_path / "study.yaml", "--dry-run"))
+
+
+@pytest.mark.parametrize("field", ["labels", "policies"])
+def test_a_note_in_the_place_of_a_mapping_or_policy_is_not_repeated(field: str, tmp_path: Path) -> None:
+    (tmp_path / "note.yaml").write_text(f"{SECRET} was seen on ward 7\n")
+    content = {**SPANS, "systems": [{"use": "native"}], field: "note.yaml" if field == "labels" else ["note.yaml"]}
+    assert "got a text" in one_message(call("run", study(tmp_path, content), "--dry-run"))
+
+
+# ---- archives --------------------------------------------------------------------------------------------------------
+
+
+def test_an_archive_whose_table_points_nowhere_is_one_message(tmp_path: Path) -> None:
+    kept = io.BytesIO()
+    with zipfile.ZipFile(kept, "w") as archive:
+        archive.writestr("n.txt", f"{SECRET} lives here")
+        archive.writestr("n.ann", f"T1\tNAME 0 8\t{SECRET}\n")
+    content = kept.getvalue()
+    # The table says how long it is and where it begins: said a little wrong, each member seems to lie before the file.
+    at = content.rindex(b"PK\x05\x06") + 16
+    begins = int.from_bytes(content[at : at + 4], "little") + 5
+    (tmp_path / "notes.zip").write_bytes(content[:at] + begins.to_bytes(4, "little") + content[at + 4 :])
+    for words in (("describe", tmp_path / "notes.zip"), ("convert", tmp_path / "notes.zip", tmp_path / "o.jsonl")):
+        said = one_message(call("corpus", *words, "--from", "brat"))
+        assert "a zip archive that can be read was expected" in said
+    assert not (tmp_path / "o.jsonl").exists()
+
+
+# ---- time and memory -------------------------------------------------------------------------------------------------
+
+
+def test_a_dialogue_with_a_long_run_of_blanks_is_read_in_a_moment(tmp_path: Path) -> None:
+    said = f"Patient: I take metformin. I{' ' * 200_000}sleep well. Doctor: Anything else? Patient: No. {SECRET}"
+    (tmp_path / "d.csv").write_text(f'ID,dialogue,section_text\n1,"{said}","Takes metformin."\n')
+    started = time.monotonic()
+    done = spawn("score", "conversation", tmp_path / "d.csv", "--format", "mts_dialog", "--replicates", "200")
+    assert done.code == 0, done.err
+    assert time.monotonic() - started < 60
+
+
+_LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (6_000_000_000, 6_000_000_000))
+from workup.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("way", ["zlib", "gzip"])
+def test_bytes_behind_the_end_of_a_joblib_file_do_not_fill_the_memory(way: str, tmp_path: Path) -> None:
+    joblib = pytest.importorskip("joblib", reason="the sklearn extra is not installed")
+    linear = pytest.importorskip("sklearn.linear_model", reason="the sklearn extra is not installed")
+    columns = cohort(60)
+    write(tmp_path / "cohort.csv", columns)
+    rows = [[float(one), float(other)] for one, other in zip(columns["x1"], columns["x2"], strict=True)]
+    model = linear.LogisticRegression().fit(rows, [int(cell) for cell in columns["died"]])
+    joblib.dump(model, tmp_path / "model.joblib", compress=(way, 3))
+    whole = (tmp_path / "model.joblib").read_bytes()
+    settings = {"path": "model.joblib", "trust": True, "features": ["x1", "x2"]}
+    content = {"name": "s", "task": "risk", "corpus": {"path": "cohort.csv"}, "columns": {"outcome": "died"}}
+    content |= {"systems": [{"use": "sklearn", "with": settings}], "bootstrap": {"replicates": 200}}
+    file = study(tmp_path, content)
+    for number, (wrong, code) in enumerate(((whole, 0), (whole + whole[:600], 2), (whole + b"\0", 2))):
+        (tmp_path / "model.joblib").write_bytes(wrong)
+        words = [sys.executable, "-c", _LIMITED, "run", str(file), "-o", str(tmp_path / f"out{number}")]
+        done = subprocess.run(words, capture_output=True, timeout=100, check=False, env={**os.environ})
+        assert done.returncode == code, done.stderr.decode()[-2000:]
+        if code:
+            said = done.stderr.decode()
+            assert said.startswith("workup: ") and "stand behind its end" in said
