@@ -10,18 +10,22 @@ grouping of the same people (sex beside male: yes or no), or from a crossing of 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from workup.disclosure.audit import Audit, Ledger, Piece, Span, Sum, Who
-from workup.scores import Bools, Ints, Levels
+from workup.scores import Bools, Floats, Ints, Levels
 
 TOGETHER = "withheld together"
 CROSS = " × "  # between the names of two columns, and between their levels, as Levels.crossed writes it
 _EVERYONE: Who = ()
+_MOST_CELLS = 150  # looked at by a linear programme first, before all of them are
+_NOT_BY_CHANCE = 7.0  # rows that chance would put where there are none; it leaves them out once in a thousand times
+_MOST_ALIKE = 30  # cells of a count for which others like them are looked for
+_MOST_AUDITED = 4000  # beyond which a count that is not shown to be safe is taken for exposed
 _PAIRED = 8  # of the smallest levels, each pair is tried as company of those kept back
 
 
@@ -81,7 +85,9 @@ def regrouped(
     for first, second in crossings:
         one, other = found[first].levels, found[second].levels
         if one is not None and other is not None:
-            search.add(CROSS.join((first, second)), one.crossed(other), parents=(one, other))
+            search.add(
+                CROSS.join((first, second)), one.crossed(other), parents=(one, other), roots=frozenset((first, second))
+            )
     search.settle()
     for first, second in crossings:
         name = CROSS.join((first, second))
@@ -94,6 +100,13 @@ def _both_kinds(outcome: Bools | None) -> Bools | None:
     return outcome if outcome is not None and outcome.any() and not outcome.all() else None
 
 
+def _contained(seen: Floats) -> bool:
+    """Is a row of a table of counts all in one column, though chance would have put some into others?"""
+    sizes, place = seen.sum(axis=1), seen.argmax(axis=1)
+    elsewhere = sizes * (1 - seen.sum(axis=0)[place] / seen.sum())
+    return bool(np.any((seen.max(axis=1) == sizes) & (elsewhere > _NOT_BY_CHANCE)))
+
+
 @dataclass
 class _Column:
     """A grouping on its way: which of its codes are kept back so far; `whole` where nothing of it is told."""
@@ -101,6 +114,7 @@ class _Column:
     levels: Levels
     sizes: Ints  # patients of each code
     small: frozenset[int]
+    roots: frozenset[str]  # the columns of the table that it is made of: itself, or the two that are crossed
     parents: tuple[Levels, ...] = ()
     options: Iterator[frozenset[int]] = field(
         default_factory=lambda: iter(())
@@ -129,10 +143,19 @@ class _Cells:
     members: Mapping[str, Bools]
     enough: int  # how far the range of a small count must reach
 
+    def inside(self, column: str, codes: Iterable[int]) -> Bools:
+        """Which cells are of some levels of a column."""
+        return np.asarray(self.members[column][:, sorted(codes)].any(axis=1))
+
     def slices(self, column: str, codes: Iterable[int]) -> tuple[Who, ...]:
-        """The cells of some levels of a column."""
-        inside = self.members[column][:, sorted(codes)].any(axis=1)
-        return tuple((str(i),) for i in np.flatnonzero(inside))
+        """The same by the names that a ledger knows them by."""
+        return tuple((str(i),) for i in np.flatnonzero(self.inside(column, codes)))
+
+    def take(self, chosen: npt.NDArray[np.intp]) -> _Cells:
+        """Some of the cells. What may vary while all others stay as they are may vary all the more with them."""
+        return replace(
+            self, counts=self.counts[chosen], members={name: held[chosen] for name, held in self.members.items()}
+        )
 
     def ledger(self, parts: Mapping[Who, tuple[str, frozenset[int]]]) -> Ledger:
         """The cells, which are never told, and the parts that they add up to, which are."""
@@ -153,15 +176,18 @@ class _Search:
         self._n = int(self._patient.max(initial=-1)) + 1
         self._k, self._outcome, self._wanted = k, outcome, wanted
         self.columns: dict[str, _Column] = {}
-        self._measured: list[_Cells] = []
+        self._measured: dict[tuple[str, ...], list[_Cells]] = {}
+        self._families: dict[str, tuple[str, ...]] = {}
         self.fixed: set[str] = set()  # columns that are settled and stay as they are
 
-    def add(self, name: str, levels: Levels, *, parents: tuple[Levels, ...] = ()) -> None:
+    def add(
+        self, name: str, levels: Levels, *, parents: tuple[Levels, ...] = (), roots: frozenset[str] | None = None
+    ) -> None:
         """One more grouping, its small levels kept back together with as few others as make k patients."""
         sizes = np.array([self._patients(levels.codes == code) for code in range(len(levels.names))], dtype=np.int64)
         small = frozenset(int(code) for code in np.flatnonzero((sizes > 0) & (sizes < self._k)))
-        column = self.columns[name] = _Column(levels, sizes, small, parents)
-        self._measured = []
+        column = self.columns[name] = _Column(levels, sizes, small, roots or frozenset({name}), parents)
+        self._measured, self._families = {}, {}
         if small:
             column.options = self._options(column, self._wanted.get(name, ()))
             self._next(column, lambda: True)
@@ -226,13 +252,10 @@ class _Search:
 
     # ---- what can be worked out --------------------------------------------------------------------------------------
 
-    def _measures(self) -> list[_Cells]:
-        """Patients, rows, and rows with and without the event, by all groupings at once."""
-        if not self._measured:
-            names = list(self.columns)
-            codes = np.column_stack([self.columns[name].levels.codes for name in names])
-            kinds, cell = np.unique(codes, axis=0, return_inverse=True)
-            cell = cell.ravel()
+    def _measures(self, names: tuple[str, ...]) -> list[_Cells]:
+        """Patients, rows, and rows with and without the event, by several groupings at once."""
+        if names not in self._measured:
+            kinds, cell = self._combinations(names)
             members = {
                 name: kinds[:, [i]] == np.arange(len(self.columns[name].levels.names)) for i, name in enumerate(names)
             }
@@ -242,19 +265,54 @@ class _Search:
                 counted = np.bincount(cell, weights=weights, minlength=len(kinds))
                 return _Cells(counted.round().astype(np.int64), members, enough)
 
-            self._measured.append(self._people(cell, members))
+            found = [self._people(cell, members)]
             if self._n < len(self._patient):
-                self._measured.append(rows(None, self._k - 1))
+                found.append(rows(None, self._k - 1))
             if self._outcome is not None:
-                self._measured += [rows(self._outcome, 1), rows(~self._outcome, 1)]
-        return self._measured
+                found += [rows(self._outcome, 1), rows(~self._outcome, 1)]
+            self._measured[names] = found
+        return self._measured[names]
+
+    def _combinations(self, names: Sequence[str]) -> tuple[Ints, npt.NDArray[np.intp]]:
+        """The combinations of levels that occur, and that of every row."""
+        first, cell = np.zeros(1, dtype=np.intp), np.zeros(len(self._patient), dtype=np.intp)
+        for name in names:
+            levels = self.columns[name].levels
+            _, first, cell = np.unique(cell * len(levels.names) + levels.codes, return_index=True, return_inverse=True)
+        return np.column_stack([self.columns[name].levels.codes[first] for name in names]), cell
+
+    def _family(self, name: str) -> tuple[str, ...]:
+        """The columns by which a level of one may be worked out: all of them where their combinations are few, else
+        those that are tied to it by what they mean."""
+        if name not in self._families:
+            names = tuple(self.columns)
+            if len(self._combinations(names)[0]) > _MOST_CELLS:
+                own = self.columns[name].roots
+                roots = own | {one for one in names if any(self._tied(one, root) for root in own)}
+                names = tuple(one for one, column in self.columns.items() if column.roots <= roots)
+            self._families[name] = names
+        return self._families[name]
+
+    def _tied(self, one: str, other: str) -> bool:
+        """Do two columns of the table leave out combinations of levels that chance would not leave out?"""
+        if one == other or len(self.columns[one].roots) > 1:
+            return False
+        first, second = self.columns[one].levels, self.columns[other].levels
+        seen = np.zeros((len(first.names), len(second.names)))
+        np.add.at(seen, (first.codes, second.codes), 1.0)
+        expected = seen.sum(axis=1, keepdims=True) * seen.sum(axis=0, keepdims=True) / seen.sum()
+        holes = (seen == 0) & (expected > _NOT_BY_CHANCE)
+        return bool(holes.any() or _contained(seen) or _contained(seen.T))
 
     def _people(self, cell: npt.NDArray[np.intp], members: Mapping[str, Bools]) -> _Cells:
         """Patients by all the levels that any of their rows is in: a patient may be in two levels of one column."""
-        pairs = np.unique(np.column_stack([self._patient, cell]), axis=0)
-        starts = np.flatnonzero(np.diff(pairs[:, 0], prepend=-1))
+        n = int(cell.max()) + 1
+        pairs = np.unique(self._patient * n + cell)
+        if pairs.size == self._n:  # one combination each
+            return _Cells(np.bincount(pairs % n, minlength=n).astype(np.int64), members, self._k - 1)
+        starts = np.flatnonzero(np.diff(pairs // n, prepend=-1))
         kinds: dict[tuple[int, ...], int] = {}
-        for own in np.split(pairs[:, 1], starts[1:]):
+        for own in np.split(pairs % n, starts[1:]):
             key = tuple(own.tolist())
             kinds[key] = kinds.get(key, 0) + 1
         joined = {
@@ -276,26 +334,47 @@ class _Search:
 
     def _exposed(self) -> tuple[str, frozenset[int], _Cells] | None:
         """The first set that what is told gives away, by the measure that does."""
-        spans = list(self._spans())
-        for cells in self._measures():
-            audit = self._audit(cells)
-            for name, codes in spans:
-                if self._narrow(audit, cells, name, codes):
+        for name, codes in self._spans():
+            for cells in self._measures(self._family(name)):
+                if self._narrow(cells, name, codes):
                     return name, codes, cells
         return None
 
-    def _audit(self, cells: _Cells) -> Audit:
+    def _narrow(self, cells: _Cells, name: str, codes: frozenset[int]) -> bool:
+        """Is a count known too well? Shown to be safe by what is cheapest: people who may be exchanged unseen, then
+        tables of a few cells, then those of all."""
+        inside = cells.inside(name, codes)
+        if self._exchanged(cells, inside) >= cells.enough:
+            return False
+        some = self._around(cells, inside)
+        if some.size < inside.size and self._width(cells.take(some), name, codes) >= cells.enough:
+            return False
+        return inside.size > _MOST_AUDITED or self._width(cells, name, codes) < cells.enough
+
+    def _exchanged(self, cells: _Cells, inside: Bools) -> int:
+        """How far a count may move by exchanging people who are told nowhere apart."""
+        told = [np.ones(inside.size, dtype=bool)]
+        told += [cells.inside(name, codes) for name in cells.members for codes in self.columns[name].parts()]
+        alike = np.unique(np.column_stack(told), axis=0, return_inverse=True)[1].ravel()
+        both = np.bincount(alike, weights=inside) * np.bincount(alike, weights=~inside) > 0
+        return int(np.bincount(alike, weights=cells.counts)[both].sum())
+
+    def _around(self, cells: _Cells, inside: Bools) -> npt.NDArray[np.intp]:
+        """The cells that are most like those of a count, and these themselves: people move most easily among them."""
+        own = np.flatnonzero(inside)[:_MOST_ALIKE]
+        alike = np.zeros((len(own), inside.size), dtype=np.int64)
+        for held in cells.members.values():
+            alike += (held[own][:, None, :] & held[None, :, :]).any(axis=2)
+        order = np.lexsort((-cells.counts, -alike.max(axis=0, initial=0), ~inside))
+        return np.sort(order[:_MOST_CELLS])
+
+    def _width(self, cells: _Cells, name: str, codes: frozenset[int]) -> int:
         parts: dict[Who, tuple[str, frozenset[int]]] = {
-            (name, str(i)): (name, codes)
-            for name, column in self.columns.items()
-            for i, codes in enumerate(column.parts())
+            (one, str(i)): (one, held) for one in cells.members for i, held in enumerate(self.columns[one].parts())
         }
         told: list[Piece] = [(_EVERYONE, 0), *((who, 0) for who in parts)]
-        return Audit(cells.ledger(parts), told)
-
-    def _narrow(self, audit: Audit, cells: _Cells, name: str, codes: frozenset[int]) -> bool:
         span = Span(cells.slices(name, codes), 0, 1)
-        return audit.width(span, enough=cells.enough) < cells.enough
+        return Audit(cells.ledger(parts), told).width(span, enough=cells.enough)
 
     # ---- what to keep back next --------------------------------------------------------------------------------------
 
@@ -303,7 +382,7 @@ class _Search:
         """Keep back something more, best what by itself hides this set; False where nothing is left to keep back."""
 
         def hides() -> bool:
-            return not self._narrow(self._audit(cells), cells, name, codes)
+            return not self._narrow(cells, name, codes)
 
         column = self.columns[name]
         if not column.whole and name not in self.fixed:
