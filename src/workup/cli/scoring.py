@@ -53,6 +53,9 @@ def risk(
     gate: Annotated[list[str] | None, typer.Option(help='Rule such as "auroc.low >= 0.75"')] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
     replicates: Annotated[int, typer.Option(help="Resamples of whole patients")] = 2000,
+    largest_unpacked: Annotated[
+        int, typer.Option(min=0, help="Most bytes that a packed table may become; 0 is 2 GiB")
+    ] = 0,
     json: Annotated[str | None, typer.Option(help="Write report.json here; - for standard output")] = None,
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
@@ -76,6 +79,7 @@ def risk(
             seed=seed,
             replicates=replicates,
             name=table.stem,
+            largest_unpacked=largest_unpacked,
             watch=progress,
         )
     _show(report, json=json, allow_unsure=allow_unsure)
