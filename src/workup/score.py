@@ -32,9 +32,12 @@ def score_risk(
     name: str = "risk",
     smallest_cell: int = 5,
     time_format: str | None = None,
+    largest_unpacked: int = 0,
     watch: Watch = lambda what, done, total: None,
 ) -> Report:
     """Score a table of recorded predictions: a path, a pandas, polars or pyarrow frame, or a mapping of columns.
+
+    `largest_unpacked` is the most bytes that a packed file may become, 2 GiB where it is 0.
 
     >>> report = score_risk({"died": [0, 1, 0, 1] * 20, "p": [0.1, 0.8, 0.4, 0.3] * 20}, outcome="died", risk="p")
     >>> report.estimate("auroc").value
@@ -46,7 +49,7 @@ def score_risk(
         "name": name,
         "task": "risk",
         "seed": seed,
-        "corpus": {} if path is None else {"path": path.name},
+        "corpus": {} if path is None else {"path": path.name, "largest_unpacked": largest_unpacked},
         "columns": {**columns, "groups": list(by)},
         "time_format": time_format,
         "lenses": {"internal": {}, **({"subgroups": {}} if by else {})},

@@ -56,6 +56,9 @@ def risk(
     smallest_cell: Annotated[
         int, typer.Option(help="Groups of fewer patients are withheld; 1 tells all, and may identify people")
     ] = 5,
+    largest_unpacked: Annotated[
+        int, typer.Option(min=0, help="Most bytes that a packed table may become; 0 is 2 GiB")
+    ] = 0,
     json: Annotated[str | None, typer.Option(help="Write report.json here; - for standard output")] = None,
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
 ) -> None:
@@ -80,6 +83,7 @@ def risk(
             replicates=replicates,
             smallest_cell=smallest_cell,
             name=table.stem,
+            largest_unpacked=largest_unpacked,
             watch=progress,
         )
     _show(report, json=json, allow_unsure=allow_unsure)

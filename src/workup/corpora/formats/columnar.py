@@ -8,21 +8,71 @@ from typing import Any
 from workup.corpora.formats.columns import Column
 from workup.corpora.formats.fenced_duckdb import LONGEST_QUERY, opened
 from workup.corpora.formats.frames import read_frame
+from workup.corpora.formats.unpacking import limit, too_large
 from workup.errors import InputError, MissingExtra
 
+_CELL = 8  # bytes of a number, and of the place of a text
+_BATCH = 8192  # rows between two looks at how much has come
 
-def read_parquet(path: Path) -> dict[str, Column]:
+
+def read_parquet(path: Path, *, largest_unpacked: int = 0) -> dict[str, Column]:
     """A Parquet file."""
     path = Path(path)
     try:
-        import pyarrow.parquet
+        import pyarrow.parquet  # noqa: F401
     except ImportError:
         raise MissingExtra("pyarrow", extra="tables", purpose="reading Parquet files") from None
     try:
-        table = pyarrow.parquet.ParquetFile(path).read()
+        table = _unpacked(path, largest_unpacked)
+    except InputError:
+        raise
     except Exception as error:  # pyarrow's own errors, OSError, and others where a page is damaged
         raise _unreadable(path, "a Parquet file", error) from None
     return _with_rows(table, path.name)
+
+
+def _unpacked(path: Path, largest: int) -> Any:
+    """The arrow table, built batch by batch within the limit.
+
+    A ratio says nothing here: a column of one value is packed into a few bytes whatever its length. Text is read as
+    references to its dictionary and its size counted before it is written out, since one long text may be referred to
+    by every row.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    with pyarrow.parquet.ParquetFile(path) as file:
+        schema, about = file.schema_arrow, file.metadata
+    stated = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
+    if max(stated, about.num_rows * len(schema) * _CELL) > limit(largest):
+        raise too_large(where=path.name, largest=largest)
+    texts = [field.name for field in schema if _is_text(field.type)]
+    batches, size = [], 0
+    with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as file:
+        for batch in file.iter_batches(batch_size=_BATCH):
+            size += sum(map(_size, batch.columns))
+            if size > limit(largest):
+                raise too_large(where=path.name, largest=largest)
+            columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+            batches.append(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
+    return pyarrow.Table.from_batches(batches, schema=schema)
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary))
+
+
+def _size(column: Any) -> int:
+    """Bytes of a column once every cell is written out."""
+    import pyarrow
+    import pyarrow.compute
+
+    if not pyarrow.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+        return int(column.nbytes)
+    lengths = pyarrow.compute.binary_length(column.dictionary).take(column.indices)
+    return int(pyarrow.compute.sum(lengths).as_py() or 0) + _CELL * len(column)
 
 
 def read_duckdb(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import itertools
 import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from workup.corpora.formats.columns import Column, drop_empty, header_names, pack, text_columns
+from workup.corpora.formats.unpacking import open_gzip
 from workup.errors import InputError
 
 # In the order in which they are believed when both would do: commas turn up inside names and numbers, tabs never.
@@ -27,29 +27,29 @@ _BLOCK = 50_000
 _SAVE_AS_UTF8 = "save the file as UTF-8 (in Excel: 'CSV UTF-8')"
 
 
-def read_csv(path: Path, *, decimal: str = "") -> dict[str, Column]:
+def read_csv(path: Path, *, decimal: str = "", largest_unpacked: int = 0) -> dict[str, Column]:
     """A table whose cells are divided by commas, semicolons or tabs, whichever the header line shows.
 
     `decimal` names the decimal sign ('.' or ',') where the file alone cannot tell it.
     """
-    return _read(Path(path), delimiter="", decimal=decimal)
+    return _read(Path(path), delimiter="", decimal=decimal, largest=largest_unpacked)
 
 
-def read_tsv(path: Path, *, decimal: str = "") -> dict[str, Column]:
+def read_tsv(path: Path, *, decimal: str = "", largest_unpacked: int = 0) -> dict[str, Column]:
     """A table whose cells are divided by tabs."""
-    return _read(Path(path), delimiter="\t", decimal=decimal)
+    return _read(Path(path), delimiter="\t", decimal=decimal, largest=largest_unpacked)
 
 
-def _read(path: Path, *, delimiter: str, decimal: str) -> dict[str, Column]:
+def _read(path: Path, *, delimiter: str, decimal: str, largest: int) -> dict[str, Column]:
     where = path.name
     try:
-        with _open_binary(path) as file:
+        with _open_binary(path, largest) as file:
             lines = _checked_lines(io.TextIOWrapper(file, encoding=_encoding(path), newline=""), where)
             first, rest = _header_lines(lines, where)
             delimiter, skip = _delimiter(first, delimiter, where)
             names, columns = _cells(itertools.chain(first[skip:], rest), delimiter, skip, where)
     except UnicodeDecodeError:
-        raise _wrong_encoding(path) from None
+        raise _wrong_encoding(path, largest) from None
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             "a file that can be read was expected",
@@ -61,9 +61,8 @@ def _read(path: Path, *, delimiter: str, decimal: str) -> dict[str, Column]:
     return drop_empty(text_columns(zip(names, columns, strict=True), decimal=decimal, point_likely=delimiter != ";"))
 
 
-def _open_binary(path: Path) -> IO[bytes]:
-    # Both kinds of file are what a text wrapper needs; the type checker knows no common name for them.
-    return cast(IO[bytes], gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb"))
+def _open_binary(path: Path, largest: int = 0) -> IO[bytes]:
+    return open_gzip(path, largest=largest) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def _encoding(path: Path) -> str:
@@ -72,9 +71,9 @@ def _encoding(path: Path) -> str:
     return next((encoding for mark, encoding in _MARKS if start.startswith(mark)), "utf-8-sig")
 
 
-def _wrong_encoding(path: Path) -> InputError:
+def _wrong_encoding(path: Path, largest: int) -> InputError:
     encoding, line = _encoding(path), 1
-    with _open_binary(path) as file:
+    with _open_binary(path, largest) as file:
         content = file.read()
     try:
         content.decode(encoding)

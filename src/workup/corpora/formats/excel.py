@@ -17,16 +17,20 @@ from workup.corpora.formats.columns import (
     pack,
     text_columns,
 )
-from workup.errors import InputError, MissingExtra, WorkupError, near
+from workup.corpora.formats.unpacking import check_zip, limit, too_large
+from workup.errors import InputError, MissingExtra, WorkupError, near, visible
+
+_MOST_ROWS = 1_048_576
+_CELL = 16  # bytes that an empty cell takes here, in its row and in its column
 
 
-def read_excel(path: Path, *, sheet: str = "") -> dict[str, Column]:
+def read_excel(path: Path, *, sheet: str = "", largest_unpacked: int = 0) -> dict[str, Column]:
     """A sheet of an .xlsx workbook: the named one, or the only one that holds anything."""
     path = Path(path)
-    with _opened(path, formulas=False) as book:
+    with _opened(path, formulas=False, largest=largest_unpacked) as book:
         chosen = _sheet(book, sheet, path.name)
-        rows = _rows(book[chosen])
-    where = f"{path.name}, sheet '{chosen}'"
+        where = f"{path.name}, sheet '{visible(chosen)}'"
+        rows = _rows(book[chosen], largest_unpacked, where)
     if len(rows) < 2:
         raise InputError(
             "a row of column names and rows below it were expected",
@@ -34,8 +38,9 @@ def read_excel(path: Path, *, sheet: str = "") -> dict[str, Column]:
             got="an empty sheet" if not rows else "a header alone",
             remedy="give a sheet with rows",
         )
-    _refuse_uncomputed(path, chosen, rows, where)
+    _refuse_uncomputed(path, chosen, rows, where, largest_unpacked)
     width = max(len(row) for row in rows)
+    _check_cells(width * len(rows), largest_unpacked, where)
     padded = [[*row, *[None] * (width - len(row))] for row in rows]
     names = header_names(padded[0], where=f"{where}, row 1")
     columns = zip(*padded[1:], strict=True)
@@ -43,13 +48,14 @@ def read_excel(path: Path, *, sheet: str = "") -> dict[str, Column]:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, *, formulas: bool) -> Iterator[Any]:
+def _opened(path: Path, *, formulas: bool, largest: int) -> Iterator[Any]:
     """The workbook, whose sheets are unpacked only as they are read, so that damage may show at any row."""
     try:
         import openpyxl
     except ImportError:
         raise MissingExtra("openpyxl", extra="excel", purpose="reading Excel workbooks") from None
     try:
+        check_zip(path, largest=largest)  # before openpyxl unpacks the texts of all sheets at once
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on styles and extensions, which no value hangs on
             book = openpyxl.load_workbook(path, read_only=True, data_only=not formulas)
@@ -91,20 +97,41 @@ def _sheet(book: Any, wanted: str, where: str) -> str:
 
 def _filled_rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
     sheet.reset_dimensions()  # some programs write a wrong size, which would cut the sheet off
-    return (row for row in sheet.iter_rows(values_only=True) if any(cell not in (None, "") for cell in row))
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        if number > _MOST_ROWS:  # openpyxl counts up to whatever number a row gives itself
+            raise InputError(
+                f"a sheet of at most {_MOST_ROWS:,} rows, which is all that Excel knows, was expected",
+                where=f"sheet '{visible(str(sheet.title))}'",
+                got="a row beyond them",
+                remedy="do not trust this workbook; save the table as CSV",
+            )
+        if any(cell not in (None, "") for cell in row):
+            yield row
 
 
-def _rows(sheet: Any) -> list[tuple[Any, ...]]:
-    return list(_filled_rows(sheet))
+def _rows(sheet: Any, largest: int, where: str) -> list[tuple[Any, ...]]:
+    rows, cells = [], 0
+    for row in _filled_rows(sheet):
+        cells += len(row)
+        _check_cells(cells, largest, where)
+        rows.append(row)
+    return rows
 
 
-def _refuse_uncomputed(path: Path, sheet: str, rows: list[tuple[Any, ...]], where: str) -> None:
+def _check_cells(cells: int, largest: int, where: str) -> None:
+    """A cell far to the right fills its row, and a wide row all others: a few bytes become as many cells as there are
+    columns."""
+    if cells * _CELL > limit(largest):
+        raise too_large(where=where, largest=largest)
+
+
+def _refuse_uncomputed(path: Path, sheet: str, rows: list[tuple[Any, ...]], where: str, largest: int) -> None:
     """A formula that no spreadsheet program has computed reads as empty: a missing outcome that is not missing."""
     width = len(rows[0])
     if all(len(row) == width and None not in row for row in rows):
         return
-    with _opened(path, formulas=True) as book:
-        for shown, written in zip(rows, _rows(book[sheet]), strict=False):
+    with _opened(path, formulas=True, largest=largest) as book:
+        for shown, written in zip(rows, _filled_rows(book[sheet]), strict=False):
             for value, formula in zip(shown, written, strict=False):
                 if value is None and isinstance(formula, str) and formula.startswith("="):
                     raise InputError(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
+from workup.corpora.formats.unpacking import open_gzip
 from workup.errors import InputError
 from workup.systems.json_rows import kind
 
@@ -27,9 +27,9 @@ def open_binary(path: Path) -> IO[bytes]:
             got="a folder" if path.is_dir() else "something that is no plain file" if path.exists() else "no such file",
             remedy="check the path and the format",
         )
-    return cast(
-        IO[bytes], gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb", buffering=_BUFFER)
-    )
+    if path.suffix.lower() == ".gz":
+        return open_gzip(path, way_out="unpack it, and give the unpacked file")
+    return path.open("rb", buffering=_BUFFER)
 
 
 def lines(

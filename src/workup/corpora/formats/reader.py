@@ -118,3 +118,10 @@ def _check_file(path: Path) -> None:
             got=f"no such file in {beside}" if path.parent.is_dir() else f"no directory '{path.parent}'",
             remedy=f"check the path; known endings are {known}",
         )
+    if not path.is_file():  # to open a pipe would wait for its writer
+        raise InputError(
+            "a file with a table was expected",
+            where=str(path),
+            got="something that is no plain file",
+            remedy="write what it gives into a file",
+        )

@@ -17,9 +17,10 @@ from workup.errors import InputError
 
 LARGEST_UNPACKED = 2 * 2**30  # bytes
 STEEPEST = 200  # how many bytes one packed byte may become; tables and texts pack to a tenth, a bomb to a thousandth
-HARMLESS = 64 * 2**20  # bytes that may be packed as tightly as they like
+HARMLESS = 16 * 2**20  # bytes that may be packed as tightly as they like
 
-_SET = "raise corpus.largest_unpacked in the study (workup score: --largest-unpacked)"
+_BUFFER = 1 << 17
+_SET = "raise corpus.largest_unpacked in the study, or --largest-unpacked of workup score risk"
 
 
 def limit(largest: int) -> int:
@@ -39,7 +40,7 @@ def check_unpacked(size: int, *, packed: int, where: str, largest: int = 0, way_
         raise InputError(
             f"data that unpack to at most {STEEPEST} times their packed size were expected",
             where=where,
-            got=f"{packed:,} bytes that become more than {max(HARMLESS, STEEPEST * packed):,}, as in a zip bomb",
+            got=f"{packed:,} bytes that become {size:,} or more, as in a zip bomb",
             remedy=f"do not trust this file; if it is yours, {way_out}",
         )
 
@@ -56,15 +57,16 @@ def too_large(*, where: str, largest: int = 0, way_out: str = _SET) -> InputErro
 
 def open_gzip(path: Path, *, largest: int = 0, way_out: str = _SET) -> IO[bytes]:
     """A gzip file to read from, which ends in an error where it becomes too much."""
-    packed = path.stat().st_size
-    return io.BufferedReader(_Watched(gzip.open(path, "rb"), path.name, packed, largest, way_out), buffer_size=1 << 17)
+    return io.BufferedReader(_Watched(path, largest, way_out), buffer_size=_BUFFER)
 
 
 class _Watched(io.RawIOBase):
-    """Unpacked bytes, counted on their way."""
+    """Unpacked bytes, held on their way against the packed ones that they came from."""
 
-    def __init__(self, file: gzip.GzipFile, where: str, packed: int, largest: int, way_out: str) -> None:
-        self._file, self._where, self._packed, self._largest, self._way_out = file, where, packed, largest, way_out
+    def __init__(self, path: Path, largest: int, way_out: str) -> None:
+        self._where, self._largest, self._way_out = path.name, largest, way_out
+        self._packed = path.open("rb")
+        self._file = gzip.GzipFile(fileobj=self._packed, mode="rb")
         self._read = 0
 
     def readable(self) -> bool:
@@ -73,11 +75,13 @@ class _Watched(io.RawIOBase):
     def readinto(self, buffer: object, /) -> int:
         count = self._file.readinto(buffer)  # type: ignore[arg-type]
         self._read += count
-        check_unpacked(self._read, packed=self._packed, where=self._where, largest=self._largest, way_out=self._way_out)
+        packed = self._packed.tell()
+        check_unpacked(self._read, packed=packed, where=self._where, largest=self._largest, way_out=self._way_out)
         return count
 
     def close(self) -> None:
         self._file.close()
+        self._packed.close()
         super().close()
 
 
