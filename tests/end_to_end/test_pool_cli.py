@@ -149,6 +149,75 @@ def test_keys_are_asked_for_where_one_is_given(hospitals: Path, tmp_path: Path) 
     assert unsigned.code == 2 and "East.json" in unsigned.err and "without a signature" in unsigned.err
 
 
+def keyed(hospitals: Path, folder: Path) -> Path:
+    """A key pair and a signed pack of each site, and the centre's table of sites and keys."""
+    lines = []
+    for site in SITES:
+        made = call("site-key", "-o", folder / f"{site}.key")
+        assert made.code == 0, made.err
+        assert stat.S_IMODE((folder / f"{site}.key").stat().st_mode) == 0o600
+        done = call("site-pack", hospitals / f"{site}.report.json", "-o", folder / f"{site}.json", "--site", site,
+                    "--key-file", folder / f"{site}.key", "--ledger", folder / f"{site}.ledger")  # fmt: skip
+        assert done.code == 0 and "Signed (Ed25519)" in done.err, done.err
+        lines.append(f"{site}: {site}.pub\n")
+    (folder / "sites.yaml").write_text("".join(lines), encoding="utf-8")
+    return folder / "sites.yaml"
+
+
+def test_each_site_signs_with_its_own_key(hospitals: Path, tmp_path: Path) -> None:
+    table = keyed(hospitals, tmp_path)
+    assert call("pool", *packs(tmp_path), "--keys", table).code == 0
+    # South signs a pack as North
+    forged = tmp_path / "forged.json"
+    call("site-pack", hospitals / "North.report.json", "-o", forged, "--site", "North",
+         "--key-file", tmp_path / "South.key")  # fmt: skip
+    done = call("pool", forged, *packs(tmp_path)[1:], "--keys", table)
+    assert done.code == 2 and "a signature of another site, 'South'" in done.err and "'North'" in done.err
+    # North's own figures under the name and key of East
+    call("site-pack", hospitals / "North.report.json", "-o", forged, "--site", "East",
+         "--key-file", tmp_path / "East.key")  # fmt: skip
+    done = call("pool", *packs(tmp_path)[:2], forged, "--keys", table)
+    assert done.code == 2 and "the same figures under two names, 'East' and 'North'" in done.err
+    again = call("site-key", "-o", tmp_path / "North.key")
+    assert again.code == 2 and "there already" in again.err
+
+
+def test_packs_seen_before_and_older_ones_are_refused(hospitals: Path, tmp_path: Path) -> None:
+    table = keyed(hospitals, tmp_path)
+    old = tmp_path / "old.json"
+    old.write_bytes((tmp_path / "North.json").read_bytes())
+    words = ("--keys", table, "--seen", tmp_path / "seen.json")
+    assert call("pool", *packs(tmp_path), *words).code == 0
+    assert stat.S_IMODE((tmp_path / "seen.json").stat().st_mode) == 0o600
+    repeated = call("pool", *packs(tmp_path), *words)
+    assert repeated.code == 2 and "the same pack again" in repeated.err
+    assert call("pool", *packs(tmp_path), *words, "--again").code == 0
+    for site in SITES:
+        done = call("site-pack", hospitals / f"{site}.report.json", "-o", tmp_path / f"{site}.json", "--site", site,
+                    "--key-file", tmp_path / f"{site}.key", "--ledger", tmp_path / f"{site}.ledger")  # fmt: skip
+        assert "pack 2" in done.err, done.err
+    assert call("pool", *packs(tmp_path), *words).code == 0
+    replayed = call("pool", old, *packs(tmp_path)[1:], *words, "--again")
+    assert replayed.code == 2 and "site 'North' has a number above 2; got an older pack, number 1" in replayed.err
+
+
+def test_a_ledger_is_private_whole_and_of_one_site(hospitals: Path, tmp_path: Path) -> None:
+    ledger = tmp_path / "north.ledger"
+    words = ("site-pack", hospitals / "North.report.json", "--ledger", ledger)
+    assert call(*words, "-o", tmp_path / "a.json", "--site", "North").code == 0
+    assert stat.S_IMODE(ledger.stat().st_mode) == 0o600
+    first = ledger.read_bytes()
+    wrong = call(*words, "-o", tmp_path / "b.json", "--site", "South")
+    assert wrong.code == 2 and "belongs to one site" in wrong.err and not (tmp_path / "b.json").exists()
+    both = call(*words, "-o", tmp_path / "b.json", "--site", "North", "--sequence", "4")
+    assert both.code == 2 and "a ledger numbers the packs itself" in both.err
+    lost = call(*words, "-o", tmp_path / "no" / "b.json", "--site", "North")
+    assert lost.code == 2 and ledger.read_bytes() == first, "a pack that cannot be written is not remembered"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "north.ledger"]
+    without = call("site-pack", hospitals / "North.report.json", "-o", tmp_path / "c.json", "--site", "N")
+    assert "No ledger" in without.err
+
+
 def test_refusals_are_one_message_and_exit_2(hospitals: Path, tmp_path: Path) -> None:
     north = hospitals / "North.json"
     changed = tmp_path / "changed.json"

@@ -85,6 +85,37 @@ class Block:
         return found
 
 
+def loose(block: Block) -> bool:
+    """Two columns of which no combination hangs on others: take any one away and its two levels still meet by way of
+    the rest. Then each may be more or less, and their sums say of the levels no more than that both make up everyone.
+    """
+    if len(block.columns) != 2:
+        return False
+    first, second = np.nonzero(block.occurs)
+    graph: dict[int, set[int]] = {}
+    for a, b in zip(first.tolist(), (second + block.occurs.shape[0]).tolist(), strict=True):
+        graph.setdefault(a, set()).add(b)
+        graph.setdefault(b, set()).add(a)
+    return len(graph) == sum(block.occurs.shape) and _no_bridge(graph)
+
+
+def _no_bridge(graph: Mapping[int, set[int]]) -> bool:
+    """Is the graph in one piece, and does it stay so whichever one edge is taken away?"""
+    edges = {(a, b) for a in graph for b in graph[a] if a < b}
+    return all(_reached(graph, edge) == set(graph) for edge in [(-1, -1), *sorted(edges)])
+
+
+def _reached(graph: Mapping[int, set[int]], without: tuple[int, int]) -> set[int]:
+    start = min(graph)
+    reached, frontier = {start}, [start]
+    while frontier:
+        one = frontier.pop()
+        new = {other for other in graph[one] - reached if (min(one, other), max(one, other)) != without}
+        reached |= new
+        frontier += new
+    return reached
+
+
 def without_empty(block: Block, rows: Mapping[Who, int], crossed: Mapping[Who, tuple[Who, Who]]) -> Block:
     """The block without combinations in which, by the rows of all levels, there can be nobody."""
     ties = block.ties(crossed)

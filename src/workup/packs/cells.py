@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workup.disclosure.atoms import Block, tied, without_empty
+from workup.disclosure.atoms import Block, loose, tied, without_empty
 from workup.disclosure.audit import Ledger, Sum, Who
 from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence
@@ -103,7 +103,8 @@ class Cells:
             if who and who not in self.crossed:
                 levels.setdefault(who[0], []).append(who[1])
         fitted = [block.fitted(levels) for block in self.blocks or ()]
-        return tuple(without_empty(block, rows, self.crossed) for block in fitted if block is not None)
+        inhabited = (without_empty(block, rows, self.crossed) for block in fitted if block is not None)
+        return tuple(block for block in inhabited if len(fitted) == 1 or not loose(block))
 
 
 def _holds(one: Sum, counts: Mapping[Who, tuple[int, ...]]) -> bool:

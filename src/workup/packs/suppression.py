@@ -19,7 +19,9 @@ Cut = tuple[str, Who, int]  # a side of the two-by-two table, a slice, and a cut
 Kind = TypeVar("Kind", Who, Cut)
 
 _MOST_TRIED = 8  # pieces tried one by one for the one that helps, before the first is taken
-_MOST_RESTORED = 60  # pieces tried for whether they could be told after all
+_MOST_RESTORED = 60  # pieces tried for whether they could be told after all; fewer where the ledger is large
+_FEWEST_RESTORED = 8
+_SMALL_LEDGER = 1_000
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,9 @@ class _Closing(Generic[Kind]):
         kept = set(first)
         while (choice := self._next(kept)) is not None:
             kept.add(choice)
-        for one in sorted(kept - first, key=self.order, reverse=True)[:_MOST_RESTORED]:
+        size = max(one.search.ledger.table.size for one in self.watches.values())
+        most = max(_FEWEST_RESTORED, _MOST_RESTORED * _SMALL_LEDGER // max(size, _SMALL_LEDGER))
+        for one in sorted(kept - first, key=self.order, reverse=True)[:most]:
             if all(self._exposed(measure, kept - {one}) is None for measure in self.watches):
                 kept.remove(one)
         return kept

@@ -74,10 +74,11 @@ def _small_ones(cells: Cells, now: Ledger, counts: Counts, prefix: Who, measure:
             if len(both) > 1 and small(cells, measure, both, n, k):
                 enough = ceil((k - 1) / _per_row(cells, measure, both))
                 yield Watched(Span(tuple((*prefix, *who) for who in both), start, stop), enough, k)
-    # One more than for a slice: a set of atoms that is known to hold k - 1 people leaves k whole numbers for each.
+    # One more than for a slice: any set of atoms and bins that is known to hold k - 1 people or fewer leaves each of
+    # them no more than k whole numbers, so that single ones stand for all.
     bound = ceil(k / _per_row(cells, measure, (EVERYONE,)))
     for who in _atoms(now):
-        yield from (Watched(Span(((*prefix, *who),), start, stop), bound, bound, "inner") for start, stop in ends)
+        yield from (Watched(Span(((*prefix, *who),), b, b + 1), bound, bound, "inner") for b in range(now.bins))
 
 
 def _changes(
@@ -92,8 +93,9 @@ def _changes(
             n = ledger.value(span)
             if n and small(cells, measure, (who,), n, k):
                 yield Watched(span, ceil((k - 1) / _per_row(cells, measure, (who,))), k)
-        for who in _atoms(now):
-            yield Watched(Span(tuple((one, *who) for one in since), start, stop), bound, bound, "change")
+    for who in _atoms(now):
+        whose = tuple((one, *who) for one in since)
+        yield from (Watched(Span(whose, b, b + 1), bound, bound, "change") for b in range(now.bins))
 
 
 def _atoms(ledger: Ledger) -> list[Who]:
