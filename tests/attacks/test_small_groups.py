@@ -77,8 +77,7 @@ def test_no_number_of_a_group_of_one_to_four_is_in_the_record(small: int) -> Non
 @pytest.mark.parametrize("form", ["md", "html", "text", "json", "json-flat"])
 def test_no_form_of_the_report_shows_a_risk_of_a_small_group(form: str) -> None:
     table = _table(small=1)
-    told = _study(table, ["sex"], smallest_cell=1)
-    [brier] = [e.value for e in told.estimates("brier") if e.slice == {"sex": "X"} and e.level == 0.95]
+    brier = (SECRET_RISKS[0] - table["died"][0]) ** 2  # of a group of one it is the square of one patient's error
     drawn = render(_study(table, ["sex"]), form)
     text = drawn if isinstance(drawn, str) else drawn.decode()
     for secret in (SECRET_RISKS[0], brier):
