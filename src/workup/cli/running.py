@@ -247,24 +247,28 @@ def _unattainable(study: Study, ready: Ready) -> list[str]:
 
 def _describe(study: Study, directory: Path, ready: Ready) -> None:
     """What a run would do, now that everything it needs was read and checked."""
+    from workup.errors import visible
     from workup.validate import Opener
+
+    def tell(line: str) -> None:
+        typer.echo(visible(line))  # names of studies, systems and corpora come from a file
 
     corpus = ready.corpus
     facts = corpus.as_dict()
     systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
-    typer.echo(f"study     {study.name} ({study.task})")
-    typer.echo(f"corpus    {corpus.name}: {facts['n_cases']:,} cases, {facts['n_patients']:,} patients")
-    typer.echo(f"systems   {systems}")
-    typer.echo(f"lenses    {', '.join(study.lenses)}")
-    typer.echo(f"resamples {study.bootstrap.replicates:,}")
-    typer.echo(f"gates     {len(study.gates)}")
+    tell(f"study     {study.name} ({study.task})")
+    tell(f"corpus    {corpus.name}: {facts['n_cases']:,} cases, {facts['n_patients']:,} patients")
+    tell(f"systems   {systems}")
+    tell(f"lenses    {', '.join(study.lenses)}")
+    tell(f"resamples {study.bootstrap.replicates:,}")
+    tell(f"gates     {len(study.gates)}")
     for line in _unattainable(study, ready):
-        typer.echo(f"warning   {line}")
-    typer.echo(f"into      {directory}")
+        tell(f"warning   {line}")
+    tell(f"into      {directory}")
     for part in study.systems:
         if estimate := getattr(ready.task, "estimate", None):
             system = Opener(study, part.name or part.use)()
             if not getattr(system, "recorded", False):
-                typer.echo(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")
+                tell(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")
     for note in corpus.notes:
-        typer.echo(f"note      {note}")
+        tell(f"note      {note}")
