@@ -27,7 +27,7 @@ BYTES = 2_000_000_000  # of memory that is in use at a time
 _RAISED, _NOT_MADE = 97, 98  # exit codes that Workup does not have
 _FAULT = 70
 MODULES = "modules"
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PAGE, _TICKS = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 _READ_BY_OTHERS = ("report.json", "report.txt", "report.md", "timings.json", "details.jsonl", "run.log", "split.json")
 
@@ -119,7 +119,7 @@ def _watch(pid: int, started: float) -> tuple[str, int]:
         while not poll.poll(40):
             with contextlib.suppress(OSError, IndexError, ValueError):
                 memory = max(memory, int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE)
-            stopped = "hung" if time.monotonic() - started > SECONDS else "over memory" if memory > BYTES else ""
+            stopped = "hung" if _hangs(pid, time.monotonic() - started) else "over memory" if memory > BYTES else ""
             if stopped:
                 os.killpg(pid, signal.SIGKILL)
                 return stopped, memory
@@ -128,6 +128,18 @@ def _watch(pid: int, started: float) -> tuple[str, int]:
     finally:
         os.close(handle)
     return "", memory
+
+
+def _hangs(pid: int, seconds: float) -> bool:
+    """Whether a process had its time. One that is ready to go on while others hold the processor gets what it lacks."""
+    if seconds <= SECONDS:
+        return False
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False  # it just ended
+    worked = (int(fields[11]) + int(fields[12])) / _TICKS
+    return fields[0] != "R" or worked > SECONDS or seconds > 10 * SECONDS
 
 
 def _judged(

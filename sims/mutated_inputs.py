@@ -115,15 +115,17 @@ def make_ready(kind: str, held: Sequence[Scenario]) -> None:
     """See that whole files are accepted, and bring into this process all that reading them needs."""
     if kind in _ready:
         return
-    for scenario in dict.fromkeys(held):
+    every = list(dict.fromkeys(held))
+    for scenario in every:
+        if scenario.warm:
+            _run_here(scenario)
+    for scenario in every:
         with tempfile.TemporaryDirectory() as place:
             ended = put_in(scenario, Path(place), None)
             if ended.outcome not in ("accepted", "verdict"):
                 why = f"{ended.outcome}: {ended.said}"
                 raise RuntimeError(f"{kind}, {scenario.name}: whole files were not accepted: {why}")
             import_all((Path(place) / MODULES).read_text().split())
-        if scenario.warm:
-            _run_here(scenario)
     gc.freeze()
     _ready.add(kind)
 

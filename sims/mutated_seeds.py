@@ -49,7 +49,7 @@ class Scenario:
     way: Way = ANY
     judges: bool = False  # whether exit code 1 or 3 is an answer of this command
     prints_text: bool = True  # whether what it prints is for a terminal, which no character may steer
-    warm: bool = True  # whether it may run in the process that is forked, since it starts no thread
+    warm: bool = False  # whether it also runs in the process that is forked, so that what it reads once is read there
 
 
 # ---- pieces ----------------------------------------------------------------------------------------------------------
@@ -304,12 +304,12 @@ def study(root: Path) -> list[Scenario]:
     )
     return [
         Scenario("risk, dry", dry, ("study.yaml",) * 5 + ("sites.csv", "base.json"), _DRY, Way(seal=_seal)),
-        Scenario("risk", run, ("study.yaml",), _RUN, judges=True),
+        Scenario("risk", run, ("study.yaml",), _RUN, judges=True, warm=True),
         Scenario("generated, dry", made, ("study.yaml",), _DRY),
         Scenario("spans, dry", spans, ("study.yaml",) * 2 + ("labels.yaml", "policy.yaml"), _DRY),
-        Scenario("spans", spans, ("study.yaml",) * 2 + ("labels.yaml", "policy.yaml"), _RUN, judges=True),
+        Scenario("spans", spans, ("study.yaml",) * 2 + ("labels.yaml", "policy.yaml"), _RUN, judges=True, warm=True),
         Scenario("conversation, dry", talk, ("study.yaml",), _DRY),
-        Scenario("conversation", talk, ("study.yaml",), _RUN, judges=True),
+        Scenario("conversation", talk, ("study.yaml",), _RUN, judges=True, warm=True),
     ]
 
 
@@ -356,7 +356,11 @@ def settings(root: Path) -> list[Scenario]:
         folder = _write(root / f"system-{use}", {"study.yaml": content, **files[task]})
         found.append(Scenario(f"system {use}", folder, ("study.yaml",), _DRY, Way(within=("systems",))))
         if use in ("native", "scripted", "recorded"):
-            found.append(Scenario(f"asked {use}", folder, ("study.yaml",), _RUN, Way(within=("systems",)), judges=True))
+            found.append(
+                Scenario(
+                    f"asked {use}", folder, ("study.yaml",), _RUN, Way(within=("systems",)), judges=True, warm=True
+                )
+            )
     return found
 
 
@@ -412,7 +416,7 @@ def tables(root: Path) -> list[Scenario]:
         connection.execute(f"create table cohort as select * from read_csv('{folder / 't.csv'}')")
     way = Way(secret=_SHOWN_TO_NO_ONE)
     found = [
-        Scenario(name, folder, (name,), ("score", "risk", name, *_ASKED), way, warm=name in ("t.csv", "t.xlsx"))
+        Scenario(name, folder, (name,), ("score", "risk", name, *_ASKED), way, warm=name == "t.csv")
         for name in ("t.csv", "t.tsv", "t.csv.gz", "t.xlsx", "t.parquet", "t.duckdb")
     ]
     split = ("split", "t.csv", "--strategy", "outcome", "--outcome", "died", "--patient", "patient", "--by", "sex")
@@ -442,7 +446,7 @@ def spans(root: Path) -> list[Scenario]:
     scored = ("score", "spans", "--pred", "found.jsonl", *asked, "--gold")
     secret = Way(secret=True)
     found = [
-        Scenario("predictions", base, ("found.jsonl",), (*scored, "notes.jsonl"), secret),
+        Scenario("predictions", base, ("found.jsonl",), (*scored, "notes.jsonl"), secret, warm=True),
         Scenario("golds", base, ("notes.jsonl", "notes.jsonl", "found.jsonl"), (*scored, "notes.jsonl"), secret),
         Scenario("golds, packed", base, ("notes.jsonl.gz",), ("corpus", "describe", "notes.jsonl.gz"), secret),
     ]
@@ -456,12 +460,11 @@ def spans(root: Path) -> list[Scenario]:
             (folder / place).write_bytes(_zipped((folder / place).read_bytes()))
         files: tuple[str, ...] = (place,)
         words = ("corpus", "describe", place, "--format", name)
-        warm = name != "docbin"
-        found.append(Scenario(f"{name}, described", folder, files, words, secret, warm=warm))
+        found.append(Scenario(f"{name}, described", folder, files, words, secret))
         words = ("corpus", "convert", place, "o.jsonl", "--from", name, "--to", "spans-jsonl")
-        found.append(Scenario(f"{name}, converted", folder, files, words, secret, warm=warm))
+        found.append(Scenario(f"{name}, converted", folder, files, words, secret))
         words = (*scored, place, "--format", name)
-        found.append(Scenario(f"{name}, scored", folder, files, words, secret, warm=warm))
+        found.append(Scenario(f"{name}, scored", folder, files, words, secret))
         if (folder / "c").is_dir():
             files = tuple(sorted(str(file.relative_to(folder)) for file in (folder / "c").rglob("*") if file.is_file()))
             found.append(Scenario(f"{name} folder", folder, files, ("corpus", "describe", "c"), secret))
@@ -505,7 +508,7 @@ def conversations(root: Path) -> list[Scenario]:
     secret = Way(secret=True)
     words = ("score", "conversation", "cases.jsonl", *said)
     return [
-        Scenario("cases", folder, ("cases.jsonl",), (*words, "--by", "sex"), secret),
+        Scenario("cases", folder, ("cases.jsonl",), (*words, "--by", "sex"), secret, warm=True),
         Scenario("transcripts", folder, ("said.jsonl",), words, secret),
         Scenario("simple cases", folder, ("simple.json",), ("score", "conversation", "simple.json", *said), secret),
         Scenario("plans and ratings", folder, ("plans.json", "ratings.csv"), (*words, *beside), secret),
@@ -561,7 +564,7 @@ def records(root: Path) -> list[Scenario]:
             words = ("report", "r.json", "-f", form)
             prints = form in ("text", "md")
             found.append(
-                Scenario(f"{task}, {form}", folder, ("r.json",), words, way, prints_text=prints, warm=form != "html")
+                Scenario(f"{task}, {form}", folder, ("r.json",), words, way, prints_text=prints, warm=form == "text")
             )
         words = ("gate", "r.json", "--rule", rule, "--baseline", "whole.json")
         found.append(Scenario(f"{task}, judged", folder, ("r.json", "whole.json"), words, way, judges=True))
@@ -647,11 +650,11 @@ def packs(root: Path) -> list[Scenario]:
     way = Way(seal=_seal)
     plain, secret = ("north.json", "south.json", "east.json"), ("s-north.json", "s-south.json", "s-east.json")
     return [
-        Scenario("pooled", folder, plain, ("pool", *plain, "--limit", "auroc=0.7"), way),
+        Scenario("pooled", folder, plain, ("pool", *plain, "--limit", "auroc=0.7"), way, warm=True),
         Scenario("pooled, sites", folder, (*plain, "sites.csv"), ("pool", *plain, "--sites", "sites.csv"), way),
         Scenario("signed", folder, (*secret, "k.key"), ("pool", *secret, "--key-file", "k.key"), way),
         Scenario("published", folder, ("published.csv", *plain), ("pool", "published.csv", *plain), way),
-        Scenario("drawn", folder, plain, ("pool", *plain, "-o", "out"), way, warm=False),
+        Scenario("drawn", folder, plain, ("pool", *plain, "-o", "out"), way),
         Scenario("packed", folder, ("r.json",), ("site-pack", "r.json", "-o", "p.json", "--site", "North"), way),
     ]
 
@@ -699,7 +702,7 @@ def models(root: Path) -> list[Scenario]:
         if use == "mlflow":
             _save_mlflow(model, folder / "m")
             damaged = tuple(str(file.relative_to(folder)) for file in sorted((folder / "m").rglob("*")))
-        found.append(Scenario(path, folder, damaged, _RUN, warm=False))
+        found.append(Scenario(path, folder, damaged, _RUN))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Inputs made wrong by chance that once ended in a traceback, went on for ever or filled the memory: one message now."""
+"""Inputs made wrong by chance that once ended in a traceback, never ended or filled the memory: one message now."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def study(folder: Path, content: Any) -> Path:
 
 
 CONVERSATION = {"name": "s", "task": "conversation", "corpus": {"generate": {"kind": "written"}}}
-SPANS = {"name": "s", "task": "spans", "corpus": {"generate": {"kind": "notes", "count": 2}}}
+SPANS: dict[str, Any] = {"name": "s", "task": "spans", "corpus": {"generate": {"kind": "notes", "count": 2}}}
 RISK = {"name": "s", "task": "risk", "corpus": {"generate": {"count": 50}}}
 RISK |= {"columns": {"outcome": "outcome", "risk": "risk"}}
 
@@ -143,3 +143,15 @@ def test_bytes_behind_the_end_of_a_joblib_file_do_not_fill_the_memory(way: str, 
         if code:
             said = done.stderr.decode()
             assert said.startswith("workup: ") and "stand behind its end" in said
+
+
+# ---- the terminal ----------------------------------------------------------------------------------------------------
+
+
+def test_names_of_a_study_do_not_steer_the_terminal_of_a_dry_run(tmp_path: Path) -> None:
+    odd = "a\x1b[31m\u202eb"
+    content = {**SPANS, "name": odd, "corpus": {**SPANS["corpus"], "name": odd}}
+    content |= {"systems": [{"name": odd, "use": "native"}]}
+    done = call("run", study(tmp_path, content), "--dry-run", "-o", tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "a\\x1b[31m\\u202eb" in done.out and not {"\x1b", "\u202e"} & set(done.out + done.err)
