@@ -54,8 +54,9 @@ class Attacker:
         }
         self._rows: list[np.ndarray] = []
         self._right: list[float] = []
-        self._add_up(pack)
-        for who in self.named if together else ():
+        if not together:
+            self._add_up(pack)
+        for who in self.named if together else ():  # which holds all sums as well
             self._made_of(who, [atom for atom, one in zip(self.atoms, together, strict=True) if _inside(who, one)])
         for row in pack["estimates"]:
             if row["status"] != "withheld":

@@ -3,7 +3,7 @@ has linear and integer programming finds no count under k in a pack, and the sit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -184,8 +184,8 @@ def test_a_missing_input_is_the_level_missing_of_its_bands() -> None:
     assert made["holdings"]["inputs"][0]["missing"] is None
 
 
-def small_groups_untold(record: dict[str, Any], levels: set[str], *, merged: bool) -> None:
-    """A record that itself withholds small groups, with or without one level in which they stand together."""
+def small_groups_untold(record: dict[str, Any], levels: set[str]) -> None:
+    """A record that itself withholds small groups, and gives no count of them."""
     for result in record["results"].values():
         for e in result["estimates"]:
             if e["slice"].get("sex") in levels:
@@ -198,20 +198,40 @@ def small_groups_untold(record: dict[str, Any], levels: set[str], *, merged: boo
             held["groups"]["sex"][level] = {"patients": None, "rows": None}
 
 
-CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
-    "one level": lambda record: small_groups_untold(record, {"X"}, merged=False),
-    "two levels": lambda record: small_groups_untold(record, {"X", "M"}, merged=False),
-}
-
-
-@pytest.mark.parametrize("what", CHANGES)
-def test_what_the_record_itself_withholds_is_neither_told_nor_given_away(what: str) -> None:
+@pytest.mark.parametrize("levels", [{"X"}, {"X", "M"}], ids=["one level", "two levels"])
+def test_what_the_record_itself_withholds_is_neither_told_nor_given_away(levels: set[str]) -> None:
     table = cohort(420, 1)
     groups = ["sex", "male"]
     record = report(table, groups).as_dict()
-    CHANGES[what](record)
+    small_groups_untold(record, levels)
     record.pop("sha256")
     made = make_pack(Report.from_dict({**record, "sha256": digest(record)}), site="A")
-    assert all(row["status"] == "withheld" for row in made["estimates"] if row["slice"].get("sex") == "X")
+    assert all(row["status"] == "withheld" for row in made["estimates"] if row["slice"].get("sex") in levels)
     together = combinations_of(table, groups)
     assert recovered(made, true_counts(table, groups, [], THRESHOLDS, together), 11, together) == []
+
+
+def test_small_combinations_that_the_record_puts_together_are_neither_told_nor_given_away() -> None:
+    """A crossing in which those of few people are one level: it no longer adds up to its columns."""
+    table = cohort(700, 6, few=0.05)
+    groups, crossed = ["sex", "male", "unit"], [["sex", "unit"]]
+    record = report(table, groups, crossed=crossed).as_dict()
+    apart = report({**table, "both": np.array([
+        f"{s} × {u}" if s != "X" else "withheld together" for s, u in zip(table["sex"], table["unit"], strict=True)
+    ], dtype=object)}, ["sex", "male", "unit", "both"]).as_dict()  # fmt: skip
+    own, other = record["results"]["subgroups"], apart["results"]["subgroups"]
+    own["estimates"] = [e for e in own["estimates"] if "sex × unit" not in e["slice"]]
+    for e in other["estimates"]:
+        if "both" in e["slice"]:
+            e["slice"] = {"sex × unit" if key == "both" else key: value for key, value in e["slice"].items()}
+            own["estimates"].append(e)
+    own["comparisons"] = [row for row in own["comparisons"] if "sex × unit" not in row["slice"]]
+    record.pop("sha256")
+    made = make_pack(Report.from_dict({**record, "sha256": digest(record)}), site="A")
+    assert any(row["status"] == "ok" for row in made["estimates"] if "sex × unit" in row["slice"])
+    for row in (*made["estimates"], *made["withheld"]):  # the attacker takes the level apart again
+        if row["slice"].get("sex × unit") == "withheld together":
+            row["slice"] = {"sex": "X", **{key: at for key, at in row["slice"].items() if key == "threshold"}}
+    together = combinations_of(table, groups)
+    pairs = [("sex", "unit")]
+    assert recovered(made, true_counts(table, groups, pairs, THRESHOLDS, together), 11, together) == []

@@ -1,5 +1,5 @@
-"""Two packs of one site, of which the second holds more patients: with the site's ledger neither what was withheld then,
-nor what is now, nor how few came between can be worked out from both."""
+"""Two packs of one site, of which the second holds more patients: with the site's ledger neither what was withheld
+then, nor what is now, nor how few came between can be worked out from both."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_change_of_few_is_not_told() -> None:
 
 
 def test_counts_that_fell_are_not_told_where_they_fell_by_few() -> None:
-    """Outcomes were put right, so the cohort did not only grow; the change of a told count is a difference all the same."""
+    """Outcomes were put right, so the cohort did not only grow; how a told count changed can be seen all the same."""
     table = cohort(800, 5, few=0.15)
     changed = {**table, "outcome": table["outcome"].copy()}
     icu = np.flatnonzero((table["unit"] == "ICU") & (table["outcome"] == 1))

@@ -149,7 +149,7 @@ def test_older_and_repeated_packs_are_refused_by_name(report: Report, tmp_path: 
     seen.check([numbered(report, 3)])
     with pytest.raises(InputError, match=r"site 'North' has a number above 2; got an older pack, number 1"):
         seen.check([numbered(report, 1)])
-    with pytest.raises(InputError, match="the same pack again.*--again"):
+    with pytest.raises(InputError, match=r"the same pack again.*--again"):
         seen.check([numbered(report, 2)])
     seen.check([numbered(report, 2)], again=True)
     other = Pack("north.json", make_pack(report, site="North", sequence=2, facts={"type": "rural"}))

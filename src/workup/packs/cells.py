@@ -80,19 +80,9 @@ class Cells:
         whole = {parts[0][0]: parts for one, parts in sums if one == EVERYONE}
         levels = {name: [level for _, level in parts] for name, parts in whole.items()}
         crossed = {who: both for who, both in self.crossed.items() if who[0] in whole}
-        found = [block.fitted(levels) for block in (*self._inhabited, *self._of_crossings(levels))]
+        found = [block.fitted(levels) for block in self._inhabited]
         blocks = [block for block in found if block is not None]
         return tied(counts, sums, blocks, crossed=crossed, named=named)
-
-    def _of_crossings(self, levels: Mapping[str, Sequence[str]]) -> list[Block]:
-        """Crossings of which some combinations are not counted do not add up to their columns, but their atoms do."""
-        found = []
-        for name in sorted(name for name in levels if UNSAID in levels[name]):
-            pair = next((tuple(one[0] for one in both) for who, both in self.crossed.items() if who[0] == name), None)
-            if pair and all(one in levels for one in pair):
-                shape = tuple(tuple(levels[one]) for one in pair)
-                found.append(Block(pair, shape, np.ones([len(one) for one in shape], dtype=bool)))
-        return found
 
     @cached_property
     def _inhabited(self) -> tuple[Block, ...]:
@@ -100,11 +90,25 @@ class Cells:
         rows = self.sizes["rows"]
         levels: dict[str, list[str]] = {}
         for who in sorted(rows):
-            if who and who not in self.crossed:
+            if who:
                 levels.setdefault(who[0], []).append(who[1])
-        fitted = [block.fitted(levels) for block in self.blocks or ()]
-        inhabited = (without_empty(block, rows, self.crossed) for block in fitted if block is not None)
-        return tuple(block for block in inhabited if len(fitted) == 1 or not loose(block))
+        fitted = [block.fitted(levels) for block in (*(self.blocks or ()), *self._of_crossings(levels))]
+        blocks = [without_empty(block, rows, self.crossed) for block in fitted if block is not None]
+        crossings = [{one[0] for one in both} for both in self.crossed.values()]
+        return tuple(block for block in blocks if len(blocks) == 1 or {*block.columns} in crossings or not loose(block))
+
+    def _of_crossings(self, levels: Mapping[str, Sequence[str]]) -> list[Block]:
+        """A crossing of which some combinations are not told apart adds up to its columns by its atoms alone."""
+        found = []
+        for name in sorted(levels):
+            pair = next((tuple(one[0] for one in both) for who, both in self.crossed.items() if who[0] == name), None)
+            if not pair or all((name, level) in self.crossed for level in levels[name]):
+                continue
+            known = any({*pair} <= {*block.columns} for block in self.blocks or ())
+            if not known and all(one in levels for one in pair):
+                shape = tuple(tuple(levels[one]) for one in pair)
+                found.append(Block(pair, shape, np.ones([len(one) for one in shape], dtype=bool)))
+        return found
 
 
 def _holds(one: Sum, counts: Mapping[Who, tuple[int, ...]]) -> bool:
@@ -250,7 +254,10 @@ def crossing_name(pair: tuple[str, str]) -> str:
 def _taken_apart(
     columns: Mapping[str, Sequence[str]], name: str, pair: tuple[str, str]
 ) -> dict[str, tuple[str, str]] | None:
-    """Which two levels each combination is made of; None where a name could be read in two ways."""
+    """Which two levels each combination is made of; None where a name could be read in two ways, or in none.
+
+    One level may be no combination: that in which a report puts those together that it does not tell apart.
+    """
     ways: dict[str, tuple[str, str]] = {}
     for first in columns[pair[0]]:
         for second in columns[pair[1]]:
@@ -258,7 +265,8 @@ def _taken_apart(
             if text in ways:
                 return None
             ways[text] = (first, second)
-    return {level: ways[level] for level in columns[name]} if all(level in ways for level in columns[name]) else None
+    found = {level: ways[level] for level in columns[name] if level in ways}
+    return found if found and len(found) >= len(columns[name]) - 1 else None
 
 
 def _sums(

@@ -221,7 +221,10 @@ def check_together(packs: Sequence[Pack]) -> None:
                 )
             if _figures(one) == _figures(other):
                 raise _refused(
-                    pair, "each site stands in one pack", f"the same figures under two names, {names}", "give one of them"
+                    pair,
+                    "each site stands in one pack",
+                    f"the same figures under two names, {names}",
+                    "give one of them",
                 )
             if (alike := likeness(one.record, other.record)) >= SAME:
                 raise _refused(
