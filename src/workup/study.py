@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -25,9 +24,13 @@ from pydantic import (
 
 from workup.errors import StudyError
 from workup.teaching import shape, taught
+from workup.yaml_files import read_yaml as read_yaml
 
+<<<<<<< HEAD
 _LARGEST_FILE = 1_000_000
 _LONGEST_NAME, _LONGEST_PATH = 255, 4_096  # bytes, as file systems have them
+=======
+>>>>>>> tables
 # Keys by which metrics and lenses slice their estimates; a group of such a name would be overwritten by them.
 SLICE_KEYS = frozenset(
     (
@@ -429,54 +432,6 @@ class Study(Part):
         study = cls.checked(content, where=str(file), lines=lines)
         study._base = file.parent
         return study
-
-
-def read_yaml(file: Path, *, noun: str = "study") -> tuple[Any, dict[tuple[str, ...], int]]:
-    """Content and the line of every field of a file of this kind.
-
-    Aliases are refused: a few of them can unfold into gigabytes.
-    """
-    try:
-        size = file.stat().st_size
-        if size > _LARGEST_FILE:
-            raise StudyError(f"{file}: a {noun} file is at most {_LARGEST_FILE:,} bytes; got {size:,}.")
-        text = file.read_text(encoding="utf-8-sig")
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
-            raise StudyError(f"{file}: YAML aliases (*name) are not allowed. To fix: write the value out.")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        return yaml.safe_load(text), dict(_lines(node, (), file)) if node else {}
-    except FileNotFoundError:
-        made = " To fix: 'workup new risk' (spans, conversation) makes one." if noun == "study" else ""
-        raise StudyError(f"{file}: there is no such {noun} file.{made}") from None
-    except IsADirectoryError:
-        raise StudyError(f"{file}: this is a folder. To fix: name the {noun} file in it.") from None
-    except UnicodeDecodeError:
-        raise StudyError(f"{file}: the {noun} file must be UTF-8 text.") from None
-    except RecursionError:
-        raise StudyError(f"{file}: not valid YAML for a {noun}: nested too deeply.") from None
-    except ValueError as error:  # a date or number that YAML takes for one and Python cannot make
-        raise StudyError(f"{file}: not valid YAML: {error}. To fix: put the value in quotes.") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        raise StudyError(f"{file}{line}: not valid YAML: {getattr(error, 'problem', None) or 'unreadable'}.") from None
-
-
-def _lines(node: yaml.Node, path: tuple[str, ...], file: Path) -> Any:
-    """(path, line) of every field, and an error for a key written twice, which YAML would silently overwrite."""
-    if isinstance(node, yaml.MappingNode):
-        seen = set()
-        for key, value in node.value:
-            name = str(key.value)
-            if name in seen:
-                raise StudyError(f"{file}, line {key.start_mark.line + 1}: the field '{name}' is written twice.")
-            seen.add(name)
-            yield (*path, name), key.start_mark.line + 1
-            yield from _lines(value, (*path, name), file)
-    elif isinstance(node, yaml.SequenceNode):
-        for i, value in enumerate(node.value):
-            yield (*path, str(i)), value.start_mark.line + 1
-            yield from _lines(value, (*path, str(i)), file)
 
 
 def _kinds(annotation: Any) -> set[Any]:

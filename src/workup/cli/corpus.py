@@ -101,14 +101,10 @@ def generate(
 
 
 def _plan(path: Path) -> object:
-    import yaml
+    from workup.yaml_files import read_yaml
 
-    from workup.errors import InputError
-
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise InputError("the plan must be a readable YAML file", where=str(path), got=type(error).__name__) from None
+    content, _ = read_yaml(path, noun="plan")
+    return content
 
 
 def _listed(names: str | None) -> list[str] | None:

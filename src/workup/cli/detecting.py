@@ -110,6 +110,6 @@ def settings_of(pairs: list[str]) -> dict[str, Any]:
             raise InputError("a setting must be name=value", where="--with", got=repr(pair[:60]))
         try:
             found[name.strip()] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             found[name.strip()] = value
     return found

@@ -176,7 +176,7 @@ def invented_before(paths: Sequence[Path], hashes: Mapping[str, str]) -> str | N
 
 
 def _record(path: Path) -> dict[str, Any]:
-    with contextlib.suppress(OSError, ValueError, TypeError):
+    with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
         if path.is_file():
             record = json.loads(path.read_bytes())
             return record if isinstance(record, dict) and isinstance(record.get("outputs"), dict) else {}

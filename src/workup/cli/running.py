@@ -255,11 +255,7 @@ def _unattainable(study: Study, ready: Ready) -> list[str]:
 
 def _describe(study: Study, directory: Path, ready: Ready) -> None:
     """What a run would do, now that everything it needs was read and checked."""
-    from workup.errors import visible
     from workup.validate import Opener
-
-    def tell(line: str) -> None:
-        typer.echo(visible(line))  # names of studies, systems and corpora come from a file
 
     corpus = ready.corpus
     facts = corpus.as_dict()

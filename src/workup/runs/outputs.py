@@ -121,7 +121,7 @@ def _json(output: Any) -> str:
     """JSON with every digit, since outputs must come back as they were."""
     try:
         return json.dumps(output, separators=(",", ":"), allow_nan=False, default=_unwrapped)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise RunError(
             "an output must be plain JSON: finite numbers, texts, lists, objects or null. "
             "To fix: let the system answer None where it has no answer."

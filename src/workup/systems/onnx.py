@@ -328,7 +328,7 @@ def _classes(metadata: Mapping[str, str], content: bytes, *, where: str) -> list
         return class_labels(content)
     try:
         classes = json.loads(metadata["classes"])
-    except ValueError:
+    except (ValueError, RecursionError):
         classes = None
     if not isinstance(classes, list) or len(classes) < 2:
         raise InputError(

@@ -292,7 +292,7 @@ def _plug_in(named: str) -> Any:
 def _plans(study: Study, file: str) -> dict[str, str]:
     try:
         plans = json.loads((study.base / file).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         plans = None
     if not isinstance(plans, dict) or not all(isinstance(plan, str) for plan in plans.values()):
         raise StudyError(f"conversation.target_plans: '{file}' must be a JSON object of plans by case, {{case: plan}}.")

@@ -149,7 +149,7 @@ def _json(file: Path) -> dict[str, Any]:
     where = f"{file.parent.name}/{file.name}"
     try:
         content = json.loads(_read(file))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError("valid JSON was expected", where=where, got="something else") from None
     if not isinstance(content, dict):
         raise InputError("a JSON object was expected", where=where, got="something else")
@@ -180,7 +180,7 @@ def _safetensors(file: Path) -> dict[str, Array]:
                 dtype=f"<{told['dtype'].lower()[0]}" + ("4" if told["dtype"] == "F32" else "2"),
             )
             found[name.removeprefix("bert.")] = numbers.reshape(told["shape"]).astype(np.float32)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError("a safetensors file was expected", where=where, got="a damaged one") from None
     if "embeddings.word_embeddings.weight" not in found:
         raise InputError("the weights of a BERT model were expected", where=where, got="others")
