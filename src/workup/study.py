@@ -26,11 +26,7 @@ from workup.errors import StudyError
 from workup.teaching import shape, taught
 from workup.yaml_files import read_yaml as read_yaml
 
-<<<<<<< HEAD
-_LARGEST_FILE = 1_000_000
 _LONGEST_NAME, _LONGEST_PATH = 255, 4_096  # bytes, as file systems have them
-=======
->>>>>>> tables
 # Keys by which metrics and lenses slice their estimates; a group of such a name would be overwritten by them.
 SLICE_KEYS = frozenset(
     (
