@@ -422,9 +422,12 @@ def read_yaml(file: Path, *, noun: str = "study") -> tuple[Any, dict[tuple[str, 
     """
     try:
         size = file.stat().st_size
-        if size > _LARGEST_FILE:
-            raise StudyError(f"{file}: a {noun} file is at most {_LARGEST_FILE:,} bytes; got {size:,}.")
-        text = file.read_text(encoding="utf-8-sig")
+        with file.open("rb") as opened:
+            raw = opened.read(_LARGEST_FILE + 1)  # a device has no size and no end
+        if len(raw) > _LARGEST_FILE:
+            got = f"{size:,}" if size else "more"
+            raise StudyError(f"{file}: a {noun} file is at most {_LARGEST_FILE:,} bytes; got {got}.")
+        text = raw.decode("utf-8-sig")
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
             raise StudyError(f"{file}: YAML aliases (*name) are not allowed. To fix: write the value out.")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -436,10 +439,18 @@ def read_yaml(file: Path, *, noun: str = "study") -> tuple[Any, dict[tuple[str, 
         raise StudyError(f"{file}: this is a folder. To fix: name the {noun} file in it.") from None
     except UnicodeDecodeError:
         raise StudyError(f"{file}: the {noun} file must be UTF-8 text.") from None
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise StudyError(f"{file}: the {noun} file could not be read ({why}). To fix: check its name.") from None
     except RecursionError:
         raise StudyError(f"{file}: not valid YAML for a {noun}: nested too deeply.") from None
     except ValueError as error:  # a date or number that YAML takes for one and Python cannot make
         raise StudyError(f"{file}: not valid YAML: {error}. To fix: put the value in quotes.") from None
+    except (LookupError, TypeError, AttributeError, ArithmeticError):  # a tag such as !!bool before another value
+        raise StudyError(
+            f"{file}: not valid YAML: a value that is not of the type its tag (!!int, !!bool …) says. "
+            "To fix: leave the tag out."
+        ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""

@@ -95,14 +95,9 @@ def generate(
 
 
 def _plan(path: Path) -> object:
-    import yaml
+    from workup.study import read_yaml
 
-    from workup.errors import InputError
-
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise InputError("the plan must be a readable YAML file", where=str(path), got=type(error).__name__) from None
+    return read_yaml(path, noun="plan")[0]
 
 
 def _listed(names: str | None) -> list[str] | None:

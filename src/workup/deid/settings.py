@@ -132,18 +132,25 @@ def _content(config: str | Path | Mapping[str, Any]) -> Any:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise InputError("the rules must be a YAML file that can be read", where=str(path)) from None
-    return _parse(text, where=str(path))
+    return _parse(text, where=str(path), aliases=False)
 
 
-def _parse(text: str, *, where: str) -> Any:
+def _parse(text: str, *, where: str, aliases: bool = True) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same answers, ten times as fast where it is built
     try:
+        if not aliases and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader)):
+            raise InputError(  # a few of them can unfold into gigabytes
+                "the rules must be YAML without aliases (*name)", where=where, remedy="write the value out"
+            )
         return yaml.load(text, Loader=loader) or {}
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise InputError(
             "the rules must be YAML", where=where, got="something else" + (f" in line {mark.line + 1}" if mark else "")
         ) from None
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
+        got = "brackets nested too deeply, or a value that is not of the type its tag (!!int, !!bool …) says"
+        raise InputError("the rules must be YAML", where=where, got=got) from None
 
 
 def _checked(content: Any, *, where: str) -> RulesFile:
