@@ -474,6 +474,69 @@ def _wrong_cells(rows: list[list[str]], rng: Random, *, secret: Sequence[str]) -
         rows.append(list(rows[0]))
 
 
+def parquet_damage(content: bytes, rng: Random) -> bytes:
+    """A Parquet file with columns of other types, other names or other values."""
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(io.BytesIO(content), use_threads=False)
+    for _ in range(rng.choice((1, 1, 2))):
+        at = rng.randrange(table.num_columns)
+        name, column = table.column_names[at], table.column(at).to_pylist()
+        odd = _odd_column(column, rng)
+        table = table.set_column(at, rng.choice((name, name, name, name + "\0", "", table.column_names[0])), odd)
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(table, out, compression=rng.choice(("none", "snappy", "gzip", "zstd")))
+    return out.getvalue()
+
+
+def _odd_column(column: list[Any], rng: Random) -> Any:
+    import decimal
+
+    import pyarrow
+
+    rows = len(column)
+    return rng.choice(
+        (
+            lambda: pyarrow.array([str(cell) for cell in column]),
+            lambda: pyarrow.array([[cell] for cell in column]),
+            lambda: pyarrow.array([{"a": cell} for cell in column]),
+            lambda: pyarrow.array([str(cell).encode() for cell in column]),
+            lambda: pyarrow.array([None] * rows, pyarrow.null()),
+            lambda: pyarrow.array([2**63 - 1 - row for row in range(rows)]),
+            lambda: pyarrow.array([decimal.Decimal(row) for row in range(rows)]),
+            lambda: pyarrow.array([row % 2 == 0 for row in range(rows)]),
+            lambda: pyarrow.array([float("nan"), float("inf"), *[0.5] * (rows - 2)]),
+            lambda: pyarrow.array([row * 10**15 for row in range(rows)], pyarrow.timestamp("us", "UTC")),
+            lambda: pyarrow.array([-(2**62)] * rows, pyarrow.timestamp("ns")),
+            lambda: pyarrow.array([row * 10**6 for row in range(rows)], pyarrow.duration("s")),
+            lambda: pyarrow.array([str(cell) for cell in column]).dictionary_encode(),
+            lambda: pyarrow.array([f"{SECRET} in place of a value"] * rows),
+            lambda: pyarrow.array(column[:1] * (rows - 1) + [None]),
+        )
+    )()
+
+
+_OTHER_TABLES = (
+    *("alter table cohort drop column p", 'alter table cohort rename column died to """d"', "drop table cohort"),
+    *("create table other as select 1 as a", "create view v as select * from cohort", "delete from cohort"),
+    *("update cohort set p = 'NaN'::double", "update cohort set died = 7", "alter table cohort alter died type text"),
+    *("alter table cohort add column l int[]", "update cohort set visit = null", "update cohort set p = p * 1e300"),
+    *("create or replace table cohort as select [died] as died, {a: p} as p, * exclude (died, p) from cohort",),
+    *("create or replace table cohort as select uuid() as died, 'infinity'::date as visit, p, sex from cohort",),
+    *("create or replace table cohort as select died::hugeint * 10**30 as died, p::decimal(18, 9) as p from cohort",),
+)
+
+
+def duckdb_damage(path: Path, rng: Random) -> bytes:
+    """A database with other tables, columns, types or values."""
+    import duckdb
+
+    with contextlib.suppress(duckdb.Error), duckdb.connect(str(path), config={"threads": 1}) as connection:
+        connection.execute(rng.choice(_OTHER_TABLES))
+    return path.read_bytes()
+
+
 # ---- archives --------------------------------------------------------------------------------------------------------
 
 
@@ -593,6 +656,8 @@ FORMS: Mapping[str, str] = {
     ".zip": "zip",
     ".xlsx": "zip",
     ".gz": "gz",
+    ".parquet": "parquet",
+    ".duckdb": "duckdb",
     ".spacy": "zlib",
     "": "text",
     ".key": "text",
@@ -632,12 +697,12 @@ def damage(path: Path, rng: Random, way: Way, *, others: Sequence[Path]) -> None
     if chance < 0.75:
         # What was made wrong once, or is not of the form its name says, may have no fields to make wrong.
         with contextlib.suppress(*_NOT_OF_ITS_FORM):
-            wrong = _damaged(content, rng, form, way, name=path.name)
+            wrong = duckdb_damage(path, rng) if form == "duckdb" else _damaged(content, rng, form, way, name=path.name)
     path.write_bytes(_plainly(content, rng, form) if wrong is None else wrong)
 
 
 def _plainly(content: bytes, rng: Random, form: str) -> bytes:
-    if form in ("bytes", "zip", "gz", "zlib"):
+    if form in ("bytes", "zip", "gz", "zlib", "parquet", "duckdb"):
         return rng.choice(_OF_BYTES)(content, rng)
     return text_damage(content, rng, form="text", secret=False)
 
@@ -652,6 +717,8 @@ def _damaged(content: bytes, rng: Random, form: str, way: Way, *, name: str) -> 
         return cells_damage(content, rng, mark="," if form == "csv" else "\t", secret=columns)
     if form == "zip":
         return zip_damage(content, rng, secret=bool(way.secret))
+    if form == "parquet":
+        return parquet_damage(content, rng) if rng.random() < 0.5 else rng.choice(_OF_BYTES)(content, rng)
     if form == "zlib":
         return zlib_damage(content, rng)
     if form == "gz":

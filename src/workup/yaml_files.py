@@ -55,7 +55,11 @@ def parse_yaml(text: str, *, fast: bool = False) -> tuple[Any, Lines]:
         problem = f"not valid YAML: {getattr(error, 'problem', None) or 'unreadable'}"
         raise YamlFault(problem, line=mark.line + 1 if mark else 0) from None
     except ValueError as error:  # a date or number that YAML takes for one and Python cannot make
-        raise YamlFault(f"not valid YAML: {error}. To fix: put the value in quotes") from None
+        what = str(error).partition(":")[0]  # behind the colon Python repeats the value
+        raise YamlFault(f"not valid YAML: {what}. To fix: put the value in quotes") from None
+    except (LookupError, TypeError, AttributeError, ArithmeticError):  # a tag such as !!bool before another value
+        what = "a value that is not of the type its tag (!!int, !!bool …) says"
+        raise YamlFault(f"not valid YAML: {what}. To fix: leave the tag out") from None
 
 
 def read_yaml(file: Path, *, noun: str = "study", fast: bool = False) -> tuple[Any, Lines]:

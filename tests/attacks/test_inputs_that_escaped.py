@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from shell import SECRET, Done, call, cohort, spawn, write
+from shell import SECRET, Done, call, cohort, risk_words, spawn, write
 
 LONG = "x" * 5000
 
@@ -82,6 +82,55 @@ def test_a_note_in_the_place_of_a_mapping_or_policy_is_not_repeated(field: str, 
     assert "got a text" in one_message(call("run", study(tmp_path, content), "--dry-run"))
 
 
+# ---- YAML ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["!!int ''", "!!int x", "!!bool maybe", "!!float ''", "!!timestamp x", "!!set 1"])
+def test_a_tag_that_does_not_fit_is_one_message(value: str, tmp_path: Path) -> None:
+    one_message(call("run", study(tmp_path, f"name: s\ntask: risk\nseed: {value}\n"), "--dry-run"))
+    (tmp_path / "plan.yaml").write_text(f"prevalence: {value}\n")
+    made = ("corpus", "generate", "--kind", "cohort", "--count", "9", "--seed", "1", "-o", tmp_path / "c.csv")
+    one_message(call(*made, "--plan", tmp_path / "plan.yaml"))
+    (tmp_path / "rules.yaml").write_text(f"names: {value}\n")
+    asked = {**SPANS, "systems": [{"use": "native", "with": {"config": "rules.yaml"}}]}
+    one_message(call("run", study(tmp_path, asked), "-o", tmp_path / "out"))
+
+
+def test_a_device_in_the_place_of_a_study_is_one_message() -> None:
+    assert "at most 1,000,000 bytes; got more" in one_message(call("run", "/dev/zero", "--dry-run"))
+
+
+def test_aliases_in_rules_of_ones_own_are_refused(tmp_path: Path) -> None:
+    laughs = "".join(f"x{n}: &x{n} [{', '.join([f'*x{n - 1}' if n else 'x'] * 10)}]\n" for n in range(9))
+    (tmp_path / "rules.yaml").write_text(laughs)
+    asked = {**SPANS, "systems": [{"use": "native", "with": {"config": "rules.yaml"}}]}
+    assert "without aliases" in one_message(call("run", study(tmp_path, asked), "-o", tmp_path / "out"))
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _parquet(folder: Path, **odd: Any) -> Path:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns: dict[str, Any] = {name: cells for name, cells in cohort(60).items() if name not in ("died", "p")}
+    columns |= {name: [float(cell) for cell in cohort(60)[name]] for name in ("died", "p")}
+    parquet.write_table(arrow.table(columns | odd), folder / "t.parquet")
+    return folder / "t.parquet"
+
+
+def test_times_to_the_nanosecond_are_read_to_the_microsecond(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    times = arrow.array([1_700_000_000_000_000_001 + row for row in range(60)], arrow.timestamp("ns"))
+    done = call(*risk_words(_parquet(tmp_path, visit=times), "--time", "visit"))
+    assert done.code == 0, done.err
+
+
+def test_a_time_without_end_is_one_message_that_names_the_column(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    days = arrow.array([2**31 - 1, *range(59)], arrow.date32())
+    assert "column 'visit'" in one_message(call(*risk_words(_parquet(tmp_path, visit=days), "--time", "visit")))
+
+
 # ---- archives --------------------------------------------------------------------------------------------------------
 
 
@@ -99,6 +148,12 @@ def test_an_archive_whose_table_points_nowhere_is_one_message(tmp_path: Path) ->
         said = one_message(call("corpus", *words, "--from", "brat"))
         assert "a zip archive that can be read was expected" in said
     assert not (tmp_path / "o.jsonl").exists()
+
+
+@pytest.mark.parametrize("depth", [200, 500, 700, 900, 980, 2000, 100_000])
+def test_a_pack_that_is_nested_deeply_is_one_message(depth: int, tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text('{"pack_version": 1, "sha256": "x", "site": ' + "[" * depth + "]" * depth + "}")
+    assert "p.json" in one_message(call("pool", tmp_path / "p.json"))
 
 
 # ---- time and memory -------------------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def test_an_input_is_made_by_its_number_alone(name: str, tmp_path: Path) -> None
         ("raise SystemExit(70)", "fault"),
         ("raise SystemExit(5)", "exit code"),
         ("raise SystemExit(1)", "exit code"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "killed"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "killed"),
         (f"print('{SECRET}')", "secret"),
         (f"import sys; sys.stderr.write('workup: {SECRET}'); raise SystemExit(2)", "secret"),
         ("print('\\x1b[31mred')", "steers"),

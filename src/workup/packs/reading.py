@@ -136,7 +136,9 @@ def _content(path: Path, where: str) -> Any:
             raw = file.read(LARGEST_FILE + 1)
         if len(raw) > LARGEST_FILE:
             raise _refused(where, f"a pack is at most {LARGEST_FILE:,} bytes", "a larger file", "give a site pack")
-        return json.loads(raw.decode("utf-8"), parse_constant=constant, object_pairs_hook=once)
+        found = json.loads(raw.decode("utf-8"), parse_constant=constant, object_pairs_hook=once)
+        canonical(found)  # goes deeper for each level than reading did, and is asked for by the checksum
+        return found
     except OSError as error:
         raise _refused(
             where, "the pack must be a file that can be read", error.strerror or type(error).__name__, "check its name"

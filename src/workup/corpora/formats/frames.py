@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from workup.corpora.formats.columns import EXACT_LIMIT, Column, native_column
 from workup.errors import InputError
+
+_FINER = ("ns", "ps", "fs", "as")  # units of time below the microsecond
 
 
 def read_frame(frame: Any) -> dict[str, Column]:
@@ -64,8 +67,28 @@ def _column_of_series(series: Any) -> Column:
     if isinstance(kind, nw.Datetime) and kind.time_zone:
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     if isinstance(kind, nw.Datetime) or kind == nw.Date:
-        return np.array(series.cast(nw.Datetime("us")).to_numpy(), dtype="datetime64[us]")
+        return _moments(series)
     return native_column(series.to_list())
+
+
+def _moments(series: Any) -> Column:
+    """Times to the microsecond. What is finer is cut off, where pyarrow would refuse the whole column for it."""
+    import narwhals as nw
+
+    with contextlib.suppress(Exception):  # every library behind narwhals has errors of its own
+        return np.array(series.cast(nw.Datetime("us")).to_numpy(), dtype="datetime64[us]")
+    given = np.asarray(series.to_numpy())
+    found = given.astype("datetime64[us]") if given.dtype.kind == "M" else None
+    if found is not None and (
+        np.datetime_data(given.dtype)[0] in _FINER or ((found.astype(given.dtype) == given) | np.isnat(given)).all()
+    ):
+        return found
+    raise InputError(
+        f"times that a calendar can hold were expected in column '{series.name}'",
+        where="table in memory",
+        got="one that is hundreds of thousands of years away, or without end",
+        remedy="leave the cell empty where the time is not known",
+    )
 
 
 def _column_of_dict(column: Any, name: str) -> Column:
