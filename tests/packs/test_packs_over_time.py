@@ -42,6 +42,23 @@ def test_two_packs_together_give_nothing_small_away(groups: list[str], n: int, m
         assert any(row["status"] == "ok" for row in two["estimates"])
 
 
+def test_a_third_pack_gives_nothing_away_of_the_first_or_the_second() -> None:
+    groups = ["sex", "male"]
+    table = cohort(560, 6)
+    ledger, made = SiteLedger("A"), []
+    for n in (400, 480, 560):
+        pack, ledger = make_next_pack(report(first(table, n), groups), ledger)
+        made.append((pack, first(table, n)))
+    together = combinations_of(table, groups)
+    for i, (one, then) in enumerate(made):
+        for two, now in made[i + 1 :]:
+            found = Both(one, two, together).recovered(
+                counts(then, groups, together), counts(now, groups, together), 11
+            )
+            assert found == []
+    assert any(row["status"] == "ok" for row in made[2][0]["estimates"])
+
+
 def test_without_the_ledger_the_difference_of_two_packs_gives_it_away() -> None:
     groups = ["sex", "unit"]
     table = cohort(506, 3)
