@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from workup import plugins
-from workup.disclosure.identifying import name_warnings, near_unique
+from workup.disclosure.identifying import name_warnings, near_unique, refusal
 from workup.errors import StudyError, WorkupError, near
 from workup.gates import Gate, same_value
 from workup.report import Report
 from workup.report_schema import fault_in_split
 from workup.study import Part, Study, SystemPart
 from workup.task import Corpus, StudyDesign, Task
+from workup.withholding import asked_by
 
 Found = TypeVar("Found")
 
@@ -85,7 +86,7 @@ def checked(
                 faults.said.append(
                     f"bootstrap.strata: '{strata}' is not one of columns.groups; {near(strata, design.groups)}."
                 )
-            faults.said += _persons(design)
+            faults.said += _persons(study, design)
             warnings = tuple(name_warnings(design.groups or {}))
             asked = _asked(study, lenses, faults)
             for lens in asked:
@@ -96,17 +97,14 @@ def checked(
     return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {}, warnings)
 
 
-def _persons(design: StudyDesign) -> Iterator[str]:
-    """Groupings that tell persons apart and not groups."""
+def _persons(study: Study, design: StudyDesign) -> Iterator[str]:
+    """Groupings that tell persons apart and not groups: any that the study names. What stands in the cases beside them
+    is nobody's choice, and withheld where it is small."""
     if design.patient is None:
         return
     for name, levels in (design.groups or {}).items():
-        if near_unique(levels, design.patient):
-            yield (
-                f"columns.groups: '{name}' has nearly as many levels as there are patients, so its groups would be "
-                "single persons. To fix: name a column that many patients share, cut a number into bands, such as "
-                f"{{column: {name}, cuts: [45, 65, 75]}}, or leave it out."
-            )
+        if (study.columns is not None or name in asked_by(study)) and near_unique(levels, design.patient):
+            yield refusal(name)
 
 
 def _corpus(task: Task, study: Study, table: Any, *, dry_run: bool) -> tuple[Corpus, bool]:

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from workup.disclosure.identifying import near_unique, refusal
 from workup.disclosure.small_groups import CROSS, Regrouped, regrouped
+from workup.errors import StudyError
 from workup.estimate import Estimate
 from workup.lenses.telling import untold
 from workup.metric import Metric
@@ -207,9 +209,19 @@ def _row(name: str, one: Regrouped) -> dict[str, Any]:
     }
 
 
+def asked_by(study: Study) -> list[str]:
+    """Groupings that the lenses of a study name themselves."""
+    named = [name for settings in study.lenses.values() for name in settings.get("by") or ()]
+    named += [name for pair in study.lenses.get("subgroups", {}).get("intersections") or () for name in pair]
+    return list(dict.fromkeys(map(str, named)))
+
+
 def withhold(scores: Scores, study: Study) -> Withholding:
     """What the report of a study may tell of the groups and sites in these rows."""
     k, lenses = study.smallest_cell, study.lenses
+    for name in asked_by(study):
+        if name in scores.groups and near_unique(scores.groups[name], scores.patient):
+            raise StudyError(refusal(name))
     crossings = [(str(one), str(other)) for one, other in lenses.get("subgroups", {}).get("intersections") or ()]
     crossings = [pair for pair in crossings if set(pair) <= set(scores.groups)]
     if k <= 1:

@@ -213,3 +213,15 @@ def test_rows_of_one_patient_count_once() -> None:
     levels = Levels.of(["A"] * 30 + ["B"] * 30 + ["Z"] * 42)
     found = regrouped({"g": levels}, patient, k=5)["g"]
     assert "Z" in found.withheld
+
+
+def test_documents_are_not_grouped_by_their_own_ids() -> None:
+    spans = [{"start": 0, "end": 3, "label": "name_patient"}]
+    gold = [
+        {"id": f"d{i}", "text": "Ann, 9 May", "spans": spans, "patient": f"p{i}", "groups": {"chart": f"C{i}"}}
+        for i in range(14)
+    ]
+    found = {one["id"]: spans for one in gold}
+    with pytest.raises(StudyError, match="single persons"):
+        workup.score_spans(gold, found, by=["chart"], replicates=200, smallest_cell=1)
+    workup.score_spans(gold, found, replicates=200)  # what nobody asks for is not refused

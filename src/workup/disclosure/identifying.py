@@ -69,6 +69,15 @@ def near_unique(levels: Levels, patient: Ints) -> bool:
     return held >= FEWEST_LEVELS and 2 * held > int(np.unique(patient[known]).size)
 
 
+def refusal(name: str) -> str:
+    """Why such a column is no grouping, and what would be."""
+    return (
+        f"groups: '{name}' has nearly as many levels as there are patients, so its groups would be single persons. "
+        "To fix: name a column that many patients share, cut a number into bands, such as "
+        f"{{column: {name}, cuts: [45, 65, 75]}}, or leave it out."
+    )
+
+
 def looks_like(names: Iterable[str]) -> dict[str, int]:
     """What the names of levels look like that no group should be called, and how many do.
 
