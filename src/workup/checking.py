@@ -40,6 +40,7 @@ class Ready:
     split: Mapping[str, Any]  # the record of the split that made the corpus, where the study names one
     sites: Mapping[str, Any]  # what the sites lens is told beside the scores
     warnings: tuple[str, ...] = ()  # what a person should look at before anything is printed
+    rows_read: bool = True  # a dry run reads none where a query would have to be run for them
 
 
 def checked(
@@ -94,7 +95,7 @@ def checked(
             faults.said += _gate_faults(gates, study, _slice_keys(asked, design), design)
     faults.refuse()
     assert task is not None and corpus is not None
-    return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {}, warnings)
+    return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {}, warnings, whole)
 
 
 def _persons(study: Study, design: StudyDesign) -> Iterator[str]:

@@ -181,7 +181,7 @@ url, cases, place, workers = sys.argv[1:]
 chat = OpenAiChat(name="chat", base_url=url, model="m", concurrency=int(workers), max_tokens=64, timeout=5.0)
 with RunDirectory.open(Path(place)) as run:
     held = converse(lambda: chat, read_cases(cases), ConversationPart(), seed=4, log=run.outputs("key" * 9, "chat"))
-    run.write("held.txt", repr(held))
+    run.write("report.txt", repr(held))
 """
 
 
@@ -201,7 +201,7 @@ def hold(model: Deterministic, cases: Path, place: Path, *, kill_at: int | None 
         time.sleep(0.05)  # what was under way reaches the server, which answers nobody
         return ""
     assert process.returncode == 0, told[-2000:]
-    return (place / "held.txt").read_text()
+    return (place / "report.txt").read_text()
 
 
 @pytest.mark.slow

@@ -120,6 +120,7 @@ modes: [overlap]
 levels: [phi]
 lenses: {subgroups: {by: [phrasing, family]}}
 bootstrap: {replicates: 200}
+smallest_cell: 1
 gates: ["recall{phrasing=b,mode=overlap}.low >= 0.4"]
 """
 

@@ -261,17 +261,17 @@ def _describe(study: Study, directory: Path, ready: Ready) -> None:
     facts = corpus.as_dict()
     systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
     echo(f"study     {study.name} ({study.task})")
-    counted = f"{facts['n_cases']:,} cases, {facts['n_patients']:,} patients" if corpus.sha256 else "not read"
+    counted = f"{facts['n_cases']:,} cases, {facts['n_patients']:,} patients" if ready.rows_read else "not read"
     echo(f"corpus    {corpus.name}: {counted}")
     echo(f"systems   {systems}")
     echo(f"lenses    {', '.join(study.lenses)}")
     echo(f"resamples {study.bootstrap.replicates:,}")
     echo(f"gates     {len(study.gates)}")
-    unattainable = _unattainable(study, ready) if corpus.sha256 else ()
+    unattainable = _unattainable(study, ready) if ready.rows_read else ()
     for line in (*unattainable, *ready.warnings):
         echo(f"warning   {line}")
     echo(f"into      {directory}")
-    for part in study.systems if corpus.sha256 else ():
+    for part in study.systems if ready.rows_read else ():
         if estimate := getattr(ready.task, "estimate", None):
             system = Opener(study, part.name or part.use)()
             if not getattr(system, "recorded", False):

@@ -15,7 +15,6 @@ from pathlib import Path, PurePath
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-import yaml
 from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
@@ -40,6 +39,7 @@ from workup.systems.private_copy import PREFIX, PrivateCopy, names_and_contents
 from workup.systems.settings import UNPINNED, Batch, Features, FilePath, Missing, Positive, Sha256, Trust
 from workup.systems.sklearn import said_while_reading
 from workup.task import Table
+from workup.yaml_files import YamlFault, parse_yaml
 
 _ROUNDING = 1e-6  # models of float32 pass through here too
 _SAVE_PROBABILITIES = (
@@ -222,9 +222,13 @@ def _refuse_other_folders(folder: Path, *, where: str) -> None:
 def _refuse_loose_ends(folder: Path, *, where: str) -> None:
     """What the hash of the folder would not cover: files elsewhere, and modules of another place."""
     try:
-        flavours = yaml.safe_load((folder / "MLmodel").read_text(encoding="utf-8"))["flavors"]
+        flavours = parse_yaml((folder / "MLmodel").read_text(encoding="utf-8"))[0]["flavors"]
         paths = dict(_paths(flavours))
-    except (yaml.YAMLError, OSError, ValueError, TypeError, KeyError, RecursionError):
+    except YamlFault as fault:  # MLflow might read it all the same, and find a path that was not looked at
+        raise InputError(
+            "the file MLmodel must be plain YAML", where=where, got=fault.problem, remedy="save the model again"
+        ) from None
+    except (OSError, ValueError, TypeError, KeyError):
         return  # no model of MLflow's, which says so itself
     for key, path in paths.items():
         if PurePath(path).is_absolute() or ".." in PurePath(path).parts:

@@ -191,7 +191,8 @@ def _numbered(found: Iterator[Injected]) -> Iterator[Injected]:
         except StopIteration:
             return
         except InputError as error:
-            where = error.where if ids_shown() else f"document {number:,}"
+            told = ids_shown() or not error.where.startswith("document '")  # a fault of the source names its file
+            where = error.where if told else f"document {number:,}"
             raise InputError(error.expected, where=where, got=error.got, remedy=error.remedy) from None
 
 
