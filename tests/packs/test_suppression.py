@@ -216,11 +216,24 @@ def test_a_missing_level_is_not_told_as_a_missing_input() -> None:
 
 
 def test_levels_that_are_too_many_to_be_groups_are_not_named() -> None:
-    table = dict(hospital(400, seed=1))
-    columns = {"outcome": "outcome", "risk": "risk", "groups": ["sex", "patient"]}
+    # A column with a level for every patient is refused by the study itself; this one has three patients a level.
+    table = {**hospital(400, seed=1), "street": np.array([f"S{i % 130:03d}" for i in range(400)], dtype=object)}
+    columns = {"outcome": "outcome", "risk": "risk", "groups": ["sex", "street"]}
     made = make_pack(report_of(table, columns=columns, lenses={"internal": {}}), site="A", k=0)
-    assert "P000001" not in json.dumps(made)
-    assert {"column": "patient"} in [row["slice"] for row in made["withheld"]]
+    assert "S001" not in json.dumps(made)
+    assert {"column": "street"} in [row["slice"] for row in made["withheld"]]
+
+
+def test_a_report_that_withholds_groups_itself_makes_a_pack_too() -> None:
+    table = hospital(250, seed=4)
+    made = make_pack(report_of(table, smallest_cell=5), site="A", k=11)
+    for row in made["estimates"]:
+        assert row["status"] == "withheld" or row["n_patients"] >= 11
+    sizes = [level["patients"] for levels in made["holdings"]["groups"].values() for level in levels.values()]
+    assert all(n is None or n >= 11 for n in sizes)
+    told = [row for row in made["estimates"] if row["status"] == "ok" and row["slice"].get("sex")]
+    # All but one group of a column would give that one away.
+    assert len({row["slice"]["sex"] for row in told}) != len(made["holdings"]["groups"]["sex"]) - 1
 
 
 def test_weighted_counts_cannot_be_checked_and_are_not_told() -> None:
