@@ -93,9 +93,9 @@ def validate(
     notes = [*names, *kept.notes(), *task.notes(corpus, outputs, scores, study), *opener.notes()]
     withheld = {"withheld_groups": kept.table()} if kept.table() else {}
     tables = {
-        "holdings": holdings(scores),
+        "holdings": kept.holdings(holdings(scores)),
         **withheld,
-        **ready.split,
+        **kept.split(ready.split),
         **task.tables(scores, study, show_text=show_text),
     }
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}

@@ -16,7 +16,7 @@ from workup.estimate import Estimate
 from workup.lenses.telling import untold
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import Levels, Scores
+from workup.scores import MISSING, Bools, Levels, Scores
 from workup.study import Study
 
 _SITE = "site "  # beside a group that may bear the name of the site column
@@ -41,6 +41,15 @@ class Withholding:
     crossed: Mapping[str, Regrouped] = field(default_factory=dict)
     site: Regrouped | None = None
     at_sites: Mapping[str, Regrouped] = field(default_factory=dict)
+    groups: Mapping[str, Levels] = field(default_factory=dict)  # as they were
+
+    @property
+    def _missing(self) -> dict[str, Bools]:
+        return {
+            name: np.asarray(levels.codes == levels.names.index(MISSING))
+            for name, levels in self.groups.items()
+            if MISSING in levels.names
+        }
 
     @property
     def reason(self) -> str:
@@ -183,6 +192,40 @@ class Withholding:
         rows += [_row(f"{name} at sites", replace(one, together="")) for name, one in self.at_sites.items()]
         return [row for row in rows if row["levels"]]
 
+    def holdings(self, held: dict[str, Any]) -> dict[str, Any]:
+        """What the data hold, where a missing value of an input may be a level that is withheld."""
+        empty = [name for name, one in self.columns.items() if MISSING in one.withheld]
+        if not empty:
+            return held
+        sizes = {int(np.count_nonzero(self._missing[name])) for name in empty}
+        rows = [
+            {**row, "missing": None, "share": None} if row["input"] in empty or row["missing"] in sizes else row
+            for row in held["inputs"]
+        ]
+        return {**held, "inputs": rows}
+
+    def split(self, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """The record of the split behind a corpus without variables of which a side holds few patients."""
+        if "split" not in tables or self.k <= 1:
+            return dict(tables)
+        record = dict(tables["split"])
+        few = {
+            str(row["variable"])
+            for row in record["levels"]
+            if any(0 < n < self.k for n in row["patients"].values() if isinstance(n, int))
+        }
+        if not few:
+            return dict(tables)
+        for part in ("levels", "changes", "warnings"):
+            record[part] = [row for row in record[part] if str(row.get("variable")) not in few]
+        record["warnings"] = [row for row in record["warnings"] if not any(name in str(row) for name in few)]
+        record["collapsed"] = []
+        if record["margins"] is not None:
+            record["margins"] = {**record["margins"], "off": []}
+        said = f"Not told by {', '.join(sorted(few))}, of which a side holds few patients: {self.why}"
+        record["notes"] = [*record["notes"], said]
+        return {**tables, "split": record}
+
     def notes(self) -> Iterator[str]:
         """What a reader must know before the first group."""
         rows = self.table()
@@ -247,6 +290,7 @@ def withhold(scores: Scores, study: Study) -> Withholding:
         {CROSS.join(pair): found[CROSS.join(pair)] for pair in crossings},
         found.get(_SITE),
         {name: found[CROSS.join((site, name))] for site, name in by_site},
+        scores.groups,
     )
 
 

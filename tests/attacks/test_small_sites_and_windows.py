@@ -136,3 +136,36 @@ def test_a_comparison_tells_only_the_groups_that_the_reports_tell(tmp_path: Path
     assert sizes and "X" not in sizes and min(sizes.values()) >= 5
     done = call("compare", tmp_path / "out" / "a", tmp_path / "out" / "b", "--json", "-")
     assert '"X"' not in done.out.split('"withheld')[0]
+
+
+def test_missing_values_of_few_are_not_counted_as_an_input_either() -> None:
+    table = _cohort()
+    table["sex"][:2] = None
+    report = _run(table, {"internal": {}, "subgroups": {}}, columns={"inputs": ["sex"]})
+    [row] = report.results["internal"].tables["holdings"]["inputs"]
+    assert row["missing"] is None and row["share"] is None
+
+
+def test_the_record_of_a_split_is_not_told_by_a_group_of_few(tmp_path: Path) -> None:
+    table = _cohort()
+    table["sex"][:3] = "X"
+    table["id"] = [f"P{i}" for i in range(len(table["died"]))]
+    rows = ["died,p,sex,id"]
+    columns = (table["died"], table["p"], table["sex"], table["id"])
+    rows += [f"{int(d)},{p},{s},{i}" for d, p, s, i in zip(*columns, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    words = ("--patient", "id", "--outcome", "died", "--by", "sex", "--strategy", "random", "-o", tmp_path / "parts")
+    done = call("split", tmp_path / "t.csv", *words)
+    assert done.code == 0, done.err
+    study = {
+        "name": "s",
+        "task": "risk",
+        "corpus": {"path": "t.csv"},
+        "columns": {"outcome": "died", "risk": "p", "patient": "id", "groups": ["sex"]},
+        "split": str(next((tmp_path / "parts").rglob("split.json")).relative_to(tmp_path)),
+        "bootstrap": {"replicates": 200},
+    }
+    report = workup.validate(workup.Study.of(study, base=tmp_path))
+    split = report.results["internal"].tables["split"]
+    assert not any(row["variable"] == "sex" for row in (*split["levels"], *split["changes"]))
+    assert not any("X" in str(row.get("message")) for row in split["warnings"])

@@ -33,7 +33,7 @@ def study(*, thresholds: Sequence[float] = THRESHOLDS, **changes: Any) -> Study:
         "thresholds": list(thresholds),
         "lenses": {"internal": {}, "subgroups": {}},
         "bootstrap": {"replicates": 200},
-        "smallest_cell": 1,  # what a pack keeps back is tested on records that keep nothing back themselves
+        "smallest_cell": 1,  # the report stays at the hospital, and its pack keeps small counts back
     }
     return Study.of({**content, **changes})
 

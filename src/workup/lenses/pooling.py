@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from workup.disclosure.small_groups import TOGETHER
 from workup.errors import InputError, StudyError, near
 from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence, group_columns, group_key
@@ -177,7 +178,10 @@ class _Index:
         groups = group_columns(sites)
         for one in sites:
             for e in one.estimates:
-                grouped = group_key(e.slice, groups) is not None
+                column = group_key(e.slice, groups)
+                grouped = column is not None
+                if column is not None and one.source == "pack" and e.slice[column] == TOGETHER:
+                    continue  # those that one hospital withholds together are not those of another
                 if e.metric not in scales or (grouped and e.n_rows == 0 and e.status != "withheld"):
                     continue
                 key = canonical([e.metric, e.slice])

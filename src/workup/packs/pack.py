@@ -183,7 +183,8 @@ def _evidence(report: Report, site: str, scales: Mapping[str, str]) -> SiteEvide
         if result is None:
             return None
         plain = LensResult.from_dict(result.lens, json.loads(canonical(result.as_dict())))
-        estimates = tuple(e for e in plain.estimates if e.metric in scales)
+        # A group that the report itself withholds has no figure to tell or to keep.
+        estimates = tuple(e for e in plain.estimates if e.metric in scales and (e.n_rows or e.status != "withheld"))
         gaps = tuple(row for row in plain.comparisons if row["metric"] in scales)
         return LensResult(**{**vars(plain), "estimates": estimates, "comparisons": gaps})
 
