@@ -16,7 +16,7 @@ from workup.estimate import Estimate
 from workup.lenses.telling import untold
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import MISSING, Bools, Levels, Scores
+from workup.scores import MISSING, Bools, Floats, Levels, Scores
 from workup.study import Study
 
 _SITE = "site "  # beside a group that may bear the name of the site column
@@ -311,6 +311,7 @@ def _told(scores: Scores, columns: Mapping[str, Regrouped]) -> Scores:
     if not any(one.withheld for one in columns.values()):
         return scores
     groups = {name: one.levels for name, one in columns.items() if one.levels is not None}
+    secret = _secret_inputs(scores, columns)
     later = scores.waiting
     if later is not None:
         own = {
@@ -318,8 +319,27 @@ def _told(scores: Scores, columns: Mapping[str, Regrouped]) -> Scores:
             for name, levels in later.groups.items()
             if name not in columns or columns[name].levels is not None
         }
-        later = replace(later, groups=own)
-    return replace(scores, groups=groups, waiting=later)
+        later = replace(later, groups=own, inputs={n: c for n, c in later.inputs.items() if n not in secret})
+    inputs = {name: column for name, column in scores.inputs.items() if name not in secret}
+    return replace(scores, groups=groups, inputs=inputs, waiting=later)
+
+
+def _secret_inputs(scores: Scores, columns: Mapping[str, Regrouped]) -> set[str]:
+    """Inputs whose levels or gaps are a group that is withheld, by their name or by whom they are missing for: drift,
+    case mix and completeness of an input would count the very people that its groups do not tell."""
+    found = {name for name, one in columns.items() if one.withheld and name in scores.inputs}
+    for name, one in columns.items():
+        if MISSING in one.withheld:
+            gap = scores.groups[name].codes == scores.groups[name].names.index(MISSING)
+            found |= {other for other, column in scores.inputs.items() if np.array_equal(_gap(column), gap)}
+    return found
+
+
+def _gap(column: Floats | Levels) -> Bools:
+    """Rows without a value."""
+    if isinstance(column, Levels):
+        return np.asarray(column.codes == (column.names.index(MISSING) if MISSING in column.names else -1))
+    return np.isnan(column)
 
 
 def _as_told(levels: Levels, one: Regrouped | None) -> Levels:

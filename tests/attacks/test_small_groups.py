@@ -156,3 +156,40 @@ def test_random_cohorts_give_nothing_away(seed: int) -> None:
     _honest(table, report, groups)
     told = [e for e in report.estimates(lens="subgroups") if e.n_patients]
     assert all(e.n_patients >= 5 for e in told)
+
+
+def test_nor_a_few_who_stand_between_two_large_groups() -> None:
+    """All of 85 and over less all above 85 are those aged 85, whom no grouping names."""
+    rng = np.random.default_rng(11)
+    age = np.concatenate([rng.integers(40, 85, 300), rng.integers(86, 96, 40), [85]])
+    risk = np.round(rng.beta(2, 3, age.size), 3)
+    died = (rng.random(age.size) < risk).astype(int)
+    band = np.where(age < 65, "under 65", np.where(age < 85, "65 to 84", "85 and over")).astype(object)
+    table = {"died": died, "p": risk, "band": band, "over_85": np.where(age > 85, "yes", "no")}
+    told = [
+        {row["slice"][name] for row in _study(table, [name]).as_dict()["results"]["subgroups"]["estimates"]}
+        for name in ("band", "over_85")
+    ]
+    assert [len(levels) for levels in told] == [3, 2]  # each by itself is told
+    report = _study(table, ["band", "over_85"])
+    withheld = {row["column"]: row for row in report.results["internal"].tables["withheld_groups"]}
+    assert len(withheld) == 1
+    rows = [row for row in report.results["subgroups"].estimates if row.metric == "oe_ratio" and row.status == "ok"]
+    sizes = {tuple(row.slice.values()): row.n_patients for row in rows}
+    assert sizes and (("85 and over",) in sizes) != (("yes",) in sizes)
+
+
+def test_nor_the_gaps_and_levels_of_an_input_that_is_a_group_too() -> None:
+    table = _table(5, small=2, n=600)
+    race = np.where(np.arange(600) % 2 == 0, "a", "b").astype(object)
+    race[[0, 1]], race[[4, 5, 8]] = "n", None
+    table = {**table, "race": race, "time": (np.datetime64("2024-01-01") + np.arange(600) // 4).astype(str)}
+    columns = {"inputs": ["race"], "time": "time"}
+    report = _study(table, ["race"], columns=columns, lenses={"drift": {"window": "month", "baseline": 2}})
+    record = report.as_dict()
+    assert {"n", "missing"} <= set(record["results"]["internal"]["tables"]["withheld_groups"][0]["levels"])
+    for lens in record["results"].values():
+        assert "race (missing)" not in json.dumps(lens["tables"])
+        shown = [row for row in lens["tables"].get("standardised_differences") or () if row.get("input") == "race"]
+        assert shown == []
+    assert all(row["input"] != "race" for row in record["results"]["internal"]["tables"]["holdings"]["inputs"])

@@ -120,3 +120,30 @@ def test_a_ledger_is_read_as_it_was_written_and_refused_when_it_is_another(tmp_p
         path.write_text(damage, encoding="utf-8")
         with pytest.raises(InputError, match="expected the ledger of a site"):
             SiteLedger.read(path, site="A")
+
+
+def test_another_name_of_the_study_does_not_get_round_the_ledger() -> None:
+    from dataclasses import replace
+
+    table = cohort(420, 1)
+    one, ledger = make_next_pack(report(table, ["sex"]), SiteLedger("A"))
+    other = report(table, ["sex", "unit"])
+    renamed = replace(other, study={**other.study, "name": "another"})
+    two, _ = make_next_pack(renamed, ledger)
+    same, _ = make_next_pack(other, ledger)
+    assert two["estimates"] == same["estimates"]
+    told = [{row["slice"].get("sex") for row in pack["estimates"] if row["status"] == "ok"} for pack in (one, two)]
+    assert told[1] - {None} <= told[0] - {None}
+
+
+def test_what_the_record_keeps_back_of_an_input_is_kept_back() -> None:
+    from dataclasses import replace
+
+    own = report(cohort(420, 1), ["sex"])
+    internal = own.results["internal"]
+    held = dict(internal.tables["holdings"])
+    held["inputs"] = [{"input": "sex", "missing": None, "rows": 420, "share": None}]
+    tables = {**internal.tables, "holdings": held}
+    hidden = replace(own, results={**own.results, "internal": replace(internal, tables=tables)})
+    pack = make_pack(hidden, site="A")
+    assert [row["missing"] for row in pack["holdings"]["inputs"]] == [None]

@@ -79,6 +79,7 @@ def regrouped(
     search = _Search(patient, k, _both_kinds(outcome), dict(wanted or {}))
     for name, levels in groupings.items():
         search.add(name, levels)
+    search.add_unnamed(list(groupings))
     search.settle()
     found = {name: search.regrouped(name) for name in groupings}
     search.fixed = set(groupings)
@@ -188,9 +189,22 @@ class _Search:
         small = frozenset(int(code) for code in np.flatnonzero((sizes > 0) & (sizes < self._k)))
         column = self.columns[name] = _Column(levels, sizes, small, roots or frozenset({name}), parents)
         self._measured, self._families = {}, {}
+        column.options = self._options(column, self._wanted.get(name, ()))
         if small:
-            column.options = self._options(column, self._wanted.get(name, ()))
             self._next(column, lambda: True)
+
+    def add_unnamed(self, names: Sequence[str]) -> None:
+        """Combinations of two columns that are tied by what they mean, which nobody tells and anybody can subtract: all
+        aged 85 and over less all above 85 are those aged 85."""
+        for one, other in combinations(names, 2):
+            if self._tied(one, other) or self._tied(other, one):
+                levels = self.columns[one].levels.crossed(self.columns[other].levels)
+                sizes = np.array([self._patients(levels.codes == c) for c in range(len(levels.names))], dtype=np.int64)
+                small = frozenset(int(code) for code in np.flatnonzero((sizes > 0) & (sizes < self._k)))
+                if small:
+                    roots = frozenset({one, other})
+                    self.columns[f"{one}{CROSS}{other}, unnamed"] = _Column(levels, sizes, small, roots, whole=True)
+                    self._measured, self._families = {}, {}
 
     def _options(self, column: _Column, wanted: Collection[str]) -> Iterator[frozenset[int]]:
         """Levels that may keep the small ones company: none, one, two, then ever more, the smallest first and those

@@ -55,9 +55,9 @@ class _Back:
         self.rows.append({"metric": None, "slice": dict(keys), "what": what, "reason": self._reason})
 
 
-def _changed(name: str, n: int, earlier: Sequence[Sent], k: int) -> bool:
+def _changed(name: str, n: int | None, earlier: Sequence[Sent], k: int) -> bool:
     """Was it told before, and has it changed by fewer than k since?"""
-    return any(0 < abs(n - one.others[name]) < k for one in earlier if name in one.others)
+    return n is not None and any(0 < abs(n - one.others[name]) < k for one in earlier if name in one.others)
 
 
 def _input(row: Mapping[str, Any], cells: Cells, kept: Kept, k: int, hide: bool, back: _Back) -> dict[str, Any]:
@@ -65,6 +65,8 @@ def _input(row: Mapping[str, Any], cells: Cells, kept: Kept, k: int, hide: bool,
     then its missing values are a level: where that level is withheld, its count must not stand here. A record says
     which levels they are; that of an earlier version does not, and then equal counts are taken for the same people."""
     missing, rows = row["missing"], row["rows"]
+    if missing is None:  # the record itself keeps it back
+        hide, missing = True, 0
     own_group = any(who and who[0] == row["input"] for who in kept.slices)
     levels = [(name, level) for name, own in (row.get("missing_as") or {}).items() for level in own]
     hidden = any(who in kept.slices or who not in cells.sizes["rows"] for who in levels if who[0] not in cells.unlisted)

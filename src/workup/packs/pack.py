@@ -57,7 +57,8 @@ def make_next_pack(
     key: bytes | None = None,
 ) -> tuple[dict[str, Any], SiteLedger]:
     """The next pack of a site, checked together with those it sent before, and its ledger with the pack in it."""
-    earlier = ledger.of_study(_study_name(report))
+    _check(report, ledger.site, k, ledger.next_sequence)
+    earlier = ledger.of_study(_study(report, _settings(report)[0]))
     least = max((one.k for one in earlier), default=0)
     if k < least:
         raise InputError(
@@ -82,8 +83,8 @@ def _packed(
     _check(report, site, k, sequence)
     scales = plugins.named_by_record("tasks", report.study["task"]).scales
     settings, columns = _settings(report)
-    system = {"name": str(report.system["name"]), "version": str(report.system["version"])}
-    study = {"name": _study_name(report), "sha256": study_digest(report.study["task"], system, settings)}
+    system = _system(report)
+    study = _study(report, settings)
     evidence = _evidence(report, site, scales)
     crossings = [(str(first), str(second)) for first, second in settings["intersections"]]
     cells = cells_of(evidence, columns, crossings, settings["thresholds"])
@@ -120,6 +121,15 @@ def study_digest(task: str, system: Mapping[str, Any], settings: Mapping[str, An
     """The hash of what must agree between packs that are pooled."""
     same = {"task": task, "system": dict(system), "thresholds": sorted(settings["thresholds"])}
     return digest({**same, "levels": list(settings["levels"])})
+
+
+def _system(report: Report) -> dict[str, str]:
+    return {"name": str(report.system["name"]), "version": str(report.system["version"])}
+
+
+def _study(report: Report, settings: Mapping[str, Any]) -> dict[str, str]:
+    """The name of a study and the hash of its settings."""
+    return {"name": _study_name(report), "sha256": study_digest(report.study["task"], _system(report), settings)}
 
 
 def says_overlaps(report: Report) -> bool:

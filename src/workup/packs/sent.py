@@ -97,9 +97,9 @@ class SiteLedger:
         """The number of the next pack."""
         return 1 + max((one.sequence for one in self.packs), default=0)
 
-    def of_study(self, name: str) -> tuple[Sent, ...]:
-        """The packs of one study, whatever its settings were."""
-        return tuple(one for one in self.packs if one.name == name)
+    def of_study(self, study: Mapping[str, str]) -> tuple[Sent, ...]:
+        """The packs of one study, whatever its settings were, and of its settings, whatever it was called."""
+        return tuple(one for one in self.packs if one.name == study["name"] or one.study == study["sha256"])
 
     def with_pack(self, one: Sent) -> SiteLedger:
         """The ledger after another pack."""
