@@ -85,9 +85,13 @@ def score_spans(
     show_text: bool = False,
     name: str = "spans",
     smallest_cell: int = 5,
+    most_overlaps: int = 0,
+    most_depth: int = 0,
     watch: Watch = lambda what, done, total: None,
 ) -> Report:
     """Score recorded predictions against golds: paths, or documents and the spans found in them, by their ids.
+
+    `most_overlaps` and `most_depth` are the limits of one document (corpus in a study), the default where they are 0.
 
     >>> gold = [{"id": "a", "text": "Ann Lee, 9 May", "spans": [{"start": 0, "end": 7, "label": "name_patient"}]}]
     >>> found = {"a": [{"start": 0, "end": 3, "label": "name_patient"}]}
@@ -107,6 +111,8 @@ def score_spans(
             "annotators": annotators,
             "trim": trim,
             "offsets": offsets,
+            "most_overlaps": most_overlaps,
+            "most_depth": most_depth,
         },
         "systems": []
         if recorded is None

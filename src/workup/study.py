@@ -88,6 +88,12 @@ class CorpusPart(Part):
         0, ge=0, description="Most bytes that a packed table, a workbook or a query may become; 0 is 2 GiB"
     )
     query_seconds: float = Field(0, ge=0, allow_inf_nan=False, description="Longest time for a query; 0 is ten minutes")
+    most_overlaps: int = Field(
+        0, ge=0, description="Most overlaps of golds and predictions that rival one another in a document; 0 is 2,500"
+    )
+    most_depth: int = Field(
+        0, ge=0, description="Most golds, or predictions, over a character of a document on average; 0 is 50"
+    )
     offsets: str = Field(
         "codepoint", description="How spans are counted: codepoint, utf16 or byte; -inclusive behind it"
     )
@@ -406,7 +412,7 @@ class Study(Part):
 
     def record(self) -> dict[str, Any]:
         """The study as the report holds it: complete, but for what changes no bytes (engine, workers, limits)."""
-        limits = {"largest_unpacked": True, "query_seconds": True}
+        limits = dict.fromkeys(("largest_unpacked", "query_seconds", "most_overlaps", "most_depth"), True)
         return self.model_dump(mode="json", by_alias=True, exclude={"engine": True, "workers": True, "corpus": limits})
 
     @classmethod

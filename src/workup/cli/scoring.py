@@ -108,6 +108,10 @@ def spans(
     gate: Annotated[list[str] | None, typer.Option(help='Rule such as "leak_rate_document.high <= 0.01"')] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
     replicates: Annotated[int, typer.Option(help="Resamples of whole patients")] = 2000,
+    most_overlaps: Annotated[int, typer.Option(min=0, help="Most rivalling overlaps in a document; 0 is 2,500")] = 0,
+    most_depth: Annotated[
+        int, typer.Option(min=0, help="Most golds, or predictions, over a character on average; 0 is 50")
+    ] = 0,
     show_text: Annotated[
         bool, typer.Option("--show-text", help="Write the text of documents into the record, which then holds PHI")
     ] = False,
@@ -140,6 +144,8 @@ def spans(
             replicates=replicates,
             smallest_cell=smallest_cell,
             show_text=show_text,
+            most_overlaps=most_overlaps,
+            most_depth=most_depth,
             name=gold.stem,
             watch=progress,
         )

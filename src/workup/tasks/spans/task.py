@@ -37,6 +37,7 @@ from workup.tasks.spans.batches import batches_of
 from workup.tasks.spans.budgets import within
 from workup.tasks.spans.comparison.pairing import paired
 from workup.tasks.spans.corpus import DocumentCases, SpansCorpus
+from workup.tasks.spans.crowding import Crowding
 from workup.tasks.spans.details import details_of
 from workup.tasks.spans.detections import Detections, Found, GivenSpans, HeldDetections, StreamedDetections
 from workup.tasks.spans.documents import Document, Span
@@ -208,7 +209,8 @@ class SpansTask:
         """All documents in one pass: counts, and nothing of the text."""
         assert isinstance(corpus, SpansCorpus) and self._study is not None
         stick = yardstick(self._study, outputs.labels)
-        ledger = Ledger(stick, errors=Errors(stick), utility=Utility.of(self._study.utility, stick))
+        limits = Crowding(self._study.corpus.most_overlaps, self._study.corpus.most_depth)
+        ledger = Ledger(stick, errors=Errors(stick), utility=Utility.of(self._study.utility, stick), crowding=limits)
         found = outputs.detections()
         for batch in corpus.batches():
             ledger.add(batch, found.of(batch.ids))

@@ -1,0 +1,87 @@
+"""Thousands of equal or nested spans in one document, through `workup score spans`: refused in one message, or scored
+within bounded time and memory."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import shell
+
+MEMORY = 2 * 2**30
+TEXT = "Ann Lee was here. " * 2000
+
+
+def equal(count: int) -> list[tuple[int, int]]:
+    return [(0, 7)] * count
+
+
+def nested(count: int) -> list[tuple[int, int]]:
+    return [(place, len(TEXT) - place) for place in range(count)]
+
+
+def one(count: int) -> list[tuple[int, int]]:
+    return [(0, 7)]
+
+
+def apart(count: int) -> list[tuple[int, int]]:
+    return [(18 * place, 18 * place + 7) for place in range(min(count, 2000))]
+
+
+def scored(folder: Path, golds: list[tuple[int, int]], found: list[tuple[int, int]], *words: str) -> shell.Done:
+    def spans(places: list[tuple[int, int]]) -> list[dict[str, object]]:
+        return [{"start": start, "end": end, "label": "name_patient"} for start, end in places]
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (60, 61))
+
+    gold, pred = folder / "gold.jsonl", folder / "pred.jsonl"
+    gold.write_text(json.dumps({"id": "a", "text": TEXT, "spans": spans(golds)}) + "\n", encoding="utf-8")
+    pred.write_text(json.dumps({"id": "a", "spans": spans(found)}) + "\n", encoding="utf-8")
+    command = (*shell.COMMAND, "score", "spans", "--gold", gold, "--pred", pred, "--replicates", "200", *words)
+    done = subprocess.run(
+        [*map(str, command)], capture_output=True, text=True, timeout=300, preexec_fn=limited, check=False
+    )
+    return shell.Done(done.returncode, done.stdout, done.stderr)
+
+
+Shape = Callable[[int], list[tuple[int, int]]]
+
+
+@pytest.mark.parametrize(
+    ("golds", "found", "count", "setting"),
+    [
+        (equal, equal, 20_000, "corpus.most_overlaps"),
+        (equal, equal, 1_000, "corpus.most_overlaps"),
+        (nested, nested, 5_000, "corpus.most_depth"),
+        (nested, one, 5_000, "corpus.most_depth"),
+        (one, nested, 5_000, "corpus.most_depth"),
+        (apart, nested, 5_000, "corpus.most_depth"),
+    ],
+)
+def test_a_crowded_document_is_refused(tmp_path: Path, golds: Shape, found: Shape, count: int, setting: str) -> None:
+    done = scored(tmp_path, golds(count), found(count))
+    assert done.code == 2, (done.code, done.err[-1000:])
+    assert "document 'a'" in done.err and setting in done.err
+    assert "Traceback" not in done.err and "Ann" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("golds", "found", "count"), [(equal, one, 20_000), (one, equal, 20_000), (apart, apart, 2_000), (equal, equal, 40)]
+)
+def test_what_only_looks_crowded_is_scored(tmp_path: Path, golds: Shape, found: Shape, count: int) -> None:
+    done = scored(tmp_path, golds(count), found(count))
+    assert done.code == 0, (done.code, done.err[-1000:])
+
+
+def test_the_limits_can_be_moved(tmp_path: Path) -> None:
+    assert "corpus.most_overlaps" in scored(tmp_path, equal(10), equal(10), "--most-overlaps", "99").err
+    assert scored(tmp_path, equal(10), equal(10), "--most-overlaps", "100").code == 0
+    assert "corpus.most_depth" in scored(tmp_path, nested(10), one(1), "--most-depth", "9").err
+    assert scored(tmp_path, nested(10), one(1), "--most-depth", "10").code == 0
