@@ -432,3 +432,9 @@ def test_two_clusters_can_tell_that_a_gate_is_out_of_reach_and_one_cannot() -> N
     assert "with 2 clusters a perfect model has at most" in line
     assert unattainable([gate], [18], shares=["recall"]) == []
     assert unattainable([gate], [18, 0], shares=["recall"]) == []
+
+
+def test_a_figure_that_rests_on_nobody_passes_nothing() -> None:
+    for none in ({"n_patients": 0}, {"n_rows": 0}):
+        empty = replace(row(), **none)
+        assert outcome("auroc.low >= 0.7", empty) == "not_assessed"

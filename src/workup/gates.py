@@ -233,6 +233,8 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
     if gate.part == "n":
         passed = _COMPARE[gate.op](row.n_patients, threshold)
         return Verdict(rule, "pass" if passed else "fail", observed, f"{row.n_patients} patients")
+    if row.status == "ok" and not (row.n_patients and row.n_rows):
+        return Verdict(rule, "not_assessed", observed, "the figure rests on no patient")
     if _harm_seen(gate, row, threshold):
         return Verdict(rule, "fail", observed, _say(gate, row.value, threshold, "misses"))
     if row.status != "ok" or row.value is None or (gate.part != "value" and (row.low is None or row.high is None)):

@@ -12,7 +12,7 @@ from workup import plugins
 from workup.errors import InputError, visible
 from workup.gates import primary_values
 from workup.lenses.evidence import SiteEvidence
-from workup.packs.cells import cells_of
+from workup.packs.cells import Cells, cells_of
 from workup.packs.holdings import telling
 from workup.packs.sent import Sent, SiteLedger, sent
 from workup.packs.signing import sign
@@ -88,6 +88,7 @@ def _packed(
     evidence = _evidence(report, site, scales)
     crossings = [(str(first), str(second)) for first, second in settings["intersections"]]
     cells = cells_of(evidence, columns, crossings, settings["thresholds"])
+    _refuse_other_groupings(cells, earlier)
     reason = f"fewer than {k} people in a count it rests on, or in one that it would give away"
     kept = withhold(cells, k=k, earlier=earlier, study=study["sha256"])
     teller = Teller(cells, kept, columns, settings["comparator"], reason)
@@ -121,6 +122,20 @@ def study_digest(task: str, system: Mapping[str, Any], settings: Mapping[str, An
     """The hash of what must agree between packs that are pooled."""
     same = {"task": task, "system": dict(system), "thresholds": sorted(settings["thresholds"])}
     return digest({**same, "levels": list(settings["levels"])})
+
+
+def _refuse_other_groupings(cells: Cells, earlier: Sequence[Sent]) -> None:
+    """Packs that group the same patients in other ways cannot be held against each other, and together tell more."""
+    now = {who[0] for who in cells.sizes["rows"] if who}
+    for one in earlier:
+        then = {who[0] for who in one.sizes["rows"] if who}
+        if then != now:
+            raise InputError(
+                "packs of one study in one ledger must group patients by the same columns",
+                where=f"pack number {one.sequence} in the ledger",
+                got=visible(", ".join(sorted(then ^ now)) + " in one of them alone"),
+                remedy="make the report with the columns of that pack",
+            )
 
 
 def _system(report: Report) -> dict[str, str]:
