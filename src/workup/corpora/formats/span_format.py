@@ -55,10 +55,10 @@ class SpanFormat(Protocol):
 def span_formats() -> dict[str, SpanFormat]:
     """Every registered format that holds documents with spans; those for tables are not among them.
 
-    One that cannot be imported is passed over: a broken plug-in must not keep the others from being found."""
+    One that cannot be loaded is passed over: a broken plug-in must not keep the others from being found."""
     found: dict[str, SpanFormat] = {}
     for name in sorted(plugins.registered("formats")):
-        with contextlib.suppress(ImportError):
+        with contextlib.suppress(PluginError):
             one = plugins.find("formats", name)
             if isinstance(one, SpanFormat):
                 found[name] = one
