@@ -56,6 +56,28 @@ ANCHORED = {
     "year of birth": "71-year-old born in 1951. Seen 11/14/2022.",
 }  # fmt: skip
 
+# Forms that stand beside a moved date, and what must be gone of each.
+TAKEN = {
+    "Seen in week 40": "week 40", "Seen wk40": "wk40", "Seen wk 10": "wk 10", "Seen in the 11th week": "11th week",
+    "Epiweek 12 report": "Epiweek 12", "For the week ending 03/21": "03/21", "Billed in Q1": "Q1", "Billed 1Q21": "1Q21",
+    "Budget FY2021Q2": "FY2021Q2", "Budget H1 2021": "H1 2021", "Billed first quarter": "first quarter",
+    "Seen at the end of fiscal year": "fiscal year", "Fell on April Fools": "April Fools",
+    "Burn on Bonfire Night": "Bonfire Night", "Seen Remembrance Day": "Remembrance", "Seen on Bastille Day": "Bastille",
+    "Closed for the bank holiday": "bank holiday", "Dinner on Valentines": "Valentines", "Fell on NYE": "NYE",
+    "Paint in the eye on Holi": "Holi", "No meat during Lent": "Lent", "Sad at Christmastime": "Christmastime",
+    "Seen on Groundhog Day": "Groundhog", "Fell watching the Superbowl": "Superbowl", "Seen at the equinox": "equinox",
+    "Seen at the solstice": "solstice", "Seen at midsummer": "midsummer", "Worse in wintertime": "wintertime",
+    "Better in summertime": "summertime", "Seen on the longest day of the year": "longest day", "Seen Mon 15": "Mon",
+    "Infusion every Tu": "Tu", "Dialysed TuTh": "TuTh", "Clinic open M-F": "M-F", "It was a weekday": "weekday",
+    "Fell on the Sabbath": "Sabbath", "TGIF she said": "TGIF", "Dialysis runs on TTS": "TTS",
+    "Day 73 of year": "73", "Seen on the 75th day of the year": "75th", "290 days left in the year": "290",
+    "Back on the fifteenth": "fifteenth", "Seen on the last day of the month": "last day",
+    "Seen on the last day of the year": "last day", "Seen on the first of the month": "first of",
+    "Late as the clocks went forward": "forward", "Late as the clocks went back": "went back",
+    "Born on leap day": "leap day", "Aged 45 y 3 m 2 d": "3 m 2 d", "Aged 45y3m2d": "3m2d", "Call at 9 UTC+2": "UTC+2",
+    "Call at 9 GMT+1": "GMT+1", "DST in effect": "DST", "Drawn 09:30:00-04:00": "-04:00", "Drawn 09:30+02": "+02",
+}  # fmt: skip
+
 
 def _redacted(
     texts: list[str], *, patient: str = "P1", whole_weeks: bool = False
@@ -87,6 +109,35 @@ def test_no_word_of_the_calendar_narrows_the_shift(name: str, patient: str) -> N
     assert shift_of(Secret(KEY), f"patient {patient}") in left
     assert left == EVERY, texts
     assert (report["fewest_candidates"], report["candidates"]) == (730, 730) and report["value"] == 1.0
+
+
+@pytest.mark.parametrize("words", TAKEN)
+def test_forms_that_tell_the_part_of_a_year_a_month_or_a_week_are_taken(words: str) -> None:
+    texts, report = _redacted([f"{words}, note of 03/14/2022."])
+    assert TAKEN[words] not in texts[0] and report["value"] == 1.0
+    assert report["loose_words"] == 0, texts
+
+
+@pytest.mark.parametrize("words", ["Seen in week 40", "Billed in the first quarter", "Grew 45 y 3 m 2 d"])
+def test_words_that_are_mostly_something_else_stay_where_no_date_is_moved(words: str) -> None:
+    assert _redacted([f"{words}."])[0] == [f"{words}."]
+
+
+def test_a_name_found_in_a_part_of_a_holiday_does_not_keep_the_rest() -> None:
+    text = "Seen on Groundhog Day, 02/02/2022, with Ann Day."
+    spans = [Span(18, 21, "NAME"), Span(23, 33, "date"), Span(40, 47, "NAME")]
+    done = redact_all([(Document("n", text, patient="P"), spans)], Settings.of(shift_dates=True, key=KEY))[0]
+    assert "Groundhog" not in done.document.text and "[NAME-1]" in done.document.text
+    assert "Day" not in done.document.text
+
+
+@pytest.mark.parametrize("end", [10, 20, 29, 35])
+def test_an_offset_goes_however_much_of_the_time_was_found(end: int) -> None:
+    text = "Drawn 2021-07-14T09:30:00-04:00 in clinic."
+    spans = [Span(6, min(6 + end, 31), "date")]
+    done = redact_all([(Document("n", text, patient="P"), spans)], Settings.of(shift_dates=True, key=KEY))[0]
+    assert "-04:00" not in done.document.text and "2021-07-14" not in done.document.text
+    assert done.document.text.endswith(" in clinic.")
 
 
 def test_notes_of_one_patient_are_read_together() -> None:
@@ -136,7 +187,13 @@ def test_offsets_from_utc_do_not_stand_beside_a_moved_time() -> None:
      "the 4th metatarsal", "on the 5th toe", "fracture in the fall", "during the fall she hit her head",
      "this fall was",
      "patient is wed to", "sun-damaged skin", "Sun Y-K, MD", "EST. 1:1 ratio", "2 CST done", "day 3 of therapy",
-     "two days ago", "POD 3", "since 2019", "lent a hand", "EID screening", "Memorial Hospital day surgery"],
+     "two days ago", "POD 3", "since 2019", "lent a hand", "EID screening", "Memorial Hospital day surgery",
+     "week 2 of pregnancy", "at week 12, gestation normal", "GA 39, week 40", "week 6 of chemo", "wk 2 post-op",
+     "1 wk 3 d", "Week 1: 25 mg", "week 12 visit", "weeks 1-4", "gel 2x/week 3 times", "11th week of pregnancy",
+     "vitals q1h", "Q4-12 hours", "Q2 hourly", "day 3 post-op", "cycle 2 day 8", "H1 receptor", "since 2019 H2 blocker",
+     "h1n1 in 2009 H1N1", "code XM-F2", "lot M-F/12", "he lent it", "pT2 Tu N0 staging", "Mon 8, eos 2", "DST was normal",
+     "fentanyl TTS 25", "first quarter inch", "on the second toe", "the first of three", "seen 12:30-14:00",
+     "open 08:30-11", "holiday heart", "UTC swab", "3 m walk, 2 d later", "she sat 15 minutes", "clock drawing"],
 )  # fmt: skip
 def test_words_that_are_no_days_stay(text: str) -> None:
     assert anchors(text) == [] and _redacted([f"{text}. Seen 03/14/2022."])[0][0].startswith(text)
@@ -149,7 +206,7 @@ def test_the_command_says_how_many_shifts_remain(tmp_path: Path) -> None:
     out = tmp_path / "out.txt"
     done = call("redact", note, "--shift-dates", "--key-file", tmp_path / "k", "-o", out)
     assert done.code == 0, done.err
-    assert "730 of 730 candidates remain for every patient" in done.err
+    assert "No known word of the calendar narrows a shift: 730 of 730 candidates remain for every patient" in done.err
     text = out.read_text()
     assert "Christmas" not in text and "Tuesday" not in text and "Sat 98 %" in text
     record = json.loads((tmp_path / "out.txt.redaction.json").read_text())

@@ -150,6 +150,9 @@ def _tell_candidates(audit: dict[str, Any]) -> None:
             f"{audit['fewest_candidates']:,} of {every:,} candidates, by words of the calendar that were left"
         )
     else:
-        say(f"  No word that is left narrows a shift: {every:,} of {every:,} candidates remain for every patient")
+        say(
+            f"  No known word of the calendar narrows a shift: {every:,} of {every:,} candidates remain for every patient, "
+            "as far as the words go that are looked for"
+        )
     if audit["loose_words"]:
         say(f"  Words of the calendar that are left beside no moved date: {audit['loose_words']:,}")

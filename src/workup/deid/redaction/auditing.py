@@ -145,8 +145,9 @@ def residual_originals(redacted: Sequence[Redacted]) -> Audit:
 
 
 def shift_candidates(redacted: Sequence[Redacted]) -> Audit:
-    """Share of patients whose shift could still be any: no word that is left tells a reader with a calendar of it.
+    """Share of patients whose shift could still be any: no known word of the calendar that is left narrows it.
 
+    Forms that `anchors` does not know are not seen here either: 1 is no promise that nothing narrows a shift.
     Beside it stand how many shifts there are and how many are left for the patient of whom the notes tell most; 1 is a
     shift that can be worked out. `loose_words` are words of the calendar that are left and stand beside no moved date.
     """
@@ -163,7 +164,7 @@ def shift_candidates(redacted: Sequence[Redacted]) -> Audit:
         right,
         total,
         better="higher",
-        describe="patients whose shift of dates cannot be narrowed by words of the calendar that are left",
+        describe="patients whose shift of dates no known word of the calendar that is left narrows",
         reason="no date was moved",
         beside=(("candidates", every), ("fewest_candidates", fewest), ("loose_words", loose)) if total else (),
     )

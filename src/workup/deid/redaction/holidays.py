@@ -15,6 +15,8 @@ _FIXED = {
     "cinco de mayo": (5, 5), "juneteenth": (6, 19), "fourth of july": (7, 4), "4th of july": (7, 4),
     "july fourth": (7, 4), "july 4th": (7, 4), "july the 4th": (7, 4), "july the fourth": (7, 4),
     "independence": (7, 4), "halloween": (10, 31), "veteran": (11, 11), "leap": (2, 29),
+    "april fool": (4, 1), "bonfire": (11, 5), "guy fawkes": (11, 5), "armistice": (11, 11), "remembrance day": (11, 11),
+    "bastille": (7, 14), "canada day": (7, 1), "australia day": (1, 26), "anzac": (4, 25), "nye": (12, 31),
 }  # fmt: skip
 _NTH = {  # month, weekday (0 is Monday), which one; -1 is the last
     "martin luther king": (1, 0, 3), "mlk": (1, 0, 3), "president": (2, 0, 3), "mother": (5, 6, 2),
@@ -22,7 +24,7 @@ _NTH = {  # month, weekday (0 is Monday), which one; -1 is the last
     "thanksgiving": (11, 3, 4), "black friday": (11, 4, 4),
 }  # fmt: skip
 _FROM_EASTER = {
-    "mardi gras": -47, "ash wednesday": -46, "palm sunday": -7, "good friday": -2, "easter monday": 1, "easter eve": -1,
+    "mardi gras": -47, "shrove tuesday": -47, "pancake": -47, "ash wednesday": -46, "palm sunday": -7, "good friday": -2, "easter monday": 1, "easter eve": -1,
     "easter": 0,
 }  # fmt: skip
 _MARKS = re.compile(r"['’.,]")

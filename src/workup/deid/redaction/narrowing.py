@@ -18,6 +18,7 @@ from workup.deid.redaction.shifting import MOST_DAYS, MOST_WEEKS, read_days
 
 _REACH = 48  # characters between a word and the date that it speaks of
 _NUMBER = re.compile(r"\d+")
+_ORDINAL = re.compile(r"(?:the\s)?\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]+")
 _AGES = re.compile(
     r"(\d{1,3})[- ]?(?:years?|yrs?)[- ]?old|(\d{1,3})\s?(?:y/?o|yo)\b|\bage[d:]?:?\s(\d{1,3})\b", re.IGNORECASE
@@ -103,7 +104,7 @@ def _meaning(kind: str, said: str) -> Fits | None:
         case "quarter":
             return (lambda day: (day.month + 2) // 3 == number) if number and number <= 4 else None
         case "day_of_month":
-            return lambda day: day.day == number
+            return (lambda day: day.day == number) if _ORDINAL.fullmatch(said) else None
         case "day_of_year":
             return lambda day: day.timetuple().tm_yday == number
         case "week":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from workup.deid.redaction import tokens
-from workup.deid.redaction.anchors import anchors
+from workup.deid.redaction.anchors import Anchor, anchors
 from workup.deid.redaction.charts import Chart, Held, Redacted, surface_of
 from workup.deid.redaction.entities import normalised
 from workup.deid.redaction.pieces import Kept, merged
@@ -139,8 +139,13 @@ def _anchored(text: str, chosen: list[Span], kept: list[Kept], settings: Setting
     A policy that lets relative dates stay speaks of notes whose dates are gone, so that it does not keep these.
     """
     found = anchors(text)
+    if not any(span.label != tokens.UNKNOWN and branch_of(span.label) == "DATE" for span in chosen):
+        found = [one for one in found if not one.doubtful]
     if not found:
         return chosen, kept
+    # A name that was found in a part of a holiday (the Day of Groundhog Day) is no name.
+    whole = {place for one in found if one.kind == "holiday" for place in range(one.start, one.end)}
+    chosen = [one for one in chosen if not _is_part(one, found, whole)]
     taken = bytearray(len(text))  # 1: under a find that is no date, or that has to stay
     dates: dict[int, Span] = {}
     for span in chosen:
@@ -159,11 +164,26 @@ def _anchored(text: str, chosen: list[Span], kept: list[Kept], settings: Setting
         date = dates.get(gap.end()) if gap and anchor.kind == "weekday" else None
         if date is not None and read_days(text[anchor.start : date.end]) is not None:
             added.append(replace(date, start=anchor.start))
+        elif anchor.kind == "offset":  # the clock stays, its offset goes
+            added.append(Span(anchor.start, anchor.end, "time"))
         else:
             added.append(Span(anchor.start, anchor.end, "date_relative"))
     covered = [(one.start, one.end) for one in added]
     kept = [one for one in kept if one.reason != "policy" or not _under(one, covered)]
     return [*chosen, *added], kept
+
+
+def _is_part(span: Span, found: Sequence[Anchor], whole: Container[int]) -> bool:
+    """Whether a find that is no date lies within a longer name of a holiday."""
+    if span.start not in whole or (span.label != tokens.UNKNOWN and branch_of(span.label) == "DATE"):
+        return False
+    return any(
+        one.kind == "holiday"
+        and one.start <= span.start
+        and span.end <= one.end
+        and one.end - one.start > span.end - span.start
+        for one in found
+    )
 
 
 def _under(one: Kept, places: Sequence[tuple[int, int]]) -> bool:
