@@ -187,6 +187,12 @@ def test_a_time_without_end_is_one_message_that_names_the_column(tmp_path: Path)
     assert "column 'visit'" in one_message(call(*risk_words(_parquet(tmp_path, visit=days), "--time", "visit")))
 
 
+def test_a_row_in_the_place_of_a_header_is_not_repeated(tmp_path: Path) -> None:
+    """Also where cells ran together, so that none of them is a number by itself."""
+    (tmp_path / "t.csv").write_text(f"{SECRET} seen on ward 0 0.9103 F 2024-01-01\n{SECRET} 1 0.2 M 2024-01-02\n")
+    assert "looks like data" in one_message(call(*risk_words(tmp_path / "t.csv")))
+
+
 # ---- archives --------------------------------------------------------------------------------------------------------
 
 
