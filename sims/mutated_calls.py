@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import os
 import re
+import resource
 import select
 import signal
 import sys
 import time
 import traceback
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,7 @@ from sims.mutated_damage import SECRET
 
 SECONDS = 60.0
 BYTES = 2_000_000_000  # of memory that is in use at a time
+_LARGEST_FILE = 200_000_000  # bytes that a call may write into one file
 _RAISED, _NOT_MADE = 97, 98  # exit codes that Workup does not have
 _FAULT = 70
 MODULES = "modules"
@@ -60,9 +63,10 @@ def call(folder: Path, words: Sequence[str], *, prepare: Callable[[], None], jud
         _child(folder, words, prepare, out, err)
     started = time.monotonic()
     stopped, memory = _watch(pid, started)
-    _, status, usage = os.wait4(pid, 0)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)  # what it started and left behind
+        os.killpg(pid, signal.SIGKILL)  # what it started and left behind, while its number is still its own
+    _, status, usage = os.wait4(pid, 0)
     memory = max(memory, usage.ru_maxrss * 1024)
     seconds = time.monotonic() - started
     outcome, said = _judged(status, stopped, memory, folder, out, err, judges=judges, prints_text=prints_text)
@@ -74,6 +78,7 @@ def _child(folder: Path, words: Sequence[str], prepare: Callable[[], None], out:
     code: Any = _NOT_MADE
     try:
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
         for number, path, way in ((0, "/dev/null", os.O_RDONLY), (1, out, _FRESH), (2, err, _FRESH)):
             os.dup2(os.open(path, way, 0o600), number)
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -116,9 +121,10 @@ def _watch(pid: int, started: float) -> tuple[str, int]:
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     try:
-        while not poll.poll(40):
-            with contextlib.suppress(OSError, IndexError, ValueError):
-                memory = max(memory, int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE)
+        for looked in itertools.count():
+            if poll.poll(40):
+                break
+            memory = max(memory, _held(pid) if looked % 10 else sum(map(_held, _group(pid))))
             stopped = "hung" if _hangs(pid, time.monotonic() - started) else "over memory" if memory > BYTES else ""
             if stopped:
                 os.killpg(pid, signal.SIGKILL)
@@ -128,6 +134,23 @@ def _watch(pid: int, started: float) -> tuple[str, int]:
     finally:
         os.close(handle)
     return "", memory
+
+
+def _held(pid: int) -> int:
+    """Bytes of memory that a process has in use; none where it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def _group(pid: int) -> Iterator[int]:
+    """A process and those that it started."""
+    for one in os.listdir("/proc"):
+        if one.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                if int(Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[2]) == pid:
+                    yield int(one)
 
 
 def _hangs(pid: int, seconds: float) -> bool:
@@ -145,7 +168,7 @@ def _hangs(pid: int, seconds: float) -> bool:
 def _judged(
     status: int, stopped: str, memory: int, folder: Path, out: Path, err: Path, *, judges: bool, prints_text: bool
 ) -> tuple[str, str]:
-    shown, told = (path.read_bytes().decode("utf-8", "replace") if path.exists() else "" for path in (out, err))
+    shown, told = _text(out), _text(err)
     last = _place(told)
     if stopped or memory > BYTES:
         return stopped or "over memory", last
@@ -175,8 +198,12 @@ def _outputs(folder: Path, shown: str, told: str) -> list[tuple[str, str]]:
     found = [("stdout", shown), ("stderr", told)]
     for path in sorted(folder.rglob("*")):
         if path.name in _READ_BY_OTHERS and path.is_file() and path.parent.name in ("out", folder.name):
-            found.append((path.name, path.read_bytes().decode("utf-8", "replace")))
+            found.append((path.name, _text(path)))
     return found
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
 
 
 def _around(text: str, what: str = SECRET) -> str:

@@ -6,6 +6,7 @@ Knows names and settings through the plug-ins and the corpus through its task; r
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 
 from workup import plugins
 from workup.disclosure.identifying import name_warnings, near_unique, refusal
-from workup.errors import StudyError, WorkupError, near
+from workup.errors import PluginError, StudyError, WorkupError, near, visible
 from workup.gates import Gate, same_value
 from workup.report import Report
 from workup.report_schema import fault_in_split
@@ -59,11 +60,9 @@ def checked(
     `dry_run` reads no rows that a query would have to be run for.
     """
     faults = _Faults(list(more))
-    task: Task | None = faults.within(lambda: plugins.find("tasks", study.task)())
-    lenses = {name: faults.within(plugins.find, "lenses", name) for name in study.lenses}
-    engine = faults.within(
-        plugins.make, "engines", study.engine, {}, where="engine", context={"workers": study.workers}
-    )
+    task: Task | None = faults.within(_task, study.task)
+    lenses = {name: faults.within(_lens, name) for name in study.lenses}
+    engine = faults.within(_engine, study)
     if systems and not study.systems and (study.columns is None or study.columns.risk is None):
         faults.said.append("name a system under 'systems', or the column of recorded risks as 'columns.risk'.")
     baseline = faults.within(Report.read, study.base / study.baseline) if study.baseline else None
@@ -115,6 +114,38 @@ def _corpus(task: Task, study: Study, table: Any, *, dry_run: bool) -> tuple[Cor
     return (task.read(study, table), True) if known is None else (known, False)
 
 
+def _task(name: str) -> Task:
+    found = plugins.find("tasks", name)
+    try:
+        task: Task = plugins.fitting("tasks", name, found(), "metric_names", "read", "run", "scores", "metrics")
+    except WorkupError:
+        raise
+    except Exception as error:  # code of others, which raises what it pleases
+        raise PluginError(
+            f"the task '{visible(name[:200])}' could not be made: it raised {type(error).__name__}. To fix: name a "
+            "class that is made without arguments."
+        ) from None
+    return task
+
+
+def _lens(name: str) -> Any:
+    look = plugins.find("lenses", name)
+    try:
+        inspect.signature(look).bind(None, None, settings={}, draws=None, levels=(), progress=None)
+    except (TypeError, ValueError):
+        raise PluginError(
+            f"'{visible(name[:200])}' does not fit: a lens is called with scores and metrics, and with settings, "
+            f"draws, levels and progress by name; a {type(look).__name__} that takes these was expected."
+        ) from None
+    return look
+
+
+def _engine(study: Study) -> Any:
+    context = {"workers": study.workers}
+    made = plugins.make("engines", study.engine, {}, where="engine", context=context)
+    return plugins.fitting("engines", study.engine, made, "map")
+
+
 def design_of(task: Task, study: Study, corpus: Corpus | None, *, refit: bool = False) -> StudyDesign:
     """What is known of the rows before a system is asked; the task's own answer, where it has one."""
     own = getattr(task, "design", None)
@@ -127,6 +158,11 @@ def check_settings(study: Study, part: SystemPart) -> None:
     plugins.check("systems", part.use, part.settings, **placed(study.base, part))
 
 
+def asked_of(task: Any) -> tuple[str, ...]:
+    """What a task calls a system by, where it says so."""
+    return (task.asks,) if getattr(task, "asks", "") else ()
+
+
 def placed(base: Path, part: SystemPart) -> dict[str, Any]:
     """Where a system's settings stand, for messages, and what it is told beside them."""
     name = part.name or part.use
@@ -136,6 +172,9 @@ def placed(base: Path, part: SystemPart) -> dict[str, Any]:
 def _check_system(study: Study, part: SystemPart, task: Task, corpus: Corpus | None) -> None:
     """A system's settings; where its answers were recorded, these too, since nothing is run for that."""
     check_settings(study, part)
+    factory = plugins.find("systems", part.use)
+    if inspect.isclass(factory) and factory.__module__.startswith("workup."):  # others may make it when they are built
+        plugins.fitting("systems", part.use, factory, *asked_of(task))
     check_recorded = getattr(task, "check_recorded", None)
     if (
         check_recorded is not None

@@ -149,6 +149,22 @@ def check(
     return {**given, **{key: getattr(typed, key) for key in typed.model_fields_set}}
 
 
+def fitting(noun: str, use: str, made: Any, *members: str) -> Any:
+    """The same object, where it has what its place needs: package.module:Object may be anything.
+
+    >>> fitting("engines", "os:sep", "/", "map")
+    Traceback (most recent call last):
+    workup.errors.PluginError: 'os:sep' does not fit here: one of the engines with 'map' was expected; got a str.
+    """
+    for member in members:
+        if not hasattr(made, member):
+            raise PluginError(
+                f"'{visible(use[:200])}' does not fit here: one of the {noun} with '{member}' was expected; got a "
+                f"{made.__name__ if inspect.isclass(made) else type(made).__name__}."
+            )
+    return made
+
+
 class Generated(Part):
     """What `generate` says of any generator; the rest is the generator's own."""
 
@@ -158,12 +174,16 @@ class Generated(Part):
     seed: int = Field(ge=0, le=2**63 - 1, description="Seed of every draw; the study's own when absent")
 
 
-def generated(settings: Mapping[str, Any], *, kind: str, seed: int, where: str) -> tuple[Any, str, int]:
-    """What a generator makes, with its kind and seed; those given are used where the settings name none."""
+def generated(settings: Mapping[str, Any], *, kind: str, seed: int, where: str, gives: str) -> tuple[Any, str, int]:
+    """What a generator makes, with its kind and seed; those given are used where the settings name none.
+
+    `gives` is the member that the caller needs of it: a generator may be one for another task.
+    """
     own = {key: value for key, value in settings.items() if key not in Generated.model_fields}
     said = {key: value for key, value in settings.items() if key in Generated.model_fields}
     chosen = Generated.checked({"kind": kind, "seed": seed, **said}, where=where)
     made = make("generators", chosen.kind, own, where=where, context={"seed": chosen.seed})
+    fitting("generators", chosen.kind, made, gives)
     return made, chosen.kind, chosen.seed
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 import workup
 from workup import plugins
-from workup.checking import Ready, check_settings, checked, placed
+from workup.checking import Ready, asked_of, check_settings, checked, placed
 from workup.disclosure.identifying import name_warnings
 from workup.errors import StudyError, near
 from workup.estimate import Draws
@@ -171,6 +171,7 @@ class Opener:
 
     def __init__(self, study: Study, system: Any) -> None:
         self._base, self._open = study.base, None
+        self._asked = asked_of(plugins.find("tasks", study.task))
         self._part = None if system is not None and not isinstance(system, str) else _chosen(study, system)
         if self._part is None:
             self._open = _wrapped(system) if hasattr(system, "predict_proba") else system
@@ -180,7 +181,8 @@ class Opener:
     def __call__(self) -> Any:
         if self._open is None:
             assert self._part is not None
-            self._open = plugins.make("systems", self._part.use, self._part.settings, **placed(self._base, self._part))
+            made = plugins.make("systems", self._part.use, self._part.settings, **placed(self._base, self._part))
+            self._open = plugins.fitting("systems", self._part.use, made, *self._asked)
         return self._open
 
     def __getstate__(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -82,6 +83,61 @@ def test_a_note_in_the_place_of_a_mapping_or_policy_is_not_repeated(field: str, 
     assert "got a text" in one_message(call("run", study(tmp_path, content), "--dry-run"))
 
 
+# ---- objects in the place of others ----------------------------------------------------------------------------------
+
+ANYTHING = ("os:getcwd", "os:sep", "json:dumps", "collections:Counter", "workup.study:Study")
+NATIVE = {"systems": [{"use": "native"}]}
+SCRIPTED = {"systems": [{"use": "scripted", "with": {"generate": {"kind": "written"}}}]}
+PLACES: dict[str, Any] = {
+    "task": lambda use: {**RISK, "task": use},
+    "lens": lambda use: {**RISK, "lenses": {use: {}}},
+    "engine": lambda use: {**RISK, "engine": use},
+    "system": lambda use: {**RISK, "columns": {"outcome": "outcome"}, "systems": [{"use": use}]},
+    "generator of a table": lambda use: {**RISK, "corpus": {"generate": {"kind": use}}},
+    "generator of documents": lambda use: {**SPANS, **NATIVE, "corpus": {"generate": {"kind": use}}},
+    "generator of cases": lambda use: {**CONVERSATION, **SCRIPTED, "corpus": {"generate": {"kind": use}}},
+    "format": lambda use: {**SPANS, **NATIVE, "corpus": {"path": "study.yaml", "format": use}},
+}
+
+
+@pytest.mark.parametrize("use", ANYTHING)
+@pytest.mark.parametrize("place", PLACES)
+def test_an_object_that_does_not_fit_its_place_is_one_message(place: str, use: str, tmp_path: Path) -> None:
+    one_message(call("run", study(tmp_path, PLACES[place](use)), "-o", tmp_path / "out"))
+
+
+@pytest.mark.parametrize("use", ANYTHING)
+@pytest.mark.parametrize("place", ["judge", "encoder"])
+def test_a_judge_or_encoder_that_is_none_is_one_message(place: str, use: str, tmp_path: Path) -> None:
+    turns = [{"turn": 1, "message": "I take metformin."}]
+    case = {"id": "c", "patient_summary": "", "critical_entities": ["metformin"], "turns": turns}
+    (tmp_path / "cases.json").write_text(json.dumps([case]))
+    (tmp_path / "said.jsonl").write_text(json.dumps({"case": "c", "turn": 1, "arm": "live", "reply": "Metformin."}))
+    content = {**CONVERSATION, "corpus": {"path": "cases.json"}, "conversation": {place: use}}
+    content |= {"systems": [{"use": "recorded", "with": {"path": "said.jsonl"}}], "bootstrap": {"replicates": 200}}
+    one_message(call("run", study(tmp_path, content), "-o", tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {**RISK, "corpus": {"generate": {"kind": "notes", "count": 2}}},
+        {**SPANS, **NATIVE, "corpus": {"generate": {"kind": "cohort", "count": 20}}},
+        {**CONVERSATION, **SCRIPTED, "corpus": {"generate": {"kind": "cohort", "count": 20}}},
+        {**RISK, "columns": {"outcome": "outcome"}, **NATIVE},
+        {**CONVERSATION, **NATIVE},
+    ],
+    ids=["notes for risk", "rows for spans", "rows for conversation", "detector for risk", "detector for conversation"],
+)
+def test_a_part_of_another_task_is_refused_before_anything_is_asked(content: dict[str, Any], tmp_path: Path) -> None:
+    assert "does not fit here" in one_message(call("run", study(tmp_path, content), "--dry-run"))
+
+
+def test_a_share_of_many_digits_is_one_message(tmp_path: Path) -> None:
+    said = one_message(call("run", study(tmp_path, {**SPANS, **NATIVE, "modes": [f"iou:{'9' * 5000}"]}), "--dry-run"))
+    assert "a share above 0 and at most 1" in said
+
+
 # ---- YAML ------------------------------------------------------------------------------------------------------------
 
 
@@ -129,6 +185,12 @@ def test_a_time_without_end_is_one_message_that_names_the_column(tmp_path: Path)
     arrow = pytest.importorskip("pyarrow")
     days = arrow.array([2**31 - 1, *range(59)], arrow.date32())
     assert "column 'visit'" in one_message(call(*risk_words(_parquet(tmp_path, visit=days), "--time", "visit")))
+
+
+def test_a_row_in_the_place_of_a_header_is_not_repeated(tmp_path: Path) -> None:
+    """Also where cells ran together, so that none of them is a number by itself."""
+    (tmp_path / "t.csv").write_text(f"{SECRET} seen on ward 0 0.9103 F 2024-01-01\n{SECRET} 1 0.2 M 2024-01-02\n")
+    assert "looks like data" in one_message(call(*risk_words(tmp_path / "t.csv")))
 
 
 # ---- archives --------------------------------------------------------------------------------------------------------

@@ -365,3 +365,15 @@ def test_no_drift_lens_no_sections(six: Report) -> None:
     assert sections(bare) == []
     assert figures(bare) == {}
     assert list(headline(bare)) == []
+
+
+def test_windows_whose_counts_are_withheld_are_drawn(six: Report) -> None:
+    drift = six.results["drift"]
+
+    def said(**counts: int | None) -> str:
+        rows = [{**row, **counts} if row["period"] == "watched" else row for row in drift.tables["windows"]]
+        found = replace(drift, tables={**drift.tables, "windows": rows})
+        return words(section(replace(six, results={**six.results, "drift": found}), "drift-labels"))
+
+    assert "have no outcome" in said(waiting=3)
+    assert "have no outcome" not in said(**dict.fromkeys(("rows", "patients", "events", "waiting")))

@@ -173,7 +173,7 @@ def labels(report: Report) -> Section:
             )
     else:
         said.append("How long outcomes really take is not known (columns.outcome_time).")
-    late = sum(row["waiting"] for row in watched(result))
+    late = sum(row["waiting"] or 0 for row in watched(result))  # null where a window of few patients is withheld
     if late:
         said.append(f"{plural(late, 'row')} of the watched windows have no outcome and are in no metric.")
     rows = result.tables.get("without_labels", ())

@@ -94,7 +94,9 @@ def _cases(path: str, generate: Mapping[str, Any] | None, base: Path, *, where: 
         )
     if path:
         return read_cases(base / path)
-    made, _, _ = plugins.generated(generate or {}, kind="conversation", seed=0, where=f"{where}, generate")
+    made, _, _ = plugins.generated(
+        generate or {}, kind="conversation", seed=0, where=f"{where}, generate", gives="cases"
+    )
     return [
         one if isinstance(one, ConversationCase) else case_of(one, where=f"case number {number}")
         for number, one in enumerate(made.cases(), start=1)

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from workup import plugins
-from workup.errors import InputError, StudyError
+from workup.errors import InputError, PluginError, StudyError, WorkupError, visible
 from workup.estimate import Draws
 from workup.metric import Metric
 from workup.scores import Levels, Scores, patient_codes
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
+from workup.tasks.conversation.advice.judges import Judge
 from workup.tasks.conversation.cases import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.content import Ratings, extended_facts, rating_columns, read_ratings
+from workup.tasks.conversation.content.encoders import Encoder
 from workup.tasks.conversation.corpus import ConversationCorpus, corpus_of
 from workup.tasks.conversation.live import Readers, Shown
 from workup.tasks.conversation.metrics import METRIC_NAMES, SHARES, Design, conversation_metrics
@@ -41,6 +43,7 @@ class ConversationTask:
     headline = ("decay_gap", "recall_at_10", "recall", "decay_slope", "time_to_loss", "conflict_rate", "reversal_rate")
     batch = 1
     shows_text = False
+    asks = "reply"
 
     def __init__(self) -> None:
         self._study: Study | None = None
@@ -57,7 +60,7 @@ class ConversationTask:
             cases, name = _given(table), "cases"
         elif part.generate is not None:
             made, kind, seed = plugins.generated(
-                part.generate, kind="conversation", seed=study.seed, where="corpus.generate"
+                part.generate, kind="conversation", seed=study.seed, where="corpus.generate", gives="cases"
             )
             cases, name = _given(made.cases()), f"generated {kind}"
         elif part.path is None:
@@ -278,15 +281,27 @@ def _readers(study: Study) -> Readers:
     """The judge and the encoder a study names, and its plans."""
     part = study.conversation
     return Readers(
-        judge=None if part.judge is None else _plug_in(part.judge),
-        encoder=None if part.encoder is None else _plug_in(part.encoder),
+        judge=None if part.judge is None else _plug_in(part.judge, Judge),
+        encoder=None if part.encoder is None else _plug_in(part.encoder, Encoder),
         plans={} if part.target_plans is None else _plans(study, part.target_plans),
     )
 
 
-def _plug_in(named: str) -> Any:
+def _plug_in(named: str, place: type) -> Any:
     found = plugins.find("metrics", named)
-    return found() if isinstance(found, type) else found
+    try:
+        made = found() if isinstance(found, type) else found
+    except WorkupError:
+        raise
+    except Exception as error:  # code of others, which raises what it pleases
+        raise PluginError(f"'{visible(named[:200])}' could not be made: it raised {type(error).__name__}.") from None
+    for member in (name for name in vars(place) if not name.startswith("_")):
+        if not hasattr(made, member):
+            raise PluginError(
+                f"'{visible(named[:200])}' does not fit: the {place.__name__.lower()} has '{member}', and a "
+                f"{type(made).__name__} has not."
+            )
+    return made
 
 
 def _plans(study: Study, file: str) -> dict[str, str]:

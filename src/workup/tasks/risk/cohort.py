@@ -43,6 +43,7 @@ _PATIENT_NAMES = frozenset(
 # Floats from here on cannot tell neighbouring whole numbers apart.
 _EXACT_LIMIT = 2.0**53
 _LISTED = 30
+_DATED = re.compile(r"\d{4}-\d\d-\d\d|\d\.\d\d")  # a date or a decimal inside a name: cells that ran together
 
 
 @dataclass(frozen=True)
@@ -364,7 +365,7 @@ def _as_column(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _names_found(name: str, names: list[str]) -> dict[str, str]:
     # A file without a header has data where names should be, and data are not shown.
-    like_data = [bool(re.fullmatch(r"[-+0-9.,:/\s]*", known)) for known in names]
+    like_data = [bool(re.fullmatch(r"[-+0-9.,:/\s]*", known) or _DATED.search(known)) for known in names]
     if any(like_data):
         return {
             "got": "a first line that looks like data rather than column names",

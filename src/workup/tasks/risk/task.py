@@ -73,6 +73,7 @@ class RiskTask:
     headline = ("auroc", "auprc", "brier", "sensitivity", "specificity", "ppv", "npv", *_TARGETS)
     batch = _BATCH
     shows_text = False
+    asks = "predict"
 
     def read(self, study: Study, table: Any = None) -> RiskCorpus:
         """The cohort a study names, checked; `table` (a frame or columns) takes the place of the file."""
@@ -126,7 +127,7 @@ class RiskTask:
             return read(table), "table", None
         if part.generate is not None:
             planted, kind, seed = plugins.generated(
-                part.generate, kind="cohort", seed=study.seed, where="corpus.generate"
+                part.generate, kind="cohort", seed=study.seed, where="corpus.generate", gives="table"
             )
             return planted.table, f"generated {kind}", seed
         if part.path is None:

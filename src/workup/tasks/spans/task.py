@@ -91,6 +91,7 @@ class SpansTask:
     )
     batch = _BATCH
     shows_text = True
+    asks = "detect"
 
     def __init__(self) -> None:
         self._study: Study | None = None
@@ -146,7 +147,9 @@ class SpansTask:
                 raise InputError("each document must have an id of its own", where="table", got="one that occurs twice")
             return partial(batches_of, documents, **options), "documents", None
         if part.generate is not None:
-            made, kind, seed = plugins.generated(part.generate, kind="notes", seed=study.seed, where="corpus.generate")
+            made, kind, seed = plugins.generated(
+                part.generate, kind="notes", seed=study.seed, where="corpus.generate", gives="documents"
+            )
             return lambda: batches_of(made.documents(), **options), f"generated {kind}", seed
         if part.path is None:
             raise StudyError("corpus: give 'path' (a file or folder of documents) or 'generate'.")

@@ -20,7 +20,7 @@ _WITH_SHARE = ("iou", "cover")
 _PUBLISHED = "published:gold50"
 _NAMES = (*_PLAIN, "iou:0.5", "cover:1", _PUBLISHED)
 # Nine places keep products of a share and a length of 2^31 inside 64 bits.
-_DECIMAL = re.compile(r"\d*\.?\d{1,9}|\d+\.", re.ASCII)
+_DECIMAL = re.compile(r"\d{0,9}\.?\d{1,9}|\d{1,9}\.", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
