@@ -139,7 +139,7 @@ def test_the_study_that_a_received_folder_names_is_not_run(
 def test_a_record_that_names_its_task_as_code_imports_none(command: str, received: Path, tmp_path: Path) -> None:
     _, canary = evil_study(tmp_path)
     rewrite(received, task="evil:Object")
-    done = spawn(*words(command, received, tmp_path), PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}")
+    done = spawn(*words(command, received, tmp_path), PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     assert not canary.exists(), done
     assert "Traceback" not in done.err
     if command in ("gate", "compare", "site-pack"):
@@ -152,7 +152,7 @@ def test_a_pack_that_names_its_task_as_code_imports_none(received: Path, tmp_pat
     assert spawn("site-pack", received, "-o", pack).code == 0
     record = json.loads(pack.read_text()) | {"task": "evil:Object"}
     pack.write_text(json.dumps(record | {"sha256": digest(record)}))
-    done = spawn("pool", pack, PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}")
+    done = spawn("pool", pack, PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     assert not canary.exists(), done
     one_message(done)
 
