@@ -150,8 +150,8 @@ def _tell_candidates(audit: dict[str, Any]) -> None:
         )
     else:
         say(
-            f"  No known word of the calendar narrows a shift: {every:,} of {every:,} candidates remain for every patient, "
-            "as far as the words go that are looked for"
+            f"  No known word of the calendar narrows a shift: {every:,} of {every:,} candidates remain for every "
+            "patient, as far as the words go that are looked for"
         )
     if audit["loose_words"]:
         say(f"  Words of the calendar that are left beside no moved date: {audit['loose_words']:,}")

@@ -24,7 +24,8 @@ _NTH = {  # month, weekday (0 is Monday), which one; -1 is the last
     "thanksgiving": (11, 3, 4), "black friday": (11, 4, 4),
 }  # fmt: skip
 _FROM_EASTER = {
-    "mardi gras": -47, "shrove tuesday": -47, "pancake": -47, "ash wednesday": -46, "palm sunday": -7, "good friday": -2, "easter monday": 1, "easter eve": -1,
+    "mardi gras": -47, "shrove tuesday": -47, "pancake": -47,
+    "ash wednesday": -46, "palm sunday": -7, "good friday": -2, "easter monday": 1, "easter eve": -1,
     "easter": 0,
 }  # fmt: skip
 _MARKS = re.compile(r"['’.,]")
