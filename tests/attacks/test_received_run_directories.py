@@ -139,7 +139,9 @@ def test_the_study_that_a_received_folder_names_is_not_run(
 def test_a_record_that_names_its_task_as_code_imports_none(command: str, received: Path, tmp_path: Path) -> None:
     _, canary = evil_study(tmp_path)
     rewrite(received, task="evil:Object")
-    done = spawn(*words(command, received, tmp_path), PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    done = spawn(
+        *words(command, received, tmp_path), PYTHONPATH=f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    )
     assert not canary.exists(), done
     assert "Traceback" not in done.err
     if command in ("gate", "compare", "site-pack"):

@@ -80,7 +80,7 @@ _DAY_IN_NUMBERS = r"(?:\d{1,2}/\d{1,2}(?:/\d{2,4})?|\d{1,2}[.-]\d{1,2}[.-]\d{2,4
 _AGE_PARTS = r"\d{1,2}\s?m(?:o|os|onths?)?[,\s]{0,2}(?:and\s)?\d{1,2}\s?d(?:ays?)?\b"
 # Weeks that are counted from something else than New Year, and counts of cells.
 _COUNTED = re.compile(
-    r"gestat|pregnan|\bGA\b|\bEGA\b|trimester|f[oe]e?t(?:al|us)|partum|chemo|cycle|post|\bs/p\b|therap|treatment|titrat"
+    r"gestat|pregnan|\bGA\b|\bEGA\b|trimester|uterine|bed\s?rest|f[oe]e?t(?:al|us)|partum|chemo|cycle|post|\bs/p\b|therap|treatment|titrat"
     r"|taper|\bdos(?:e|ing)|\bmg\b|stud(?:y|ies)|trial|protocol|regimen|infusion|\bof\slife|\bafter\b|follow[- ]?up",
     re.IGNORECASE,
 )
@@ -134,7 +134,7 @@ _FINDERS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("weekday", _i(r"(?<![\w-])(?:weekdays?|sabbath|tgif)(?![\w-])")),
     ("weekday", re.compile(r"(?<!\w)(?:HD|[Hh]?(?:emo)?[Dd]ialy\w{1,6}|ESRD|[Ss]chedule|[Rr]uns|[Cc]hair)[^.\n]{0,24}(?<![\w-])(?P<v>TTS)(?![\w-])|(?<![\w-])TTS(?=\s(?:schedule|dialysis|HD|shift|chair)\b)")),
     ("day_of_month", _i(rf"(?<!\w)(?:(?:week|wk|month)\s(?:ending|ended|beginning|starting|commencing|of)|w/e)[\s:]{{1,2}}(?:on\s)?{_DAY_IN_NUMBERS}(?![\w/-])")),
-    ("part_of_month", _i(rf"(?<!\w)(?:on|by|until|till|since|before|after|from|through|thru)\s(?P<v>the\s{_ORDINAL}){_OF_MONTH}")),
+    ("part_of_month", _i(rf"(?<!\w)(?:on|by|until|till|since|before|after|from)\s(?P<v>the\s{_ORDINAL})(?!,\s(?:and\s)?{_ORDINAL}){_OF_MONTH}")),
     ("part_of_month", _i(rf"(?<!\w)(?:last|final|{_ORDINAL}|{_NTH})\s(?:day\s)?of\s(?:the|this|last|next|that|each|every)\s(?:month|(?:calendar\s|fiscal\s)?year)(?!\w)")),
     ("part_of_year", _i(r"(?<!\w)(?:(?:end|start|beginning|middle|close)\sof\s(?:the\s)?(?:fiscal|financial|calendar|school|academic)\syear|fiscal\syear[-\s]end)(?!\w)")),
     ("part_of_year", _i(r"(?<![\w-])(?:day\s\d{1,3}\sof\s(?:this\s)?year|\d{1,3}(?:st|nd|rd|th)\sday\sof\sthis\syear|\d{1,3}\sdays\s(?:are\s)?(?:left|remaining|remain)\s(?:in|of)\s(?:the|this)\syear|\d{1,3}\sdays\s(?:until|till|to|before)\s(?:the\s)?(?:end\sof\sthe\syear|year[-\s]?end))(?!\w)")),
