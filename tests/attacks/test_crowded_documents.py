@@ -33,22 +33,26 @@ def apart(count: int) -> list[tuple[int, int]]:
     return [(18 * place, 18 * place + 7) for place in range(min(count, 2000))]
 
 
+def limited(*words: str | Path) -> shell.Done:
+    """`workup` with little memory and a minute of its own time."""
+
+    def set_limits() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (60, 61))
+
+    command = [*shell.COMMAND, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, preexec_fn=set_limits, check=False)
+    return shell.Done(done.returncode, done.stdout, done.stderr)
+
+
 def scored(folder: Path, golds: list[tuple[int, int]], found: list[tuple[int, int]], *words: str) -> shell.Done:
     def spans(places: list[tuple[int, int]]) -> list[dict[str, object]]:
         return [{"start": start, "end": end, "label": "name_patient"} for start, end in places]
 
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (60, 61))
-
     gold, pred = folder / "gold.jsonl", folder / "pred.jsonl"
     gold.write_text(json.dumps({"id": "a", "text": TEXT, "spans": spans(golds)}) + "\n", encoding="utf-8")
     pred.write_text(json.dumps({"id": "a", "spans": spans(found)}) + "\n", encoding="utf-8")
-    command = (*shell.COMMAND, "score", "spans", "--gold", gold, "--pred", pred, "--replicates", "200", *words)
-    done = subprocess.run(
-        [*map(str, command)], capture_output=True, text=True, timeout=300, preexec_fn=limited, check=False
-    )
-    return shell.Done(done.returncode, done.stdout, done.stderr)
+    return limited("score", "spans", "--gold", gold, "--pred", pred, "--replicates", "200", *words)
 
 
 Shape = Callable[[int], list[tuple[int, int]]]
@@ -85,3 +89,31 @@ def test_the_limits_can_be_moved(tmp_path: Path) -> None:
     assert scored(tmp_path, equal(10), equal(10), "--most-overlaps", "100").code == 0
     assert "corpus.most_depth" in scored(tmp_path, nested(10), one(1), "--most-depth", "9").err
     assert scored(tmp_path, nested(10), one(1), "--most-depth", "10").code == 0
+
+
+@pytest.mark.parametrize(("shape", "count"), [(equal, 20_000), (nested, 5_000)])
+def test_no_other_command_is_overwhelmed(tmp_path: Path, shape: Shape, count: int) -> None:
+    """Choosing a threshold, and drawing regions for review."""
+    assert scored(tmp_path, shape(count), shape(count)).code == 2
+    record = json.loads((tmp_path / "pred.jsonl").read_text(encoding="utf-8"))
+    for place, span in enumerate(record["spans"]):
+        span["score"] = place % 100 / 100
+    pred = tmp_path / "with_scores.jsonl"
+    pred.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    both = ("--gold", tmp_path / "gold.jsonl", "--pred", pred)
+    queue = (
+        "review",
+        "queue",
+        "--seed",
+        "1",
+        "--gold",
+        tmp_path / "gold.jsonl",
+        "--pred",
+        f"one={pred}",
+        "-o",
+        tmp_path / "queue",
+    )
+    for words in (("threshold", *both, "--target", "0.9"), queue):
+        done = limited(*words)
+        assert done.code == 2, (words, done.code, done.err[-1000:])
+        assert "document 'a'" in done.err and "corpus.most_" in done.err

@@ -38,7 +38,7 @@ class Crowding:
         Traceback (most recent call last):
         workup.errors.InputError: document 'a': at most 2,500 overlaps of golds and predictions that rival one another \
 were expected; got 3,600. To fix: leave out what is annotated or predicted more than once, or raise \
-corpus.most_overlaps.
+corpus.most_overlaps (workup score spans: --most-overlaps).
         """
         lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         sides = [_Side.of(spans, lengths) for spans in (golds, found)]
@@ -50,9 +50,10 @@ corpus.most_overlaps.
             if len(deep):
                 raise InputError(
                     f"at most {most:,} {noun} over a character, on average, were expected",
-                    where=_named(ids[int(deep[0])]),
+                    where=_named(ids, int(deep[0])),
                     got="more",
-                    remedy=f"leave out {noun} within {noun}, or raise corpus.most_depth",
+                    remedy=f"leave out {noun} within {noun}, or raise corpus.most_depth "
+                    "(workup score spans: --most-depth)",
                 )
         rivals = _rivals(*sides, documents=len(texts))
         most = self.rivals or MOST_RIVALS
@@ -60,9 +61,10 @@ corpus.most_overlaps.
         if len(crowded):
             raise InputError(
                 f"at most {most:,} overlaps of golds and predictions that rival one another were expected",
-                where=_named(ids[int(crowded[0])]),
+                where=_named(ids, int(crowded[0])),
                 got=f"{int(rivals[crowded[0]]):,}",
-                remedy="leave out what is annotated or predicted more than once, or raise corpus.most_overlaps",
+                remedy="leave out what is annotated or predicted more than once, or raise corpus.most_overlaps "
+                "(workup score spans: --most-overlaps)",
             )
 
 
@@ -95,5 +97,5 @@ def _rivals(golds: _Side, found: _Side, *, documents: int) -> npt.NDArray[np.flo
     return np.minimum(*counts)
 
 
-def _named(id: str) -> str:
-    return f"document '{visible(id[:80])}'"
+def _named(ids: Sequence[str], place: int) -> str:
+    return f"document '{visible(ids[place][:80])}'" if place < len(ids) else f"document number {place + 1}"

@@ -17,7 +17,6 @@ from workup.tasks.spans.analysis.entities import KINDS, Entities, group_entities
 from workup.tasks.spans.analysis.severity import severity_weights
 from workup.tasks.spans.batches import Batch
 from workup.tasks.spans.comparison.rule_sets import RuleSets
-from workup.tasks.spans.crowding import Crowding
 from workup.tasks.spans.detections import Found
 from workup.tasks.spans.documents import Document, SpanArrays
 from workup.tasks.spans.errors_found import Errors
@@ -48,10 +47,8 @@ class Ledger:
         by_label: bool = True,
         errors: Errors | None = None,
         utility: Utility | None = None,
-        crowding: Crowding | None = None,
     ) -> None:
         self.stick = stick
-        self._crowding = crowding or Crowding()
         self.rows = Rows()
         self.cells = Cells()
         self.errors = errors
@@ -72,7 +69,7 @@ class Ledger:
 
     def add(self, batch: Batch, found: Found) -> None:
         """One more batch with what the system found in it."""
-        self._crowding.check(batch.ids, batch.texts, batch.spans, found.spans)
+        self.stick.crowding.check(batch.ids, batch.texts, batch.spans, found.spans)
         predictions = self.stick.found(found, self.unmapped_found)
         self.information.count_words(batch)
         if self.utility is not None:

@@ -212,8 +212,7 @@ class SpansTask:
         """All documents in one pass: counts, and nothing of the text."""
         assert isinstance(corpus, SpansCorpus) and self._study is not None
         stick = yardstick(self._study, outputs.labels)
-        limits = Crowding(self._study.corpus.most_overlaps, self._study.corpus.most_depth)
-        ledger = Ledger(stick, errors=Errors(stick), utility=Utility.of(self._study.utility, stick), crowding=limits)
+        ledger = Ledger(stick, errors=Errors(stick), utility=Utility.of(self._study.utility, stick))
         found = outputs.detections()
         for batch in corpus.batches():
             ledger.add(batch, found.of(batch.ids))
@@ -309,6 +308,7 @@ def yardstick(study: Study, system_labels: str = "") -> Yardstick:
         equivalent=study.equivalent,
         ignore=study.ignore,
         primary=study.primary,
+        crowding=Crowding(study.corpus.most_overlaps, study.corpus.most_depth),
     )
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from workup.errors import StudyError, near
 from workup.tasks.spans.batches import Batch, coded
+from workup.tasks.spans.crowding import Crowding
 from workup.tasks.spans.detections import Found
 from workup.tasks.spans.documents import IDENTIFIERS, SpanArrays
 from workup.tasks.spans.equivalence import Equivalence
@@ -38,6 +39,7 @@ class Golds(NamedTuple):
     canonical: npt.NDArray[np.int32]
     identifier: npt.NDArray[np.int32]
     decisions: Mapping[str, npt.NDArray[np.int8]]
+    ids: Sequence[str] = ()  # of the documents, for messages
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,7 @@ class Yardstick:
     equivalence: Equivalence | None = None
     ignored: IgnoredLabels = field(default_factory=lambda: IgnoredLabels(frozenset(), frozenset()))
     primary: Mapping[str, Any] = field(default_factory=dict)
+    crowding: Crowding = field(default_factory=Crowding)
 
     @classmethod
     def of(
@@ -65,6 +68,7 @@ class Yardstick:
         equivalent: Sequence[str] = (),
         ignore: Sequence[str] = (),
         primary: Mapping[str, Any] | None = None,
+        crowding: Crowding | None = None,
     ) -> Yardstick:
         """Read names as studies and commands give them; what is not named has its default.
 
@@ -87,6 +91,7 @@ class Yardstick:
             # A label of the corpus that no mapping knows may be ignored too, so any name that is written is taken.
             ignored=IgnoredLabels.parse(ignore, mapping=gold_labels, seen=ignore),
             primary=dict(primary or {}),
+            crowding=crowding or Crowding(),
         )
         if len({policy.name for policy in stick.policies}) < len(stick.policies):
             raise StudyError("policies: two of them have one name. To fix: rename one of the files.")
@@ -200,7 +205,7 @@ class Yardstick:
         spans = SpanArrays(batch.spans.document, start, batch.spans.end, label, labels)
         decided = decide(policies, ways[1], ways[2])  # once for each way of writing, not for each gold
         decisions = {policy.name: one.take(place) for policy, one in zip(policies, decided, strict=True)}
-        return Golds(spans, canonical, identifier, decisions)
+        return Golds(spans, canonical, identifier, decisions, batch.ids)
 
     def found(self, found: Found, unmapped: Counter[str] | None = None) -> SpanArrays:
         """Predictions under the names by which they are compared."""
@@ -213,7 +218,9 @@ class Yardstick:
         return SpanArrays(found.spans.document, found.spans.start, found.spans.end, code[place], labels)
 
     def matchup(self, golds: Golds, found: SpanArrays, *, texts: Sequence[str], answered: Sequence[bool]) -> Matchup:
-        """What is counted of a batch."""
+        """What is counted of a batch, unless a document of it is too crowded to be."""
+        if texts:
+            self.crowding.check(golds.ids, texts, golds.spans, found)
         names = tuple(dict.fromkeys((*golds.spans.labels, *found.labels)))
         return Matchup(
             golds.spans,
