@@ -66,7 +66,9 @@ def near_unique(levels: Levels, patient: Ints) -> bool:
     """
     known = np.array([name != MISSING for name in levels.names], dtype=bool)[levels.codes]
     held = int(np.unique(levels.codes[known]).size)
-    return held >= FEWEST_LEVELS and 2 * held > int(np.unique(patient[known]).size)
+    # A patient with notes of several types is counted in each: types of notes are no persons, however few patients.
+    members = np.unique(np.column_stack([levels.codes[known], patient[known]]), axis=0)
+    return held >= FEWEST_LEVELS and 2 * held > len(members)
 
 
 def refusal(name: str) -> str:
