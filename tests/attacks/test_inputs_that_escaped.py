@@ -212,6 +212,16 @@ def test_an_archive_whose_table_points_nowhere_is_one_message(tmp_path: Path) ->
     assert not (tmp_path / "o.jsonl").exists()
 
 
+def test_an_archive_with_a_member_without_a_name_is_one_message(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "notes.zip", "w") as archive:
+        archive.writestr("n.txt", f"{SECRET} lives here")
+        nameless = zipfile.ZipInfo("x")
+        nameless.filename = ""
+        archive.writestr(nameless, "")
+    said = one_message(call("corpus", "describe", tmp_path / "notes.zip", "--from", "brat"))
+    assert "names of files inside the archive were expected" in said
+
+
 @pytest.mark.parametrize("depth", [200, 500, 700, 900, 980, 2000, 100_000])
 def test_a_pack_that_is_nested_deeply_is_one_message(depth: int, tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text('{"pack_version": 1, "sha256": "x", "site": ' + "[" * depth + "]" * depth + "}")

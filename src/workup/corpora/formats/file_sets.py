@@ -121,7 +121,7 @@ def _archive(path: Path, archive: zipfile.ZipFile) -> Files:
     members: dict[str, zipfile.ZipInfo] = {}
     for number, member in enumerate(archive.infolist(), start=1):
         name = member.filename
-        if name.startswith(("/", "\\")) or "\\" in name or ":" in name or ".." in PurePosixPath(name).parts:
+        if not name or name.startswith(("/", "\\")) or "\\" in name or ":" in name or ".." in PurePosixPath(name).parts:
             raise InputError(
                 "names of files inside the archive were expected",
                 where=path.name,
