@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -282,3 +283,9 @@ def test_names_of_a_study_do_not_steer_the_terminal_of_a_dry_run(tmp_path: Path)
     done = call("run", study(tmp_path, content), "--dry-run", "-o", tmp_path / "out")
     assert done.code == 0, done.err
     assert "a\\x1b[31m\\u202eb" in done.out and not {"\x1b", "\u202e"} & set(done.out + done.err)
+
+
+def test_a_torn_archive_of_another_encoding_is_one_message(tmp_path: Path) -> None:
+    rows = b"died,p\n" + b"1,0.\xe9\n" * 50_000
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(rows)[:-20])
+    one_message(call("score", "risk", tmp_path / "t.csv.gz", "--outcome", "died", "--risk", "p"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
@@ -72,8 +73,9 @@ def _encoding(path: Path) -> str:
 
 
 def _wrong_encoding(path: Path, largest: int) -> InputError:
-    encoding, line = _encoding(path), 1
-    with _open_binary(path, largest) as file:
+    encoding, line, content = _encoding(path), 1, b""
+    # A torn archive cannot be read to its end a second time either: then no line is told but the first.
+    with contextlib.suppress(OSError, EOFError, zlib.error), _open_binary(path, largest) as file:
         content = file.read()
     try:
         content.decode(encoding)
