@@ -16,6 +16,7 @@ from sims.repetitions import Size
 from sims import corpora, corpora_documents
 from workup.corpora.formats.span_format import find_format
 from workup.corpora.noise import KINDS
+from workup.errors import show_ids
 from workup.tasks.spans.documents import Document, Span
 
 
@@ -26,7 +27,11 @@ def results() -> list[dict[str, Any]]:
     def chosen(batch: Batch) -> bool:
         return batch.number == 0 if batch.stage == "generated" else batch.noise is None or batch.noise[2] == 0.1
 
-    return corpora.run(size=Size(repetitions=440, replicates=0), only=chosen)
+    show_ids()  # a refusal is counted by the document that it names
+    try:
+        return corpora.run(size=Size(repetitions=440, replicates=0), only=chosen)
+    finally:
+        show_ids(False)
 
 
 def of(results: list[dict[str, Any]], start: str) -> list[dict[str, Any]]:
