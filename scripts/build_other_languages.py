@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "workup"
-DATA = SOURCE / "tasks" / "spans" / "data"
+DATA = SOURCE / "text" / "data"
 LANGUAGES = "ca cs da de es fi fr hr ht hu id it nb nl pl pt ro sv tl tr vi"
 # In the English dictionary or short, yet far too frequent in their own language to be left out.
 KEPT = """au aux com con da das de della den di die du el em en es est et eu ha hat il je la le lo non nous og ou par

@@ -11,12 +11,12 @@ from typing import Any
 from sims.corpora_documents import BATCH, MAKERS, SEED, Batch, Found
 from sims.corpora_truth import round_trip
 from sims.repetitions import Result, Size
-from workup.corpora.formats.span_format import span_formats
-from workup.corpora.generate.values import LEAVES
+from workup.corpora.formats.spans.any_format import span_formats
 from workup.corpora.noise import KINDS, NEAR
+from workup.documents.labels import SCHEME
 from workup.engines.processes import Processes
 from workup.engines.serial import Serial
-from workup.tasks.spans.labels import SCHEME
+from workup.values import LEAVES
 
 __all__ = ["MADE_BY", "NAME", "QUESTION", "SEED", "SIZE", "TESTED", "run", "summarise"]
 
@@ -28,19 +28,21 @@ QUESTION = (
 )
 SIZE = Size(repetitions=20_000, replicates=0)  # documents: half generated, a quarter injected, a quarter noised
 _OF_NOTES = (
-    *("chart", "clinical", "composing", "corpus", "grammar", "houses", "identifying", "parts", "people", "scribe"),
-    *("settings", "templates", "vocabulary", "wording", "words"),
+    *("clinical", "compiled", "corpus", "grammar", "note", "note_writer", "people", "phi_slots", "pronouns"),
+    *("settings", "site_styles", "slot_writers", "templates", "visits", "vocabulary"),
 )
-_OF_VALUES = ("addresses", "check_digits", "counting", "dates", "geography", "making", "patients", "people")
-_OF_LEAVES = ("background", "clinical", "contacts", "days", "money", "numbers", "organisations", "people", "places")
+_OF_VALUES = ("addresses", "check_digits", "dates", "make", "patients", "people", "states")
+_OF_FORMS = ("background", "clinical", "contacts", "days", "money", "numbers", "organisations", "people", "places")
 TESTED = [
-    "corpora/generate/chance.py",
-    "corpora/generate/pieces.py",
+    "values/draws.py",
+    "documents/builder.py",
+    "text/edit_distance.py",
+    "text/numbers.py",
     *(f"corpora/generate/notes/{name}.py" for name in _OF_NOTES),
-    *(f"corpora/generate/values/{name}.py" for name in (*_OF_VALUES, "surfaces", "tables", "vocabulary")),
-    *(f"corpora/generate/values/leaves/{name}.py" for name in (*_OF_LEAVES, "shapes", "things")),
-    *(f"corpora/inject/{name}.py" for name in ("building", "injecting", "phrases", "sites", "sweeping")),
-    *(f"corpora/noise/{name}.py" for name in ("adding", "distance", "edits", "kinds", "tables")),
+    *(f"values/{name}.py" for name in (*_OF_VALUES, "surfaces", "tables", "vocabulary")),
+    *(f"values/forms/{name}.py" for name in (*_OF_FORMS, "digit_groups", "things")),
+    *(f"corpora/inject/{name}.py" for name in ("document", "insertion", "insertion_points", "phrases", "residual_phi")),
+    *(f"corpora/noise/{name}.py" for name in ("document", "edits", "kinds", "tables")),
 ]
 MADE_BY = ["repetitions.py", "corpora.py", "corpora_documents.py", "corpora_truth.py"]
 

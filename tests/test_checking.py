@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from shell import call as workup
-from workup.checking import checked
-from workup.cli import records
+from workup.cli import report as records
 from workup.errors import MissingExtra, StudyError, WorkupError
+from workup.preflight import checked
 from workup.report import LensResult, Report
 from workup.reports import html, pdf
 from workup.study import Part, Study

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from workup.documents.document import Span
 from workup.errors import InputError, PluginError
-from workup.tasks.spans.documents import Span
 from workup.testing import check_system
 
 WORD = re.compile(r"[A-Z]\w+")

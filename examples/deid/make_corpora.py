@@ -14,13 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from workup.corpora.formats import spans_jsonl
+from workup.corpora.formats.spans import native_jsonl
 from workup.corpora.generate.notes import generate
 from workup.corpora.inject import Injector
 from workup.corpora.inject.corpus import inject_all
 from workup.corpora.inject.sources import read_source
 from workup.corpora.noise import NoiseMeasure, add_noise
-from workup.tasks.spans.documents import Document
+from workup.documents.document import Document
 
 SEEDS = {"medium density": 9001, "high density": 9002, "injected": 9101, "names": 9201, "noise": 9301, "edits": 9302}
 NOISE = (("ocr", 0.01), ("ocr", 0.02), ("ocr", 0.05), ("typo", 0.01), ("typo", 0.02), ("typo", 0.05))
@@ -49,7 +49,7 @@ def main() -> None:
     }
     for name, documents in corpora.items():
         held = list(documents)
-        spans_jsonl.write(held, asked.out / f"{name}.jsonl")
+        native_jsonl.write(held, asked.out / f"{name}.jsonl")
         made[name] = {"documents": len(held), "golds": sum(len(one.spans) for one in held)}
         print(f"{name}: {len(held):,} documents, {made[name]['golds']:,} golds")
     (asked.out / "made.json").write_text(json.dumps(made, indent=1) + "\n")

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from workup import plugins
-from workup.corpora.generate.values.tables import ORIGINS, Draw, band, given_names, surnames
 from workup.stats.random import generator
+from workup.values.tables import ORIGINS, Draw, band, given_names, surnames
 
 SEED = 9401
 DECADES = range(1930, 2011, 10)

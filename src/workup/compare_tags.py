@@ -15,7 +15,7 @@ import numpy as np
 
 from workup.metric import Metric
 from workup.scores import Floats, Scores
-from workup.stats.crossed import crossed_gap
+from workup.stats.crossed_effects import crossed_gap
 from workup.stats.multiplicity import adjust
 
 FEWEST_OF_A_KIND = 5

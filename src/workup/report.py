@@ -16,7 +16,7 @@ from typing import Any
 
 from workup.errors import ReportError, WorkupError, visible
 from workup.estimate import Estimate
-from workup.received import content_of, json_of
+from workup.files.received import content_of, json_of
 from workup.report_schema import SCHEMA_VERSION, fault_in
 
 __all__ = ["Estimate", "LensResult", "Report", "Verdict", "canonical", "digest", "drawing_on"]

@@ -23,8 +23,8 @@ from pydantic import (
 )
 
 from workup.errors import StudyError
-from workup.teaching import shape, taught
-from workup.yaml_files import read_yaml as read_yaml
+from workup.files.yaml_files import read_yaml as read_yaml
+from workup.setting_errors import shape, taught
 
 _LONGEST_NAME, _LONGEST_PATH = 255, 4_096  # bytes, as file systems have them
 # Keys by which metrics and lenses slice their estimates; a group of such a name would be overwritten by them.

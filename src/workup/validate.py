@@ -14,19 +14,19 @@ import numpy as np
 
 import workup
 from workup import plugins
-from workup.checking import Ready, asked_of, check_settings, checked, placed
 from workup.disclosure.identifying import name_warnings
 from workup.errors import StudyError, near
 from workup.estimate import Draws
+from workup.evidence import holdings
 from workup.gates import judge, levels, primary_values
-from workup.lenses.evidence import holdings
+from workup.lenses.withholding import withhold
 from workup.metric import Metric
+from workup.preflight import Ready, asked_of, check_settings, checked, placed
 from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
 from workup.task import UNLIMITED, Budget, Corpus, OutputLog, Task, Watch
-from workup.withholding import withhold
 
 
 def validate(
@@ -48,7 +48,7 @@ def validate(
     `refit(table)` fits a new model, for optimism correction; `run` keeps outputs so that a killed run resumes.
     `budget` bounds what a system that costs is asked for. `show_text` writes text of the documents into the record,
     which then holds PHI and says so; `details` of single units are kept of the primary setting, or of every one.
-    `ready` is the study as `workup.checking.checked` found it, where the caller has asked before.
+    `ready` is the study as `workup.preflight.checked` found it, where the caller has asked before.
     """
     given = system is not None and not isinstance(system, str)
     ready = ready or checked(study, table=table, refit=refit is not None, systems=not given)

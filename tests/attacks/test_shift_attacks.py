@@ -14,11 +14,11 @@ import pytest
 from calendar_attacker import EVERY, candidates
 
 from shell import call
-from workup.deid.redaction import Settings, audits, redact_all
-from workup.deid.redaction.anchors import anchors
-from workup.deid.redaction.keys import Secret
-from workup.deid.redaction.shifting import shift_of
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
+from workup.redaction import Settings, audits, redact_all
+from workup.redaction.dates.anchors import anchors
+from workup.redaction.dates.shifting import shift_of
+from workup.redaction.keys import Secret
 
 KEY = b"0123456789abcdef0123456789abcdef"
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from test_page import _open, browser  # noqa: F401 - a fixture
 
-from workup.reports import html, safety_card
+from workup.reports import html
+from workup.reports.conversation import safety_card
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reports"))
 import conversation_record

@@ -13,7 +13,7 @@ import pytest
 
 from hostile import NAMES, hostile, with_comparisons
 from workup import Study, validate
-from workup.corpora.generate.cohort import generate
+from workup.corpora.generate.cohort.generator import generate
 from workup.report import Report
 from workup.reports import html
 

@@ -9,8 +9,8 @@ import pytest
 
 from workup.corpora.generate.notes import generate
 from workup.deid import Deidentifier
-from workup.deid.redaction import redact
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
+from workup.redaction import redact
 
 PARTS, OF_A_PART = 10, 1_000
 SIGNS = (

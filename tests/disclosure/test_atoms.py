@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from workup.disclosure.atoms import Block, DoesNotFit, loose, tied, without_empty
-from workup.disclosure.audit import Audit, Ledger, Span
 from workup.disclosure.exposure import Search, Watched
+from workup.disclosure.inference import Audit, Ledger, Span
 
 SEX = {(): 100, ("sex", "F"): 60, ("sex", "M"): 33, ("sex", "X"): 7, ("male", "no"): 67, ("male", "yes"): 33}
 SUMS = (((), (("sex", "F"), ("sex", "M"), ("sex", "X"))), ((), (("male", "no"), ("male", "yes"))))

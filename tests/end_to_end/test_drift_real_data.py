@@ -18,8 +18,8 @@ from scipy import special, stats
 
 import workup
 from workup.report import Report
-from workup.reports.drift import sections
-from workup.stats.family_limits import false_alarm_chance
+from workup.reports.drift.report import sections
+from workup.stats.charts.family_limits import false_alarm_chance
 
 ROOT = Path(__file__).resolve().parents[2]
 EICU = ROOT.parent / "shared" / "data" / "eicu_demo"

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from workup import Report, Study, score_spans, validate
-from workup.corpora.formats.predictions import write_predictions
-from workup.corpora.formats.span_format import read_documents
-from workup.tasks.spans.documents import Document, Span
+from workup.corpora.formats.spans.any_format import read_documents
+from workup.corpora.formats.spans.predictions import write_predictions
+from workup.documents.document import Document, Span
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

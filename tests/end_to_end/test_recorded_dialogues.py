@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from workup.tasks.conversation.content import support_of
-from workup.tasks.conversation.dialogues import Converted, convert_dialogues
-from workup.tasks.conversation.matching import Judged, Matcher
+from workup.tasks.conversation.cases.dialogues import Converted, convert_dialogues
+from workup.tasks.conversation.read.content import support_of
+from workup.tasks.conversation.read.facts import Judged, Matcher
 
 DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FILES = {

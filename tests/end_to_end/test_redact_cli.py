@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shell import Done, call, spawn
-from workup.deid.redaction.dates import read
+from workup.redaction.dates.written import read
 
 pytest.importorskip("cryptography", reason="cryptography is not installed")
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "spans"))
 from review_made import answer_brat, answer_label_studio, planted, rates
 
 from shell import Done, call
-from workup.cli import reviewing
+from workup.cli import review as reviewing
 from workup.cli.app import app
 
 if not any(group.name == "review" for group in app.registered_groups):

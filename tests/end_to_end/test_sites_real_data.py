@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from workup.lenses.pooling import Goal, PoolSettings, pool_sites
-from workup.lenses.published import from_summaries
+from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites
+from workup.lenses.sites.published_evidence import from_summaries
 from workup.report import LensResult, Report
 from workup.study import Study
 from workup.validate import validate

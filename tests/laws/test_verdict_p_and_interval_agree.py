@@ -24,7 +24,7 @@ from cohorts import draw_cohort
 from workup.compare import compare, compare_scores, gain
 from workup.errors import StudyError
 from workup.estimate import Draws
-from workup.lenses.subgroups import subgroups
+from workup.lenses.subgroups.lens import subgroups
 from workup.metric import Metric
 from workup.report import LensResult, Report
 from workup.reports import comparison, html, markdown, text

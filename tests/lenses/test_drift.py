@@ -21,7 +21,7 @@ from planted_months import (
     watched,
 )
 
-from workup.lenses.drift import drift
+from workup.lenses.drift.lens import drift
 from workup.report import LensResult
 from workup.scores import Scores
 

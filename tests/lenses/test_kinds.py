@@ -10,7 +10,7 @@ import pytest
 from planted_months import DRAWS, STABLE, Month, looked, metrics_of, months, planted
 from scipy import special
 
-from workup.lenses.kinds import (
+from workup.lenses.drift.kinds import (
     RISK,
     WEIGHTED,
     Evidence,

@@ -13,9 +13,9 @@ import pytest
 import workup
 from hostile import NAMES, hostile
 from workup.report import Report
-from workup.reports import drawing
-from workup.reports.charts import FIRST, Figure, panels
-from workup.reports.forests import MOST_GROUPS, forests
+from workup.reports.charts import drawing
+from workup.reports.charts.forest import MOST_GROUPS, forests
+from workup.reports.charts.panels import FIRST, Figure, panels
 from workup.reports.wording import number
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"

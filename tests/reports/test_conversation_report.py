@@ -28,8 +28,10 @@ import workup
 from hostile import NAMES
 from workup.errors import visible
 from workup.report import Report
-from workup.reports import drawing, flat, html, markdown, safety_card, text
-from workup.reports.conversation_setting import Numbers, Setting, narrowed
+from workup.reports import flat, html, markdown, text
+from workup.reports.charts import drawing
+from workup.reports.conversation import safety_card
+from workup.reports.conversation.setting import Numbers, Setting, narrowed
 from workup.reports.figures import figures
 from workup.reports.layout import Section
 from workup.reports.sections import sections

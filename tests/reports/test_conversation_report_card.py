@@ -13,7 +13,7 @@ from test_html import Page
 from shell import call
 from workup.errors import ReportError
 from workup.report import Report
-from workup.reports import safety_card
+from workup.reports.conversation import safety_card
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 

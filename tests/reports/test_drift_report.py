@@ -10,7 +10,7 @@ import pytest
 from drift_record import MONTHS, SETTINGS, STATUS, alert, compared, figure, report, result, states, trend, window
 
 from workup.report import LensResult, Report
-from workup.reports.drift import figures, headline, sections
+from workup.reports.drift.report import figures, headline, sections
 from workup.reports.layout import Section
 
 

@@ -17,7 +17,8 @@ import pytest
 from hostile import NAMES, hostile, with_comparisons
 from workup.errors import MissingExtra, visible
 from workup.report import Report
-from workup.reports import drawing, html, markdown, pdf, text
+from workup.reports import html, markdown, pdf, text
+from workup.reports.charts import drawing
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 

@@ -14,10 +14,10 @@ from sims.corpora_truth import date_format, misplaced, round_trip, valid
 from sims.repetitions import Size
 
 from sims import corpora, corpora_documents
-from workup.corpora.formats.span_format import find_format
+from workup.corpora.formats.spans.any_format import find_format
 from workup.corpora.noise import KINDS
+from workup.documents.document import Document, Span
 from workup.errors import show_ids
-from workup.tasks.spans.documents import Document, Span
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ from tiny_chat import REASON, save_tiny_chat
 
 from workup.errors import InputError, SystemFailure
 from workup.study import ConversationPart
-from workup.systems.huggingface import HuggingFaceTagger
-from workup.tasks.conversation.cases import ConversationCase, Turn
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.running import converse
+from workup.systems.any.huggingface import HuggingFaceTagger
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.talk import converse
 
 pytest.importorskip("torch", reason=REASON)
 pytest.importorskip("transformers", reason=REASON)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workup.documents.document import Span
 from workup.errors import InputError, SystemFailure
-from workup.systems.detectors import (
+from workup.systems.spans.detectors import (
     check_detector_settings,
     check_words,
     detect_each,
@@ -20,7 +21,6 @@ from workup.systems.detectors import (
     settings_text,
     silent,
 )
-from workup.tasks.spans.documents import Span
 
 
 def whole(text: str) -> list[Span]:

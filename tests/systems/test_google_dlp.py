@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from loopback import Reply, Service, cut_off, hang_up, stall
 
+from workup.documents.document import Span
+from workup.documents.mappings import LabelMapping
 from workup.errors import InputError, MissingExtra, StudyError, SystemFailure
-from workup.systems import http_transport
-from workup.systems.google_dlp import GoogleDlp
-from workup.systems.google_findings import SCORES, cause_of, findings_in
+from workup.systems.spans.google_dlp import GoogleDlp
+from workup.systems.spans.google_findings import SCORES, cause_of, findings_in
+from workup.systems.wire import transport
 from workup.task import SpanSystem
-from workup.tasks.spans.documents import Span
-from workup.tasks.spans.mappings import LabelMapping
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
 
@@ -70,7 +70,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     seen: list[float] = []
-    monkeypatch.setattr(http_transport, "_pause", lambda stopped, seconds: seen.append(seconds))
+    monkeypatch.setattr(transport, "_pause", lambda stopped, seconds: seen.append(seconds))
     return seen
 
 

@@ -19,8 +19,8 @@ import pytest
 from loopback import Reply, Service
 
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems import http_transport as adapter
-from workup.systems.http import Http
+from workup.systems.any.http import Http
+from workup.systems.wire import transport as adapter
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
 

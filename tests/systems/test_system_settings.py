@@ -21,9 +21,9 @@ from jsonschema import Draft202012Validator
 
 from shell import call, cohort, spawn, write
 from workup import plugins
-from workup.checking import check_settings
-from workup.cli.information import settings_rows
+from workup.cli.plugins import settings_rows
 from workup.errors import StudyError, WorkupError
+from workup.preflight import check_settings
 from workup.study import Study
 from workup.validate import Opener
 

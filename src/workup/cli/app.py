@@ -9,19 +9,43 @@ import typer
 from workup import __version__
 from workup.cli import (
     corpus,
-    detecting,
-    information,
-    judging,
-    planning,
-    pooling,
-    records,
-    redacting,
-    reviewing,
-    running,
-    scoring,
-    selftests,
-    splitting,
-    starting,
+    plugins,
+)
+from workup.cli import (
+    detect as detecting,
+)
+from workup.cli import (
+    gate as judging,
+)
+from workup.cli import (
+    new as starting,
+)
+from workup.cli import (
+    plan as planning,
+)
+from workup.cli import (
+    pool as pooling,
+)
+from workup.cli import (
+    redact as redacting,
+)
+from workup.cli import (
+    report as records,
+)
+from workup.cli import (
+    review as reviewing,
+)
+from workup.cli import (
+    run as running,
+)
+from workup.cli import (
+    score as scoring,
+)
+from workup.cli import (
+    selftest as selftests,
+)
+from workup.cli import (
+    split as splitting,
 )
 
 app = typer.Typer(
@@ -65,7 +89,7 @@ GROUPS = (
     records,
     judging,
     selftests,
-    information,
+    plugins,
 )
 for group in GROUPS:
     group.add_to(app)

@@ -114,7 +114,7 @@ def emit(text: str | bytes, target: str | None, *, private: bool = False) -> Non
     A private file is for its owner alone, because it holds text of patients. Where something else than a regular file
     stands, nothing is written.
     """
-    from workup.runs.disk import replace_whole
+    from workup.files.disk import replace_whole
 
     if target == "-" and hasattr(sys.stdout, "buffer"):
         sys.stdout.flush()

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from workup.cli import corpus_making
+from workup.cli import corpus_inject
 from workup.cli.common import command, emit, say
-from workup.cli.targets import check_target, said
-from workup.received import is_folder
+from workup.cli.output_paths import check_target, said
+from workup.files.received import is_folder
 
 _OFFSETS = "How IN counts offsets: codepoint, utf16 or byte, with -inclusive behind it where ends are inclusive"
 _TRIM = "titles: cut leading titles (Mr., Dr.) from every span"
@@ -30,7 +30,7 @@ def add_to(app: typer.Typer) -> None:
         group, name="convert", example="workup corpus convert notes_brat/ notes.jsonl --from brat --to spans-jsonl"
     )(convert)
     command(group, name="describe", example="workup corpus describe notes.jsonl --mapping labels.yaml")(describe)
-    corpus_making.add_commands(group)
+    corpus_inject.add_commands(group)
     app.add_typer(group, name="corpus")
 
 
@@ -101,7 +101,7 @@ def generate(
 
 
 def _plan(path: Path) -> object:
-    from workup.yaml_files import read_yaml
+    from workup.files.yaml_files import read_yaml
 
     content, _ = read_yaml(path, noun="plan")
     return content
@@ -127,7 +127,7 @@ def convert(
     """Convert a corpus with spans; every span keeps its text and place, or nothing is written."""
     import json
 
-    from workup.corpora.formats.span_conversion import convert_corpus
+    from workup.corpora.formats.spans.conversion import convert_corpus
 
     record = convert_corpus(source, out, read_as=read_as, write_as=write_as, offsets=offsets, trim=trim)
     counts = f"{record['documents']:,} documents, {record['spans']:,} spans"
@@ -160,10 +160,10 @@ def describe(
     """Count documents, spans, labels, annotators and lengths; texts and ids are never shown."""
     import json
 
-    from workup.corpora import describing
-    from workup.corpora.formats.span_conversion import chosen_format
-    from workup.corpora.formats.span_format import read_documents
-    from workup.corpora.formats.span_records import Tally
+    from workup.corpora import describe as describing
+    from workup.corpora.formats.spans.any_format import read_documents
+    from workup.corpora.formats.spans.conversion import chosen_format
+    from workup.documents.records import Tally
     from workup.errors import InputError
 
     if mapping is not None and mapping.exists():

@@ -71,7 +71,7 @@ def kept_traceback(error: BaseException) -> str:
 
 
 def _state() -> Path | None:
-    from workup.runs.disk import make_folder
+    from workup.files.disk import make_folder
     from workup.runs.made_here import state_folder
 
     with contextlib.suppress(OSError, RuntimeError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from workup.deid.page import Page
 from workup.deid.settings import Settings
+from workup.deid.text_view import Page
 
 LABEL = "label:"
 _JOINTS = frozenset(("", " ", "  ", "'", ".", ". ", "/", "-", "&", " & ", " / ", "/ ", " #", "\t"))

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from workup.deid import settings as rules
+from workup.deid.clinical_terms import unprotected
 from workup.deid.finding import Finding
-from workup.deid.page import Page
-from workup.deid.propagate import all_mentions
-from workup.deid.protect import unprotected
-from workup.deid.repair import Repair
-from workup.deid.resolve import resolved
+from workup.deid.overlaps import resolved
+from workup.deid.repeat_mentions import all_mentions
+from workup.deid.text_view import Page
+from workup.deid.typos.repair import Repair
+from workup.documents.labels import BRANCHES, SCHEME, branch_of
 from workup.errors import InputError, near
-from workup.tasks.spans.labels import BRANCHES, SCHEME, branch_of
-from workup.tasks.spans.language import Language, language_of
+from workup.text.language import Language, language_of
 
 LAYERS = ("rules", "spacy")
 LEAVES = tuple(leaf for leaf in SCHEME if branch_of(leaf) != "CLIN")

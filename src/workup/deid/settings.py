@@ -12,12 +12,12 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from workup.deid import linear
-from workup.deid.checks import CHECKS
+from workup.deid.identifiers.validators import CHECKS
+from workup.deid.patterns import safe_regex
+from workup.documents.labels import SCHEME, branch_of
 from workup.errors import InputError, near
-from workup.tasks.spans.labels import SCHEME, branch_of
-from workup.teaching import taught
-from workup.yaml_files import read_yaml
+from workup.files.yaml_files import read_yaml
+from workup.setting_errors import taught
 
 VALUES = ("code", "digits", "phone", "word", "plate", "user")
 DateOrder = Literal["mdy", "dmy", "ymd"]
@@ -72,7 +72,7 @@ class Pattern:
 
     id: str
     leaf: str
-    finds: linear.Finder
+    finds: safe_regex.Finder
     sure: float
     holds: str
     near: frozenset[str]
@@ -224,7 +224,7 @@ def _pattern(rule: PatternRule, *, where: str) -> Pattern:
     if rule.holds and rule.holds not in CHECKS:
         raise InputError("'holds' must name a check", where=here, remedy=near(rule.holds, CHECKS))
     near_words = frozenset(word.lower() for word in rule.near)
-    finds = linear.Finder(linear.compiled(rule.finds, where=here))
+    finds = safe_regex.Finder(safe_regex.compiled(rule.finds, where=here))
     pieces = [rule.needs] if isinstance(rule.needs, str) else rule.needs
     needs = tuple(piece.lower() for piece in pieces if piece)
     return Pattern(rule.id, rule.leaf, finds, rule.sure, rule.holds, near_words, needs, rule.long)

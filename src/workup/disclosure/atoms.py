@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, sparse
 
-from workup.disclosure.audit import Ledger, Sum, Who, whole
+from workup.disclosure.inference import Ledger, Sum, Who, whole
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]

@@ -16,7 +16,7 @@ from itertools import chain, combinations
 import numpy as np
 import numpy.typing as npt
 
-from workup.disclosure.audit import Audit, Ledger, Piece, Span, Sum, Who
+from workup.disclosure.inference import Audit, Ledger, Piece, Span, Sum, Who
 from workup.scores import Bools, Floats, Ints, Levels
 
 TOGETHER = "withheld together"

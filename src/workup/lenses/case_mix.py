@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from workup.lenses.drift.kinds import RISK
 from workup.lenses.input_rows import one_row_positions
-from workup.lenses.kinds import RISK
 from workup.metric import FEWEST_PATIENTS
 from workup.scores import MISSING, Bools, Floats, Levels, Scores
 from workup.stats.random import generator

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.lenses.windows import Window, rows_of
+from workup.lenses.drift.windows import Window, rows_of
 from workup.scores import Floats, Levels, Scores
 
 

@@ -13,8 +13,8 @@ from pydantic import Field
 from workup import plugins
 from workup.errors import StudyError
 from workup.estimate import EVERYTHING, Draws, Estimate, Progress, Slice, estimate
-from workup.lenses.evidence import SiteEvidence
-from workup.lenses.pooling import Goal, PoolSettings, pool_sites, poolable
+from workup.evidence import SiteEvidence
+from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites, poolable
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Floats, Levels, Scores

@@ -1,9 +1,9 @@
 """Site packs: the evidence of one hospital as aggregates that may leave it, small counts kept back. Knows no rows."""
 
+from workup.packs.load import Pack, check_together, read_pack
 from workup.packs.pack import PACK_VERSION, make_next_pack, make_pack, says_overlaps
-from workup.packs.reading import Pack, check_together, read_pack
-from workup.packs.seen import Seen
-from workup.packs.sent import SiteLedger
+from workup.packs.received_packs import Seen
+from workup.packs.sent_packs import SiteLedger
 from workup.packs.signing import make_key_pair, read_key
 from workup.packs.site_keys import SiteKeys
 

@@ -10,14 +10,14 @@ from typing import Any
 import workup
 from workup import plugins
 from workup.errors import InputError, visible
+from workup.evidence import SiteEvidence
 from workup.gates import primary_values
-from workup.lenses.evidence import SiteEvidence
-from workup.packs.cells import Cells, cells_of
-from workup.packs.holdings import telling
-from workup.packs.sent import Sent, SiteLedger, sent
+from workup.packs.counts import Cells, cells_of
+from workup.packs.inventory import telling
+from workup.packs.publish import Teller
+from workup.packs.sent_packs import Sent, SiteLedger, sent
 from workup.packs.signing import sign
 from workup.packs.suppression import withhold
-from workup.packs.telling import Teller
 from workup.report import LensResult, Report, canonical, digest
 
 PACK_VERSION = 2

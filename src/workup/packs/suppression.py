@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from workup.disclosure.atoms import DoesNotFit
-from workup.disclosure.audit import Piece, Who
 from workup.disclosure.exposure import Exposed
-from workup.packs.cells import EVERYONE, SIDES, SIZES, UNSAID, Cells
-from workup.packs.sent import Sent
-from workup.packs.watching import Watch, small, watch
+from workup.disclosure.inference import Piece, Who
+from workup.packs.counts import EVERYONE, SIDES, SIZES, UNSAID, Cells
+from workup.packs.sent_packs import Sent
+from workup.packs.watched_counts import Watch, small, watch
 
 Cut = tuple[str, Who, int]  # a side of the two-by-two table, a slice, and a cut
 Kind = TypeVar("Kind", Who, Cut)

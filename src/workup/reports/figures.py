@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from workup.report import Report
-from workup.reports import conversation, drift, power, sites, spans_figures, sweeps
-from workup.reports.charts import Figure
-from workup.reports.conversation_setting import is_conversation
-from workup.reports.conversation_setting import narrowed as at_primary
-from workup.reports.forests import forests
-from workup.reports.spans_setting import narrowed
+from workup.reports.charts.forest import forests
+from workup.reports.charts.panels import Figure
+from workup.reports.conversation import report as conversation
+from workup.reports.conversation.setting import is_conversation
+from workup.reports.conversation.setting import narrowed as at_primary
+from workup.reports.drift import report as drift
+from workup.reports.power import report as power
+from workup.reports.risk import sweeps
+from workup.reports.sites import report as sites
+from workup.reports.spans import figures as spans_figures
+from workup.reports.spans.setting import narrowed
 
 
 def figures(report: Report) -> dict[str, list[Figure]]:

@@ -8,9 +8,11 @@ from typing import Any
 from workup.errors import ReportError
 from workup.gates import same_slice
 from workup.report import Estimate, Report
-from workup.reports import conversation_flat, spans_flat, withheld
-from workup.reports.conversation_setting import narrowed as at_primary
-from workup.reports.spans_setting import narrowed
+from workup.reports import withheld
+from workup.reports.conversation import flat as conversation_flat
+from workup.reports.conversation.setting import narrowed as at_primary
+from workup.reports.spans import flat as spans_flat
+from workup.reports.spans.setting import narrowed
 from workup.reports.wording import primary_threshold
 
 # Familiar name → metric of the record; those of the second kind are taken at the primary threshold.

@@ -21,15 +21,16 @@ from markupsafe import Markup, escape
 
 from workup.errors import visible
 from workup.report import Estimate, Report
-from workup.reports import conversation_cards, drawing
-from workup.reports.charts import Figure, find, panels
-from workup.reports.conversation_setting import is_conversation, noun
+from workup.reports.charts import drawing
+from workup.reports.charts.panels import Figure, find, panels
+from workup.reports.conversation import cards as conversation_cards
+from workup.reports.conversation.setting import is_conversation, noun
 from workup.reports.figures import figures
 from workup.reports.layout import Section, Table
 from workup.reports.sections import HOLDS_TEXT, kind, sections
-from workup.reports.spans_cards import Card, cards, facts
-from workup.reports.spans_setting import is_spans
-from workup.reports.spans_viewer import KINDS, Shown, documents
+from workup.reports.spans.cards import Card, cards, facts
+from workup.reports.spans.setting import is_spans
+from workup.reports.spans.viewer import KINDS, Shown, documents
 from workup.reports.wording import at_threshold, backwards, interval, number, primary_threshold, rule_words
 
 NO_CHARTS = (

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports import case_mix, conversation, drift, power, sites, spans, split, sweeps, withheld
-from workup.reports.charts import benefit_table, chance_words, decision_rows, ends_table
-from workup.reports.conversation_setting import is_conversation, noun
-from workup.reports.conversation_setting import narrowed as at_primary
-from workup.reports.conversation_words import in_units, said_in
+from workup.reports import case_mix, split, withheld
+from workup.reports.charts.panels import benefit_table, chance_words, decision_rows, ends_table
+from workup.reports.conversation import report as conversation
+from workup.reports.conversation.setting import is_conversation, noun
+from workup.reports.conversation.setting import narrowed as at_primary
+from workup.reports.conversation.words import in_units, said_in
+from workup.reports.drift import report as drift
 from workup.reports.groups import BY_GROUP, by_group, comparisons, parity, smallest_gaps
 from workup.reports.layout import Section, Table
-from workup.reports.spans_setting import is_spans, narrowed
+from workup.reports.power import report as power
+from workup.reports.risk import sweeps
+from workup.reports.sites import report as sites
+from workup.reports.spans import report as spans
+from workup.reports.spans.setting import is_spans, narrowed
 from workup.reports.wording import (
     METRIC_TITLES,
     at_threshold,

@@ -19,9 +19,9 @@ from types import TracebackType
 from typing import Any
 
 from workup.errors import RunError, visible
-from workup.received import content_of, is_file, is_folder, json_of
+from workup.files.disk import LOCK, Lock, make_folder, private, replace_whole, said_in_words, write_all
+from workup.files.received import content_of, is_file, is_folder, json_of
 from workup.report import canonical
-from workup.runs.disk import LOCK, Lock, make_folder, private, replace_whole, said_in_words, write_all
 from workup.runs.outputs import Outputs
 
 _MARKER = ".workup"  # says that a folder is a run directory, and lists the files that write() made in it

@@ -13,9 +13,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from workup.received import content_of, is_file, json_of, open_regular
+from workup.files.disk import make_folder, replace_whole
+from workup.files.received import content_of, is_file, json_of, open_regular
 from workup.report import canonical
-from workup.runs.disk import make_folder, replace_whole
 
 _LARGEST = 2**16  # bytes of a note
 # Written once when the folder is made. Unpacking or copying gives it another time of change, which nobody can set.

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from workup.errors import RunError
-from workup.runs.disk import open_private, sync_folder, write_all
+from workup.files.disk import open_private, sync_folder, write_all
 
 _CHECK = re.compile(rb',"check":"([0-9a-f]{8})"}\n')
 NOT_A_RECORD = (

@@ -6,9 +6,9 @@ import numpy as np
 
 from workup.errors import InputError
 from workup.scores import MISSING, Ints
+from workup.splits.assignment import DEVELOPMENT, NO_SITE, STRADDLING, VALIDATION, Drawn
 from workup.splits.checks import Plan, known_levels, level_codes
 from workup.splits.patients import Rows, level_of_patients
-from workup.splits.sides import DEVELOPMENT, NO_SITE, STRADDLING, VALIDATION, Drawn
 from workup.stats.random import generator
 
 

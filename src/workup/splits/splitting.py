@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from workup.scores import Floats, Ints
-from workup.splits.changes import changes
+from workup.splits.assignment import REASONS, Drawn
+from workup.splits.balance import changes
 from workup.splits.checks import Plan, check_plan, check_table, exact_cut, exact_share, gathered
 from workup.splits.patients import Rows, Table, event_of_patients, level_of_patients
-from workup.splits.sides import REASONS, Drawn
 from workup.splits.sites import by_site
 from workup.splits.stratified import stratified
 from workup.splits.summary import Counted

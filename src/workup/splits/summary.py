@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from workup.scores import Bools, Ints, Levels
+from workup.splits.assignment import REASONS, SIDES, Drawn
 from workup.splits.patients import Rows
-from workup.splits.sides import REASONS, SIDES, Drawn
 
 _PLACES = (*SIDES, "left_out")
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from workup.errors import InputError
 from workup.scores import Ints
+from workup.splits.assignment import DEVELOPMENT, EMBARGOED, STRADDLING, UNDATED, VALIDATION, Drawn
 from workup.splits.checks import Plan
 from workup.splits.patients import Days, Rows
-from workup.splits.sides import DEVELOPMENT, EMBARGOED, STRADDLING, UNDATED, VALIDATION, Drawn
 
 
 def temporal(rows: Rows, plan: Plan, *, where: str) -> Drawn:

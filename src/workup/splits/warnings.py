@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from workup.splits.assignment import SIDES
 from workup.splits.checks import Plan
-from workup.splits.sides import SIDES
 
 _WHY = {
     "undated": "without a date are on neither side",

@@ -11,6 +11,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from workup.stats.categorical_distances import (
+    Cuts,
+    JensenShannon,
+    Psi,
+    Ties,
+    decile_cuts,
+    jensen_shannon,
+    psi,
+)
 from workup.stats.distances import (
     KS,
     Floats,
@@ -26,8 +35,7 @@ from workup.stats.distances import (
     spread,
     wasserstein_of_sorted,
 )
-from workup.stats.shares import Cuts, JensenShannon, Psi, Ties, decile_cuts, jensen_shannon, psi
-from workup.stats.streaming import Grid, Tally, edges_of
+from workup.stats.streaming_moments import Grid, Tally, edges_of
 
 
 class Distances(NamedTuple):

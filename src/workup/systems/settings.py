@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from workup.errors import InputError
-from workup.systems.http_address import checked_headers, checked_url
+from workup.systems.wire.address import checked_headers, checked_url
 
 _LONGEST_PATH, _LONGEST_PART = 4_096, 255  # bytes, as file systems have them
 _DAY = 86_400.0

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from shell import SECRET, Done, call
-from workup.corpora.formats.span_format import read_documents
-from workup.corpora.generate.values import LEAVES, versions
+from workup.corpora.formats.spans.any_format import read_documents
 from workup.corpora.inject import UNKNOWN
-from workup.corpora.inject.building import without
-from workup.tasks.spans.documents import IDENTIFIERS
+from workup.corpora.inject.insertion import without
+from workup.documents.document import IDENTIFIERS
+from workup.values import LEAVES, versions
 
 ROOT = Path(__file__).resolve().parents[3]
 MTSAMPLES = ROOT.parent / "shared" / "data" / "mtsamples" / "mtsamples.csv.gz"

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from shell import SECRET
-from workup.corpora.formats.span_records import Tally
 from workup.corpora.inject import read_source
 from workup.corpora.inject.sources import EMPTY, TWICE
+from workup.documents.records import Tally
 from workup.errors import InputError
 
 ODD = 'Seen, "quoted";\r\n  two  blanks\tand é \U0001f600 '

@@ -11,8 +11,8 @@ import pytest
 
 from workup.corpora.generate.notes import generate
 from workup.corpora.inject import Injector, read_source
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.labels import SCHEME, branch_of
+from workup.documents.document import Document, Span
+from workup.documents.labels import SCHEME, branch_of
 
 ROOT = Path(__file__).resolve().parents[3]
 MTSAMPLES = ROOT.parent / "shared" / "data" / "mtsamples" / "mtsamples.csv.gz"

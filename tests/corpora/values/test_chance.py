@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.corpora.generate.chance import Chance
 from workup.stats.random import generator
+from workup.values.draws import Chance
 
 
 def test_the_stream_is_that_of_the_named_generator() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 from redaction_notes import KEY, marked
 
-from workup.deid.redaction import (
+from workup.documents.document import Document, Span
+from workup.redaction import (
     Piece,
     Redacted,
     audits,
@@ -16,8 +17,7 @@ from workup.deid.redaction import (
     residual_originals,
     surrogate_consistency,
 )
-from workup.deid.redaction.pieces import Done
-from workup.tasks.spans.documents import Document, Span
+from workup.redaction.replacements import Done
 
 
 def _planted(pairs: Sequence[tuple[str, str, str]], *, done: Done, patient: str = "P1", tail: str = "") -> Redacted:

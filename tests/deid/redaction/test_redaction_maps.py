@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from redaction_notes import KEY, arbitrary
 
-from workup.deid.redaction import Entry, opened, redact, sealed
-from workup.deid.redaction.maps import files_of, sha256
+from workup.documents.document import Document, Span
 from workup.errors import InputError, MissingExtra
-from workup.tasks.spans.documents import Document, Span
+from workup.redaction import Entry, opened, redact, sealed
+from workup.redaction.restore_map import files_of, sha256
 
 pytest.importorskip("cryptography", reason="cryptography is not installed")
 SECRET = "ZZSECRET"

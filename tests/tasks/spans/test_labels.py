@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.errors import InputError
-from workup.tasks.spans.equivalence import Equivalence
-from workup.tasks.spans.labels import (
+from workup.documents.labels import (
     BRANCHES,
     CODE,
     LETTERS,
@@ -20,7 +18,9 @@ from workup.tasks.spans.labels import (
     leaves_of,
     level_codes,
 )
-from workup.tasks.spans.mappings import LabelMapping
+from workup.documents.mappings import LabelMapping
+from workup.errors import InputError
+from workup.tasks.spans.counting.equivalence import Equivalence
 
 OWN = LabelMapping.load("workup")
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from workup.corpora.generate.notes.corpus import generate
 from workup.lexicon.sources import everyday_words
-from workup.tasks.spans.language import count_uncertain, function_words, language_of, other_languages
+from workup.text.language import count_uncertain, function_words, language_of, other_languages
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 
@@ -123,7 +123,7 @@ def test_english_function_words_are_single_lower_case_and_no_words_of_others() -
 
 
 def test_word_lists_are_those_recorded_and_hold_few_english_words() -> None:
-    data = files("workup.tasks.spans") / "data"
+    data = files("workup.text") / "data"
     (name, record), *rest = json.loads((data / "provenance.json").read_text(encoding="utf-8"))["files"].items()
     text = (data / name).read_bytes()
     assert not rest and hashlib.sha256(text).hexdigest() == record["sha256_of_text"]

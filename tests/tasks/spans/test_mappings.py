@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from workup.documents.document import Span
+from workup.documents.labels import CODE, NAMES
+from workup.documents.mappings import LabelMapping, coded, joined, shipped
 from workup.errors import InputError, StudyError
 from workup.study import read_yaml
-from workup.tasks.spans.documents import Span
-from workup.tasks.spans.labels import CODE, NAMES
-from workup.tasks.spans.mappings import LabelMapping, coded, joined, shipped
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data"
-FOLDER = ROOT / "src" / "workup" / "tasks" / "spans" / "data"
+FOLDER = ROOT / "src" / "workup" / "documents" / "data"
 
 I2B2 = (
     "PATIENT DOCTOR USERNAME PROFESSION ROOM DEPARTMENT HOSPITAL ORGANIZATION STREET CITY STATE COUNTRY ZIP "

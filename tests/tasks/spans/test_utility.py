@@ -14,11 +14,11 @@ from notes_made import detect, notes
 from workup import Report, Study, validate
 from workup.errors import StudyError
 from workup.lexicon import Extractor
-from workup.reports.spans_setting import Primary
-from workup.reports.spans_utility import utility as utility_section
+from workup.reports.spans.setting import Primary
+from workup.reports.spans.utility import utility as utility_section
 from workup.tasks.spans.detections import GivenSpans
-from workup.tasks.spans.surviving import TOKEN, Masked, Reading, united
 from workup.tasks.spans.task import SpansTask
+from workup.tasks.spans.terms_kept import TOKEN, Masked, Reading, united
 
 LEXICON = Extractor.load()
 NOTE = "Mr. Olsen has breast cancer. Aspirin 81 mg daily. K 3.4, BP 120/80. MRI of the knee on 4/5/2031."

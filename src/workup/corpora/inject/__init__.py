@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from workup.corpora.inject.injecting import Injected, Injector
+from workup.corpora.inject.document import Injected, Injector
+from workup.corpora.inject.insertion_points import PatternSite, Place, SiteKind, default_sites, find_sites
 from workup.corpora.inject.phrases import Phrase
-from workup.corpora.inject.sites import PatternSite, Place, SiteKind, default_sites, find_sites
+from workup.corpora.inject.residual_phi import UNKNOWN, sweep
 from workup.corpora.inject.sources import read_source
-from workup.corpora.inject.sweeping import UNKNOWN, sweep
 
 __all__ = [
     "UNKNOWN",

@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 
 from workup import __version__
-from workup.corpora.formats.file_sets import file_name
-from workup.corpora.formats.span_records import Ids, all_spans, check_whole
-from workup.corpora.formats.spans_jsonl import record_of
-from workup.corpora.generate.pieces import Written
-from workup.corpora.generate.values import versions
-from workup.corpora.generate.writing import sidecar, targets, time_of
-from workup.corpora.inject.injecting import VERSION, Injected, Injector
-from workup.corpora.inject.sweeping import UNKNOWN
+from workup.corpora.formats.spans.file_sets import file_name
+from workup.corpora.formats.spans.native_jsonl import record_of
+from workup.corpora.generate.writer import sidecar, targets, time_of
+from workup.corpora.inject.document import VERSION, Injected, Injector
+from workup.corpora.inject.residual_phi import UNKNOWN
+from workup.documents.builder import Written
+from workup.documents.document import Document
+from workup.documents.records import Ids, all_spans, check_whole
 from workup.errors import InputError, ids_shown, named
-from workup.runs.disk import open_private, refuse_special
-from workup.tasks.spans.documents import Document
+from workup.files.disk import open_private, refuse_special
+from workup.values import versions
 
 
 @dataclass

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from workup.corpora.generate.pieces import Marked
-from workup.corpora.generate.values import LEAVES, forms
+from workup.documents.builder import Marked
 from workup.errors import StudyError, near
+from workup.values import LEAVES, forms
 
 HARD_NEGATIVE = "hard_negative"
 _SLOT = re.compile(r"\{(\w{1,40})(?::([\w|]{1,2000}))?\}")

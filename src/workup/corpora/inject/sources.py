@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from workup.corpora.formats import spans_jsonl
-from workup.corpora.formats.file_sets import ids_of, opened
-from workup.corpora.formats.json_text import open_binary
-from workup.corpora.formats.span_records import Ids, Tally, check_whole
+from workup.corpora.formats.spans import native_jsonl
+from workup.corpora.formats.spans.file_sets import ids_of, opened
+from workup.documents.document import Document
+from workup.documents.records import Ids, Tally, check_whole
 from workup.errors import InputError, named, visible, within
-from workup.tasks.spans.documents import Document
+from workup.files.jsonlines import open_binary
 
 EMPTY, TWICE = "text that is empty", "text that stood before"
 _TABLES, _LINES = (".csv", ".tsv", ".csv.gz", ".tsv.gz"), (".jsonl", ".jsonl.gz", ".ndjson")
@@ -81,7 +81,7 @@ def read_source(
     elif name.endswith(_TABLES):
         documents = _table(path, text_column, id_column)
     elif name.endswith(_LINES):
-        documents = spans_jsonl.read(path, left_out=tally, annotated=False)
+        documents = native_jsonl.read(path, left_out=tally, annotated=False)
     else:
         raise InputError(
             "a folder of .txt files, a .csv or .tsv table or a .jsonl file was expected",

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from workup import __version__
-from workup.corpora.formats import spans_jsonl
-from workup.corpora.formats.span_conversion import chosen_format
-from workup.corpora.formats.span_format import read_documents
-from workup.corpora.noise.adding import NoiseMeasure, add_noise
+from workup.corpora.formats.spans import native_jsonl
+from workup.corpora.formats.spans.any_format import read_documents
+from workup.corpora.formats.spans.conversion import chosen_format
+from workup.corpora.noise.document import NoiseMeasure, add_noise
 from workup.errors import InputError
-from workup.runs.disk import refuse_special, replace_whole
+from workup.files.disk import refuse_special, replace_whole
 
 VERSION = "1"  # of the kinds, their tables and what is drawn: equal seeds give equal bytes within one version only
 
@@ -51,7 +51,7 @@ def write_noisy(
         refuse_special(out)
         room = Path(tempfile.mkdtemp(prefix=".workup-", dir=out.parent))
         part = room / out.name
-        spans_jsonl.write(noisy, part)
+        native_jsonl.write(noisy, part)
         libraries = {"workup": __version__, "noise": VERSION, "numpy": np.__version__}
         record = {"source": source.name, "out": out.name, "seed": seed, **measure.record(), "libraries": libraries}
         replace_whole(beside, [json.dumps(record, indent=1, ensure_ascii=False) + "\n"])

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from workup.corpora.noise.distance import distance
+from workup.documents.document import Document, Span, check_spans
+from workup.documents.labels import branch_of, is_canonical
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span, check_spans
-from workup.tasks.spans.labels import branch_of, is_canonical
+from workup.text.edit_distance import distance
 
 _CLEAN = 64  # characters without an edit that part two stretches measured apart
 

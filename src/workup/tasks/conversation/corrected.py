@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from workup.errors import InputError
-from workup.stats.misread import corrected_share
-from workup.tasks.conversation import columns
-from workup.tasks.conversation.cases import fact_of
-from workup.tasks.conversation.design import summed
-from workup.tasks.conversation.intervals import share_over_cases
-from workup.tasks.conversation.matching.outcomes import OUTCOMES
-from workup.tasks.conversation.matching.probes import MeasuredError, Probe, measured_error
-from workup.tasks.conversation.reading import needed, records, text_of
-from workup.tasks.conversation.scoring import ConversationScores
+from workup.stats.misclassification import corrected_share
+from workup.tasks.conversation.cases.case import fact_of
+from workup.tasks.conversation.cases.json_files import needed, records, text_of
+from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.metrics.design import summed
+from workup.tasks.conversation.metrics.intervals import share_over_cases
+from workup.tasks.conversation.read.facts.outcomes import OUTCOMES
+from workup.tasks.conversation.read.facts.probes import MeasuredError, Probe, measured_error
+from workup.tasks.conversation.scores.scoring import ConversationScores
 
 LEAST_LABELLED = 100  # replies of the model under test below which nothing is corrected
 _KEYS = ("fact", "reply", "expected", "turn")

@@ -9,9 +9,9 @@ import numpy as np
 from workup.metric import FEWEST_CLUSTERS
 from workup.scores import Floats
 from workup.stats.bootstrap import percentile, unit_counts
-from workup.tasks.conversation import columns
-from workup.tasks.conversation.decay import survival
-from workup.tasks.conversation.scoring import ConversationScores
+from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.metrics.decay import survival
+from workup.tasks.conversation.scores.scoring import ConversationScores
 
 REPLICATES = 1000
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workup.task import Paired
-from workup.tasks.conversation.scoring import ConversationScores
+from workup.tasks.conversation.scores.scoring import ConversationScores
 
 _KEPT = {(True, True): "both", (True, False): "only_first", (False, True): "only_second", (False, False): "neither"}
 Unit = tuple[str, int, int, str]  # case, replicate, turn, fact

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from workup import plugins
-from workup.tasks.conversation.cases import ConversationCase, case_of
+from workup.tasks.conversation.cases.case import ConversationCase, case_of
+from workup.tasks.conversation.cases.written import load_cases
 from workup.tasks.conversation.scripted import Behaviour, Plan, behaviour, transcripts
 from workup.tasks.conversation.scripted.cases import small_cases
+from workup.tasks.conversation.scripted.published_traps import TRAPS
 from workup.tasks.conversation.scripted.scored import Scored
-from workup.tasks.conversation.scripted.traps import TRAPS
-from workup.tasks.conversation.written import load_cases
 from workup.tasks.selftests import Check
 
 _EXACT = 1e-12

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from workup.tasks.conversation import columns
-from workup.tasks.conversation.advice import measured_error as advice_error
-from workup.tasks.conversation.content import Ratings, extractor_facts, quality_tables
 from workup.tasks.conversation.corrected import corrected_recall
 from workup.tasks.conversation.curves_by_case import loss_rows, turn_rows
-from workup.tasks.conversation.matching.probes import MeasuredError, Rate, measured_error
+from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.notes import why_withheld
-from workup.tasks.conversation.scoring import ConversationScores
-from workup.tasks.conversation.tokens import TOKENIZER, tokens_by_turn
+from workup.tasks.conversation.read.advice import measured_error as advice_error
+from workup.tasks.conversation.read.content import Ratings, extractor_facts, quality_tables
+from workup.tasks.conversation.read.facts.probes import MeasuredError, Rate, measured_error
+from workup.tasks.conversation.scores.scoring import ConversationScores
+from workup.tasks.conversation.talk.tokens_since import TOKENIZER, tokens_by_turn
 
 MOST_OUTCOMES = 50_000  # rows of outcomes in a record; beyond, they stand in details.jsonl alone
 MOST_LISTED = 500  # never-events and conflicts each

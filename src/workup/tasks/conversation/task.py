@@ -13,18 +13,18 @@ from workup.metric import Metric
 from workup.scores import Levels, Scores, patient_codes
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
-from workup.tasks.conversation.advice.judges import Judge
-from workup.tasks.conversation.cases import ConversationCase, case_of, read_cases
-from workup.tasks.conversation.content import Ratings, extended_facts, rating_columns, read_ratings
-from workup.tasks.conversation.content.encoders import Encoder
-from workup.tasks.conversation.corpus import ConversationCorpus, corpus_of
-from workup.tasks.conversation.live import Readers, Shown
-from workup.tasks.conversation.metrics import METRIC_NAMES, SHARES, Design, conversation_metrics
+from workup.tasks.conversation.cases.case import ConversationCase, case_of, read_cases
+from workup.tasks.conversation.cases.corpus import ConversationCorpus, corpus_of
+from workup.tasks.conversation.metrics.metrics import METRIC_NAMES, SHARES, Design, conversation_metrics
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
-from workup.tasks.conversation.scoring import ConversationScores, as_scores, score_case
+from workup.tasks.conversation.read.advice.judges import Judge
+from workup.tasks.conversation.read.content import Ratings, extended_facts, rating_columns, read_ratings
+from workup.tasks.conversation.read.content.encoders import Encoder
+from workup.tasks.conversation.scores.held import Readers, Shown
+from workup.tasks.conversation.scores.scoring import ConversationScores, as_scores, score_case
 from workup.tasks.conversation.tables import outcome_rows, tables_of
-from workup.tasks.conversation.transcripts import Transcripts, line_of, read_transcripts, transcripts_of
+from workup.tasks.conversation.talk.transcripts import Transcripts, line_of, read_transcripts, transcripts_of
 from workup.tasks.sampling import sampled_ids
 
 _ANY = conversation_metrics(Design(arms=("live", "oracle"), turns=10, horizon=10, clusters=0, weighted=True))
@@ -66,7 +66,7 @@ class ConversationTask:
         elif part.path is None:
             raise StudyError("corpus: give 'path' (a file of cases) or 'generate'.")
         elif part.format in DIALOGUES:
-            from workup.tasks.conversation.dialogues import read_dialogues
+            from workup.tasks.conversation.cases.dialogues import read_dialogues
 
             cases, recorded = read_dialogues(study.base / part.path, format=part.format)
             name = (study.base / part.path).name
@@ -119,7 +119,7 @@ class ConversationTask:
             if isinstance(system, (GivenTranscripts, RecordedDialogues)):
                 return system.of(corpus)
             return read_transcripts(system.transcripts(), corpus.conversations)
-        from workup.tasks.conversation.running import converse, tallied
+        from workup.tasks.conversation.talk import converse, tallied
 
         held = converse(
             open_system,
@@ -137,7 +137,7 @@ class ConversationTask:
 
     def estimate(self, study: Study, corpus: ConversationCorpus, system: Any) -> str:
         """What holding the conversations would take, in a sentence."""
-        from workup.tasks.conversation.running import estimate_of
+        from workup.tasks.conversation.talk import estimate_of
 
         return estimate_of(corpus.conversations, study.conversation, system).telling()
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError, near
-from workup.expressions import looks_like_expression
 from workup.scores import Floats
 from workup.task import Case, Table
+from workup.tasks.expressions import looks_like_expression
 from workup.tasks.risk.checks import (
     check_outcome,
     check_risk,

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-from workup.expressions import Expression, looks_like_expression
 from workup.task import Table
+from workup.tasks.expressions import Expression, looks_like_expression
 from workup.tasks.risk.checks import numbers
 from workup.tasks.risk.identity import Ids, identities
 

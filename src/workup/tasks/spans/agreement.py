@@ -12,11 +12,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from workup.documents.annotators import Piece, by_name, votes
+from workup.documents.document import Document
+from workup.documents.labels import LEVELS, Level, at_level, is_canonical
+from workup.documents.mappings import LabelMapping
 from workup.errors import InputError, near
-from workup.tasks.spans.documents import Document
-from workup.tasks.spans.labels import LEVELS, Level, at_level, is_canonical
-from workup.tasks.spans.layers import Piece, by_name, votes
-from workup.tasks.spans.mappings import LabelMapping
 
 Measure = Literal["f1", "kappa", "alpha"]
 Floats = npt.NDArray[np.float64]
@@ -125,7 +125,7 @@ def count_agreement(documents: Sequence[Document], *, mapping: LabelMapping | No
     A coarse label equals itself at the level of leaves here, since all annotators use one scheme. An annotator who read
     a document and marked nothing has an empty layer in it; one who has no layer did not read it.
 
-    >>> from workup.tasks.spans.documents import Span
+    >>> from workup.documents.document import Span
     >>> two = {"ann": (Span(0, 4, "city"), Span(6, 8, "date")), "bob": (Span(0, 4, "city"),)}
     >>> found = count_agreement([Document("1", "Rome, 5.", layers=two)])
     >>> found.values("f1").tolist(), found.values("kappa").tolist()

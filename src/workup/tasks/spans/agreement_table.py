@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from workup.documents.document import Document
+from workup.documents.mappings import LabelMapping
 from workup.metric import FEWEST_PATIENTS
 from workup.scores import Floats, patient_codes
 from workup.stats.bootstrap import unit_counts
 from workup.tasks.spans.agreement import AgreementCounts, AgreementRow, count_agreement
-from workup.tasks.spans.documents import Document
-from workup.tasks.spans.mappings import LabelMapping
 
 _REPLICATES = 1_000
 _MOST_UNDEFINED = 0.01

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.tasks.spans.matching.matchup import Setting
+from workup.tasks.spans.counting.matchup import Setting
 
 OF_SETTING = ("golds", "hits", "exact_hits", "predictions", "credited", "neutral")
 OF_ENTITIES = ("entities", "entities_hit")

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from workup.documents.batch import ABOUT, Batch, span_columns
 from workup.task import Case, Corpus
-from workup.tasks.spans.batches import ABOUT, Batch, span_columns
 
 _WHOLE = 1 << 256
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from workup.documents.batch import PIECE, in_pieces, joined_columns, span_columns, words_of
+from workup.documents.document import SpanArrays
 from workup.errors import InputError, named
-from workup.tasks.spans.batches import PIECE, in_pieces, joined_columns, span_columns, words_of
-from workup.tasks.spans.documents import SpanArrays
 
 Scores = list[float | None]
 
@@ -33,7 +33,7 @@ class Found:
     def of(cls, answers: Sequence[Sequence[Any] | None]) -> Found:
         """Of some documents, each with its spans, or None where the system gave no answer.
 
-        >>> from workup.tasks.spans.documents import Span
+        >>> from workup.documents.document import Span
         >>> found = Found.of([[Span(0, 3, "name"), Span(4, 5, "date")], None, []])
         >>> found.answered, found.counts, found.labels, found.scores
         ([True, False, True], [2, 0, 0], ['name', 'date'], [None, None])
@@ -122,7 +122,7 @@ class Detections(Protocol):
 class HeldDetections:
     """Predictions in memory; may be asked any number of times.
 
-    >>> from workup.tasks.spans.documents import Span
+    >>> from workup.documents.document import Span
     >>> held = HeldDetections({"a": [Span(0, 3, "name")], "z": [Span(4, 5, "date")]})
     >>> held.of(["a", "b"]).answered, held.of(["a", "b"]).counts, held.unknown().labels
     ([True, False], [1, 0], ['date'])
@@ -163,7 +163,7 @@ class StreamedDetections:
     What comes before it is asked for is held until then, so another order costs memory and nothing else. A stream that
     has `batches` of its own is asked for these.
 
-    >>> from workup.tasks.spans.documents import Span
+    >>> from workup.documents.document import Span
     >>> found = StreamedDetections([("b", [Span(4, 5, "date")]), ("a", [Span(0, 3, "name")]), ("z", [])])
     >>> found.of(["a"]).labels, found.of(["b", "c"]).answered, found.unknown().counts
     (['name'], [True, False], [0])

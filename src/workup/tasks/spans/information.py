@@ -12,10 +12,10 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-from workup.tasks.spans.batches import Batch
-from workup.tasks.spans.documents import SpanArrays
-from workup.tasks.spans.policies import MAY, MUST
-from workup.tasks.spans.yardstick import Golds
+from workup.documents.batch import Batch
+from workup.documents.document import SpanArrays
+from workup.documents.policies import MAY, MUST
+from workup.tasks.spans.counting.counting_rules import Golds
 
 MOST = 20_000  # entries (documents, or readings of them) beyond which it is not measured
 _WORD = re.compile(r"\w+")

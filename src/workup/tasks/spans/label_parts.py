@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 
+from workup.documents.labels import branch_of, is_canonical
 from workup.estimate import Slice
 from workup.scores import Floats, Levels, Scores
 from workup.task import Part
 from workup.tasks.spans import columns
-from workup.tasks.spans.labels import branch_of, is_canonical
+from workup.tasks.spans.counting.scoring import SpanScores
 from workup.tasks.spans.metrics import accuracy_metrics
 from workup.tasks.spans.notes import cautions
-from workup.tasks.spans.scoring import SpanScores
 
 
 def label_parts(scores: SpanScores) -> Iterator[Part]:

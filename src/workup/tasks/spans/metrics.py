@@ -26,8 +26,8 @@ from workup.metric import (
 from workup.scores import Floats, Scores
 from workup.stats import intervals
 from workup.tasks.spans import columns
-from workup.tasks.spans.matching.matchup import PHI, Setting
-from workup.tasks.spans.yardstick import FULL_MASK, Yardstick
+from workup.tasks.spans.counting.counting_rules import FULL_MASK, Yardstick
+from workup.tasks.spans.counting.matchup import PHI, Setting
 
 METRIC_NAMES = (
     "recall",

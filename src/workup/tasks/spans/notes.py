@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from workup.documents.labels import CODE, SCHEME, leaves_of
 from workup.errors import visible
 from workup.tasks.spans import columns
-from workup.tasks.spans.labels import CODE, SCHEME, leaves_of
-from workup.tasks.spans.ledger import Ledger
-from workup.tasks.spans.matching.matchup import PHI, Setting
-from workup.tasks.spans.scoring import SpanScores
-from workup.tasks.spans.yardstick import FULL_MASK
+from workup.tasks.spans.counting.accumulator import Ledger
+from workup.tasks.spans.counting.counting_rules import FULL_MASK
+from workup.tasks.spans.counting.matchup import PHI, Setting
+from workup.tasks.spans.counting.scoring import SpanScores
 
 _MOST = 12  # labels listed before the rest are counted
 

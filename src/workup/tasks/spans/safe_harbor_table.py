@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from workup.tasks.spans import columns
-from workup.tasks.spans.analysis.safe_harbor import LeafRow, Share, safe_harbor
-from workup.tasks.spans.matching.matchup import PHI, Setting
-from workup.tasks.spans.scoring import SpanScores
-from workup.tasks.spans.yardstick import FULL_MASK
+from workup.tasks.spans.counting.counting_rules import FULL_MASK
+from workup.tasks.spans.counting.matchup import PHI, Setting
+from workup.tasks.spans.counting.scoring import SpanScores
+from workup.tasks.spans.errors.safe_harbor import LeafRow, Share, safe_harbor
 
 
 def safe_harbor_table(scores: SpanScores) -> dict[str, Any]:

@@ -11,17 +11,17 @@ from functools import cache
 
 import numpy as np
 
+from workup.documents.batch import Batch
+from workup.documents.document import Document, Span
+from workup.documents.labels import branch_of
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.stats.random import generator
 from workup.tasks.selftests import Check
-from workup.tasks.spans.batches import Batch
+from workup.tasks.spans.counting.accumulator import Ledger
+from workup.tasks.spans.counting.counting_rules import Yardstick
 from workup.tasks.spans.detections import Found
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.labels import branch_of
-from workup.tasks.spans.ledger import Ledger
 from workup.tasks.spans.metrics import span_metrics
-from workup.tasks.spans.yardstick import Yardstick
 
 _DOCUMENTS = 60
 _EMPTY = 10  # documents without any identifier

@@ -10,12 +10,12 @@ import numpy as np
 from workup.estimate import Draws, estimate
 from workup.tasks.spans import columns
 from workup.tasks.spans.agreement_table import agreement_table
-from workup.tasks.spans.analysis.severity import severity_table
-from workup.tasks.spans.comparison.emitting import Emits
+from workup.tasks.spans.comparing.emitted_types import Emits
+from workup.tasks.spans.counting.scoring import SpanScores
+from workup.tasks.spans.errors.severity import severity_table
 from workup.tasks.spans.metrics import accuracy_metrics
 from workup.tasks.spans.notes import summary
 from workup.tasks.spans.safe_harbor_table import safe_harbor_table
-from workup.tasks.spans.scoring import SpanScores
 from workup.tasks.spans.selftest import line
 
 CLAIMS = (0.05, 0.01, 0.001)  # leak rates that a privacy officer may be asked to rule out

@@ -13,6 +13,9 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from workup import plugins
+from workup.documents.batch import batches_of
+from workup.documents.document import Document, Span
+from workup.documents.mappings import LabelMapping
 from workup.errors import InputError, RunError, StudyError, SystemFailure
 from workup.metric import Metric
 from workup.scores import Scores
@@ -33,26 +36,23 @@ from workup.task import (
 )
 from workup.tasks.guarding import guarded
 from workup.tasks.sampling import sampled_ids
-from workup.tasks.spans.batches import batches_of
 from workup.tasks.spans.budgets import within
-from workup.tasks.spans.comparison.pairing import paired
+from workup.tasks.spans.comparing.pairing import paired
 from workup.tasks.spans.corpus import DocumentCases, SpansCorpus
-from workup.tasks.spans.crowding import Crowding
-from workup.tasks.spans.details import details_of
+from workup.tasks.spans.counting.accumulator import Ledger
+from workup.tasks.spans.counting.counting_rules import Yardstick
+from workup.tasks.spans.counting.crowding import Crowding
+from workup.tasks.spans.counting.matchup import PHI
+from workup.tasks.spans.counting.modes import parse_mode
+from workup.tasks.spans.counting.scoring import SpanScores, as_scores
 from workup.tasks.spans.detections import Detections, Found, GivenSpans, HeldDetections, StreamedDetections
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.errors_found import Errors
+from workup.tasks.spans.errors.details import details_of
+from workup.tasks.spans.errors.error_log import Errors
 from workup.tasks.spans.label_parts import label_parts
-from workup.tasks.spans.ledger import Ledger
-from workup.tasks.spans.mappings import LabelMapping
-from workup.tasks.spans.matching.matchup import PHI
-from workup.tasks.spans.matching.modes import parse_mode
 from workup.tasks.spans.metrics import METRIC_NAMES, scales_and_goals, span_metrics
 from workup.tasks.spans.notes import cautions, notes_of, straddled
-from workup.tasks.spans.scoring import SpanScores, as_scores
 from workup.tasks.spans.tables import tables_of
 from workup.tasks.spans.utility import Utility, lost_terms, retention_metrics
-from workup.tasks.spans.yardstick import Yardstick
 
 _SCALES, _GOALS = scales_and_goals(
     [

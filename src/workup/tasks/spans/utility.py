@@ -12,15 +12,15 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from workup.documents.batch import Batch
+from workup.documents.document import SpanArrays
+from workup.documents.policies import MUST_NOT
 from workup.metric import Interval, Metric
 from workup.scores import Floats, Scores
 from workup.tasks.spans import columns
-from workup.tasks.spans.batches import Batch
-from workup.tasks.spans.documents import SpanArrays
+from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
 from workup.tasks.spans.metrics import share
-from workup.tasks.spans.policies import MUST_NOT
-from workup.tasks.spans.surviving import CATEGORIES, TOKEN, Fate, Lost, Place, Range, Reading
-from workup.tasks.spans.yardstick import Golds, Yardstick
+from workup.tasks.spans.terms_kept import CATEGORIES, TOKEN, Fate, Lost, Place, Range, Reading
 
 NAMES = tuple(dict.fromkeys(CATEGORIES.values()))
 _OF_TERMS = columns.OF_TERMS

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from workup.documents.labels import LETTERS, SCHEME
 from workup.errors import InputError
 from workup.stats import intervals
-from workup.tasks.spans.analysis.safe_harbor import TITLES, safe_harbor, share_of
-from workup.tasks.spans.labels import LETTERS, SCHEME
+from workup.tasks.spans.errors.safe_harbor import TITLES, safe_harbor, share_of
 
 
 def test_an_empty_corpus_tests_nothing() -> None:

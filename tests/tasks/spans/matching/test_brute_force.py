@@ -11,11 +11,11 @@ from small_corpora import LABELS, POLICY, SCHEME, SPAN_MODES, Note, counted, mat
 
 from tasks.spans import brute_force
 from tasks.spans.brute_force import Scheme
-from workup.tasks.spans.matching.cells import cells
-from workup.tasks.spans.matching.counts import count
-from workup.tasks.spans.matching.modes import levels_counted, parse_mode
-from workup.tasks.spans.matching.outcomes import outcomes
-from workup.tasks.spans.matching.verdicts import OUTCOMES
+from workup.tasks.spans.counting.cells import cells
+from workup.tasks.spans.counting.counts import count
+from workup.tasks.spans.counting.modes import levels_counted, parse_mode
+from workup.tasks.spans.counting.outcomes import outcomes
+from workup.tasks.spans.counting.verdicts import OUTCOMES
 
 _LEVELS = ("leaf", "branch", "phi")
 _IGNORING = Scheme(SCHEME.leaf, SCHEME.branch, frozenset({"city", "FOO"}))

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from small_corpora import POLICY, SCHEME, SPAN_MODES, UNIT_MODES, Note, counted, matchup, must_only, notes, setting
 
 from tasks.spans.brute_force import Found, Gold, Scheme
-from workup.tasks.spans.matching import blocks, tally
-from workup.tasks.spans.matching.counts import Counts, count
-from workup.tasks.spans.matching.modes import parse_mode
+from workup.tasks.spans.counting import blocks, tally
+from workup.tasks.spans.counting.counts import Counts, count
+from workup.tasks.spans.counting.modes import parse_mode
 
 _LEVELS = ("leaf", "branch", "phi")
 _IGNORING = Scheme(SCHEME.leaf, SCHEME.branch, frozenset({"city", "FOO"}))

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from workup.documents.document import SpanArrays
+from workup.documents.policies import MUST
 from workup.stats.random import generator
-from workup.tasks.spans.documents import SpanArrays
-from workup.tasks.spans.matching.counts import Counts, count
-from workup.tasks.spans.matching.matchup import Level, Matchup, Setting
-from workup.tasks.spans.matching.modes import parse_mode
-from workup.tasks.spans.policies import MUST
+from workup.tasks.spans.counting.counts import Counts, count
+from workup.tasks.spans.counting.matchup import Level, Matchup, Setting
+from workup.tasks.spans.counting.modes import parse_mode
 
 _TYPES = tuple("ABCDEFGH")
 _SCENARIOS = {

@@ -13,15 +13,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from workup.corpora.generate.chance import Chance
-from workup.corpora.generate.conversation import ledger, people, settings
-from workup.corpora.generate.conversation.choosing import plot_of
+from workup.corpora.generate.conversation import case_records, people, settings
 from workup.corpora.generate.conversation.people import AGES, Persona
+from workup.corpora.generate.conversation.plots import plot_of
 from workup.corpora.generate.conversation.schedule import turns_of
 from workup.corpora.generate.conversation.settings import FEWEST_TURNS, MOST_TURNS, ConversationSettings
 from workup.corpora.generate.conversation.sources import families, table
 from workup.errors import InputError
-from workup.runs.disk import replace_whole
+from workup.files.disk import replace_whole
+from workup.values.draws import Chance
 
 _SEXES = ("female", "male")
 _OFTEN = {"mental_health": 3.0, "obstetrics": 8.0}
@@ -131,7 +131,7 @@ def _case(asked: ConversationSettings, number: int) -> dict[str, Any]:
     last = drawn if asked.turns is None else asked.turns
     plot = plot_of(family, persona, chance, changes=0.55 if share < 2 / 3 else 0.85, year=day.year)
     placed = turns_of(plot, last, chance)
-    record = ledger.record_of(f"conversation-{asked.seed}-{number:07d}", plot, placed, family, persona, chance)
+    record = case_records.record_of(f"conversation-{asked.seed}-{number:07d}", plot, placed, family, persona, chance)
     changed = sum(fact["superseded_by"] is not None for fact in record["facts"])
     record["metadata"] = {
         "specialty": family["specialty"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from workup.corpora.generate.chance import Chance
+from workup.values.draws import Chance
 
 SITES = ("harbour", "hillside", "lakeside", "riverside")
 _SITE_STEPS = (4, 7, 9, 10)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from workup.corpora.generate.chance import Chance
-from workup.corpora.generate.conversation.choosing import ANY, EARLY, FIRST, LATE, Plot, Told
+from workup.corpora.generate.conversation.plots import ANY, EARLY, FIRST, LATE, Plot, Told
+from workup.values.draws import Chance
 
 _MOST_A_TURN = 2
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workup.corpora.generate.chance import Chance
-from workup.corpora.generate.conversation.choosing import Drafted, Plot, Told
 from workup.corpora.generate.conversation.people import Persona
+from workup.corpora.generate.conversation.plots import Drafted, Plot, Told
 from workup.corpora.generate.conversation.sources import table
+from workup.values.draws import Chance
 
 # Ways to say how often, all of one meaning.
 _OFTEN: Mapping[str, tuple[str, ...]] = {

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from workup.corpora.generate.notes.parts import Parts
+from workup.corpora.generate.notes.compiled import Terms
+from workup.corpora.generate.notes.slot_writers import Parts
 from workup.corpora.generate.notes.vocabulary import Lab
-from workup.corpora.generate.notes.wording import Terms
-from workup.corpora.generate.pieces import Gold
+from workup.documents.builder import Gold
 
 if TYPE_CHECKING:
-    from workup.corpora.generate.notes.scribe import Scribe
+    from workup.corpora.generate.notes.note_writer import Scribe
 
 OTHERS = ("Cardiology", "Nephrology", "Neurology", "Infectious disease", "General surgery", "Pulmonology",
           "Physical therapy", "Nutrition", "Social work", "Hematology", "Psychiatry", "Palliative care")  # fmt: skip

@@ -13,18 +13,18 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from workup import __version__
-from workup.corpora.generate import writing
-from workup.corpora.generate.chance import Chance
-from workup.corpora.generate.notes import chart, settings
-from workup.corpora.generate.notes.composing import compose
+from workup.corpora.generate import writer
+from workup.corpora.generate.notes import settings, visits
+from workup.corpora.generate.notes.compiled import wording
 from workup.corpora.generate.notes.grammar import Family
-from workup.corpora.generate.notes.scribe import Scribe
+from workup.corpora.generate.notes.note import compose
+from workup.corpora.generate.notes.note_writer import Scribe
 from workup.corpora.generate.notes.settings import LENGTHS, SWAPS, NoteSettings
-from workup.corpora.generate.notes.wording import wording
-from workup.corpora.generate.pieces import Written
-from workup.corpora.generate.values import Patient, name_pool, versions
-from workup.tasks.spans.documents import Document
-from workup.tasks.spans.labels import branch_of
+from workup.documents.builder import Written
+from workup.documents.document import Document
+from workup.documents.labels import branch_of
+from workup.values import Patient, name_pool, versions
+from workup.values.draws import Chance
 
 _BYSTANDERS = 8_000_000  # numbers of people who are met in the notes of others
 _MET = 40
@@ -115,7 +115,7 @@ class Notes:
         self, out: Path, *, workers: int = 1, watch: Callable[[str, int, int], None] | None = None
     ) -> tuple[Path, ...]:
         """One JSONL of the corpus and a sidecar for each document; whole, or not at all."""
-        return writing.write_corpus(
+        return writer.write_corpus(
             out,
             maker=partial(_maker, self.settings),
             count=self.settings.count,
@@ -171,14 +171,14 @@ def _written(asked: NoteSettings, number: int) -> Written:
     )
 
 
-def _visit(asked: NoteSettings, base: int) -> chart.Visit:
-    patient, at, size = chart.place_of(asked.seed, base)
+def _visit(asked: NoteSettings, base: int) -> visits.Visit:
+    patient, at, size = visits.place_of(asked.seed, base)
     return _visits(asked, patient, size)[at]
 
 
 @lru_cache(maxsize=16)
-def _visits(asked: NoteSettings, patient: int, size: int) -> tuple[chart.Visit, ...]:
-    return chart.visits(asked.seed, patient, size, asked.wanted)
+def _visits(asked: NoteSettings, patient: int, size: int) -> tuple[visits.Visit, ...]:
+    return visits.visits(asked.seed, patient, size, asked.wanted)
 
 
 @lru_cache(maxsize=4)
@@ -186,14 +186,14 @@ def _bystanders(seed: int, ambiguity: str) -> tuple[Patient, ...]:
     return tuple(Patient.of(seed, _BYSTANDERS + at, ambiguity=ambiguity) for at in range(_MET))
 
 
-def _renamed(visit: chart.Visit, origin: str | None, sex: str | None, at: int) -> chart.Visit:
+def _renamed(visit: visits.Visit, origin: str | None, sex: str | None, at: int) -> visits.Visit:
     """The same visit of a patient with another name, of the same place in every pool."""
     person = visit.patient.person
     pool = name_pool(origin=origin or person.origin, sex=sex or person.sex)
     return replace(visit, patient=visit.patient.renamed(replace(pool[at], decade=person.decade)))
 
 
-def _groups(visit: chart.Visit, family: Family, *, identified: bool) -> dict[str, str]:
+def _groups(visit: visits.Visit, family: Family, *, identified: bool) -> dict[str, str]:
     person, age = visit.patient.person, visit.patient.age_at(visit.day)
     return {
         "sex": person.sex,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from workup.corpora.generate.values import Patient, Provider
+from workup.values import Patient, Provider
 
 if TYPE_CHECKING:
-    from workup.corpora.generate.notes.scribe import Scribe
+    from workup.corpora.generate.notes.note_writer import Scribe
 
 _AUTHORS: Mapping[str, str] = {
     "radiology_report": "radiologist", "pathology_report": "pathologist", "operative_report": "surgeon",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from workup.corpora.generate.notes import chart, grammar
-from workup.corpora.generate.notes.scribe import Manner
-from workup.corpora.generate.values import ORIGINS, SEXES
-from workup.corpora.generate.writing import time_of
+from workup.corpora.generate.notes import grammar, visits
+from workup.corpora.generate.notes.note_writer import Manner
+from workup.corpora.generate.writer import time_of
+from workup.documents.labels import SCHEME, branch_of
 from workup.errors import InputError, near
-from workup.tasks.spans.labels import SCHEME, branch_of
+from workup.values import ORIGINS, SEXES
 
 VERSION = "2"  # of the grammar and of what is drawn: equal seeds give equal bytes within one version only
 LENGTHS: Mapping[str, int] = MappingProxyType({"short": 500, "medium": 1500, "long": 4000})
@@ -61,11 +61,11 @@ class NoteSettings:
         return Manner(density, lines, _HARD[self.ambiguity], _REPEATS[self.length])
 
     @property
-    def wanted(self) -> chart.Wanted:
+    def wanted(self) -> visits.Wanted:
         """Types and specialties to draw from."""
         types = tuple(kind for name, kind in grammar.source().types.items() if name in self.types or not self.types)
-        kept = tuple(one for one in chart.all_specialties() if one.name in self.specialties or not self.specialties)
-        return chart.Wanted(types, kept, self.ambiguity, neutral=self.swap in ("sex", "both"))
+        kept = tuple(one for one in visits.all_specialties() if one.name in self.specialties or not self.specialties)
+        return visits.Wanted(types, kept, self.ambiguity, neutral=self.swap in ("sex", "both"))
 
 
 def checked(
@@ -94,7 +94,7 @@ def checked(
         _one_of(name, value, known)
     for kind in _listed("types", types):
         _one_of("types", kind, grammar.source().types)
-    names = [one.name for one in chart.all_specialties()]
+    names = [one.name for one in visits.all_specialties()]
     for specialty in _listed("specialties", specialties):
         _one_of("specialties", specialty, names)
     group = len(SWAPS[swap])

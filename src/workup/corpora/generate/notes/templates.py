@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from workup.corpora.generate.notes import parts
+from workup.corpora.generate.notes import slot_writers
 from workup.corpora.generate.notes.grammar import PHRASINGS
-from workup.corpora.generate.notes.parts import EMPTY, Part, Parts
+from workup.corpora.generate.notes.slot_writers import EMPTY, Part, Parts
 from workup.errors import InputError, near
 
 if TYPE_CHECKING:
-    from workup.corpora.generate.notes.scribe import Scribe
+    from workup.corpora.generate.notes.note_writer import Scribe
 
 PRONOUNS = frozenset(("he", "He", "him", "his", "His", "himself"))
 WORDS = frozenset((
@@ -165,10 +165,10 @@ class Compiler:
         if first == "@":
             return (self._value(rest),)
         if first in "#$" and first:
-            return (parts.term(rest) if first == "#" else parts.phrase(rest),)
+            return (slot_writers.term(rest) if first == "#" else slot_writers.phrase(rest),)
         if first == "^":
             label, _, text = rest.partition(" ")
-            return (parts.marked(label, self.template(text)),)
+            return (slot_writers.marked(label, self.template(text)),)
         if first == "!":
             return (self._density(rest),)
         if first == "?":
@@ -177,14 +177,14 @@ class Compiler:
         if first == "&":
             return self._phi(rest)
         if first == "=":
-            return (parts.boilerplate(rest, self.rule(rest)),)
+            return (slot_writers.boilerplate(rest, self.rule(rest)),)
         if first == "%":
             name, _, modifier = rest.partition(":")
             themed = self._themed(name)
-            return (parts.shaped(themed, modifier) if modifier else themed,)
+            return (slot_writers.shaped(themed, modifier) if modifier else themed,)
         counted = _COUNTED.fullmatch(rest) if first in ("*", "-") else None
         if counted:
-            write = parts.sentences if first == "*" else parts.listed
+            write = slot_writers.sentences if first == "*" else slot_writers.listed
             return (write(counted[1], self.rule(counted[1]), int(counted[2]), int(counted[3])),)
         return self._plain(inner)
 
@@ -200,7 +200,7 @@ class Compiler:
 
     def _phi(self, rule: str) -> Parts:
         try:
-            return (parts.phi_line(rule, self.rule(rule)),)
+            return (slot_writers.phi_line(rule, self.rule(rule)),)
         except Unwritable:
             return (EMPTY,)
 
@@ -208,13 +208,13 @@ class Compiler:
         number = _NUMBER.fullmatch(inner)
         if number:
             low = int(number[1])
-            return (parts.integer(low, int(number[2])) if number[2] else str(low),)
+            return (slot_writers.integer(low, int(number[2])) if number[2] else str(low),)
         options = _split(inner)
         if len(options) > 1:
             found = self.options(f"{{{option}}}" if option in PRONOUNS else option for option in options)
             if not found:
                 raise Unwritable
-            return (parts.choice(found),)
+            return (slot_writers.choice(found),)
         if inner.startswith("pad:"):
             _, text, width = inner.split(":")
             return (f"{text}:".ljust(int(width)),)
@@ -229,11 +229,15 @@ class Compiler:
         if name in AGES:
             return lambda scribe: scribe.aged(name)
         if name in WORDS:
-            return parts.word(name, capital=modifier == "Cap")
+            return slot_writers.word(name, capital=modifier == "Cap")
         options = self.rule(name)
         if modifier.isdigit():
-            return parts.padded(name, options, int(modifier))
-        return parts.rule(name, options) if not modifier else parts.shaped(parts.rule(name, options), modifier)
+            return slot_writers.padded(name, options, int(modifier))
+        return (
+            slot_writers.rule(name, options)
+            if not modifier
+            else slot_writers.shaped(slot_writers.rule(name, options), modifier)
+        )
 
     def _value(self, inner: str) -> Part:
         if inner.startswith("a_an:"):
@@ -247,7 +251,7 @@ class Compiler:
         def write(scribe: Scribe) -> None:
             scribe.value(name, detail)
 
-        return parts.shaped(write, modifier) if modifier else write
+        return slot_writers.shaped(write, modifier) if modifier else write
 
     def _density(self, rest: str) -> Part:
         options = _split(rest)
@@ -255,9 +259,9 @@ class Compiler:
             options[1] if len(options) == 2 else f"{{{'|'.join(options[1:])}}}" if options[1:] else ""
         )
         try:
-            return parts.dense(self.template(options[0]), without)
+            return slot_writers.dense(self.template(options[0]), without)
         except Unwritable:
-            return parts.choice((without,))
+            return slot_writers.choice((without,))
 
     def _flagged(self, flag: str, rest: str) -> Part:
         options = _split(rest)
@@ -267,7 +271,7 @@ class Compiler:
                 compiled.append(self._or_empty(option))
             except Unwritable:
                 compiled.append((EMPTY,))
-        return parts.conditional(flag, *compiled)
+        return slot_writers.conditional(flag, *compiled)
 
     def _or_empty(self, text: str) -> Parts:
         return self.template(text) if text else (EMPTY,)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.cases import ConversationCase, Event, Turn
-from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.cases.case import ConversationCase, Event, Turn
+from workup.tasks.conversation.cases.facts import Fact
 
 TURNS = 10
 STOPPED, CHANGED, LATER = 6, 7, 3  # turns at which one drug is stopped, one dose is changed and one problem told

@@ -8,11 +8,16 @@ from typing import NamedTuple
 
 from workup.errors import SystemFailure
 from workup.task import Reply
-from workup.tasks.conversation.cases import ConversationCase
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.running.arms import context_of, reply_context_of
-from workup.tasks.conversation.running.passages import Passages
-from workup.tasks.conversation.running.wording import (
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.scripted.behaviours import Behaviour
+from workup.tasks.conversation.scripted.plan import Plan
+from workup.tasks.conversation.scripted.recording import FAILURE
+from workup.tasks.conversation.scripted.scripted_advice import counsel
+from workup.tasks.conversation.scripted.writing import UNKNOWN, account, answer
+from workup.tasks.conversation.talk.arms import context_of, reply_context_of
+from workup.tasks.conversation.talk.passages import Passages
+from workup.tasks.conversation.talk.prompts import (
     NEUTRAL,
     NOTED,
     compaction_request,
@@ -20,11 +25,6 @@ from workup.tasks.conversation.running.wording import (
     summary_probe,
     with_summary,
 )
-from workup.tasks.conversation.scripted.behaviours import Behaviour
-from workup.tasks.conversation.scripted.counsel import counsel
-from workup.tasks.conversation.scripted.plan import Plan
-from workup.tasks.conversation.scripted.recording import FAILURE
-from workup.tasks.conversation.scripted.writing import UNKNOWN, account, answer
 
 _SUMMARY = summary_probe(300).partition(",")[0]
 _QUESTION = question_probe(Fact("f", "symptom", "pain")).partition(".")[0]

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from workup.stats.random import generator
-from workup.tasks.conversation.cases import ConversationCase
-from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.scripted.behaviours import Behaviour
 from workup.tasks.conversation.scripted.sentences import has_value
 
@@ -24,7 +24,7 @@ class Plan:
     Without noise each fact has a fixed place in one long line, and shares are cut off that line: a share of 0.8 of 50
     facts is 40 of them, in every turn the same ones first. With noise each outcome is a draw of its own name.
 
-    >>> from workup.tasks.conversation.cases import Turn
+    >>> from workup.tasks.conversation.cases.case import Turn
     >>> case = ConversationCase("c", "", (Turn(1, "I take warfarin."),), (Fact("f", "medication", "warfarin"),))
     >>> Plan(Behaviour(), [case]).outcomes(case, "live", 1)
     {'f': 'correct'}

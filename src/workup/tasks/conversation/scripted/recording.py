@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from workup.tasks.conversation.cases import ConversationCase
+from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.scripted.behaviours import Behaviour
-from workup.tasks.conversation.scripted.counsel import counsel
 from workup.tasks.conversation.scripted.plan import Plan
+from workup.tasks.conversation.scripted.scripted_advice import counsel
 from workup.tasks.conversation.scripted.writing import account, answer
 
 FAILURE = "timeout"
@@ -26,8 +26,8 @@ def transcripts(
 ) -> list[dict[str, Any]]:
     """Every line as a file of transcripts holds it. Each call fails by itself: none is broken off by another.
 
-    >>> from workup.tasks.conversation.cases import Turn
-    >>> from workup.tasks.conversation.facts import Fact
+    >>> from workup.tasks.conversation.cases.case import Turn
+    >>> from workup.tasks.conversation.cases.facts import Fact
     >>> case = ConversationCase("c", "", (Turn(1, "I take warfarin."),), (Fact("f", "medication", "warfarin"),))
     >>> [line["reply"] for line in transcripts(Behaviour(), [case], ["live", "naive"])]
     ['The patient takes warfarin.', 'Thank you for your message.']

@@ -8,8 +8,8 @@ from typing import Any
 from workup.estimate import Draws, Estimate, estimate
 from workup.metric import Metric
 from workup.study import Study
-from workup.tasks.conversation.cases import ConversationCase
-from workup.tasks.conversation.scoring import ConversationScores
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.task import ConversationTask, GivenTranscripts
 
 _LIVE = {"set": "critical", "arm": "live"}

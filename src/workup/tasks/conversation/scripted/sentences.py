@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.running.wording import name_of
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.talk.prompts import name_of
 
 _RIGHT = {
     "allergy": {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from workup.tasks.conversation.cases import ConversationCase
-from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.scripted.sentences import contrary, right, wrong
 
 UNKNOWN = "I do not know."  # to a question about a fact that is forgotten

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from workup.documents.document import Document
 from workup.errors import InputError, named, within
-from workup.tasks.spans.documents import Document
 from workup.tasks.spans.review.frame import Floats
 from workup.tasks.spans.review.queue import Item, Queue
 from workup.tasks.spans.review.shared_alarms import LEAST_IOU, iou

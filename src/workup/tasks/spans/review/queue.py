@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from workup.documents.batch import Batch
 from workup.errors import InputError
 from workup.report import canonical
-from workup.tasks.spans.batches import Batch
 from workup.tasks.spans.corpus import Facts
+from workup.tasks.spans.counting.counting_rules import Yardstick
 from workup.tasks.spans.detections import Detections
 from workup.tasks.spans.review.frame import IN_WORDS, STRATA, Floats, Frame, Whole
 from workup.tasks.spans.review.sampling import DEFAULT_TOTAL, drawn, planned_sizes
 from workup.tasks.spans.review.triage import UNANSWERED, Regions, triage
-from workup.tasks.spans.yardstick import Yardstick
 
 SCHEMA_VERSION = 1
 

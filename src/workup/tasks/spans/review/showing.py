@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from workup.tasks.spans.batches import Batch
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.policies import Policy
+from workup.documents.batch import Batch
+from workup.documents.document import Document, Span
+from workup.documents.policies import Policy
 from workup.tasks.spans.review.queue import Item, Queue
 
 OPEN = "REVIEW"  # a region that nobody has answered yet

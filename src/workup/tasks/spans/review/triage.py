@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from workup.documents.batch import Batch
+from workup.documents.document import SpanArrays
+from workup.documents.policies import MAY, MUST
 from workup.errors import InputError
-from workup.tasks.spans.batches import Batch
+from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
+from workup.tasks.spans.counting.matchup import PHI, Matchup, Setting
+from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
+from workup.tasks.spans.counting.verdicts import CREDITED, FALSE_ALARM, NEUTRAL, REMOVED
 from workup.tasks.spans.detections import Detections, Found
-from workup.tasks.spans.documents import SpanArrays
-from workup.tasks.spans.matching.matchup import PHI, Matchup, Setting
-from workup.tasks.spans.matching.outcomes import Outcomes, outcomes
-from workup.tasks.spans.matching.verdicts import CREDITED, FALSE_ALARM, NEUTRAL, REMOVED
-from workup.tasks.spans.policies import MAY, MUST
 from workup.tasks.spans.review import frame as frames
 from workup.tasks.spans.review.frame import NOT_REVIEWED, Floats, Frame, Whole
 from workup.tasks.spans.review.shared_alarms import Place, groups, middle
-from workup.tasks.spans.yardstick import Golds, Yardstick
 
 Patient = tuple[int, str]
 _UNKNOWN: Patient = (2, "")

@@ -1,0 +1,115 @@
+"""`workup detect`: run a detector over documents and write what it found; a stopped run goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from workup.cli.common import Progress, command, say
+from workup.cli.output_paths import check_folder, check_target, said
+from workup.errors import InputError
+
+
+def add_to(app: typer.Typer) -> None:
+    """Hang the command on the tree."""
+    command(app, name="detect", example="workup detect notes.jsonl --system presidio -o found.jsonl")(detect)
+
+
+def detect(
+    source: Annotated[list[Path], typer.Argument(metavar="IN", help="Corpus of documents, or text files")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="File of predictions to write, one JSON object a line")],
+    system: Annotated[str, typer.Option(help="Detector: a registered name, or package.module:Object")] = "native",
+    setting: Annotated[
+        list[str] | None, typer.Option("--with", help="Setting of the detector as name=value; repeat for several")
+    ] = None,
+    sample: Annotated[int | None, typer.Option(help="So many documents only: seeded, stratified by type")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the sample")] = 0,
+    max_calls: Annotated[int | None, typer.Option(help="Most calls of a paid detector; a later run goes on")] = None,
+    max_cost: Annotated[float | None, typer.Option(help="Most that a paid detector may cost")] = None,
+) -> None:
+    """Run a detector over documents; offsets and labels are written, never text."""
+    from workup import plugins
+    from workup.corpora.formats.spans.predictions import write_predictions
+    from workup.documents.document import Span
+    from workup.runs import RunDirectory, content_key, forget
+    from workup.study import Study
+    from workup.task import Budget
+    from workup.tasks.sampling import sampled_ids
+    from workup.validate import Opener
+
+    check_target(str(out))
+    documents = list(_documents(source))
+    if sample is not None:
+        chosen = sampled_ids(((d.id, d.type or "") for d in documents), sample, seed=seed)
+        documents = [document for document in documents if document.id in chosen]
+        say(f"A sample of {len(documents):,} documents")
+    study = Study.of(
+        {"name": "detect", "task": "spans", "systems": [{"use": system, "with": settings_of(setting or [])}]},
+        where="detect",
+    )
+    opener, task = Opener(study, None), plugins.find("tasks", "spans")()
+    corpus = task.read(study, documents)
+    engine = plugins.make("engines", "serial", {}, where="engine", context={"workers": 1})
+    place = out.with_name(out.name + ".unfinished")
+    check_folder(place)
+    with RunDirectory.open(place) as directory, Progress() as progress:
+        log = directory.outputs(content_key(opener.key(), corpus.shown_sha256 or corpus.sha256, "spans"), "detect")
+        outputs = task.run(opener, corpus, engine, log, progress, budget=Budget(max_calls, max_cost, say))
+        found = outputs.detections().of([document.id for document in documents])
+        spans = iter(
+            [
+                Span(start, end, label, score=score)
+                for start, end, label, score in zip(found.starts, found.ends, found.labels, found.scores, strict=True)
+            ]
+        )
+        by_document = [tuple(islice(spans, count)) for count in found.counts]
+        answers = [
+            (document.id, own)
+            for document, own, answered in zip(documents, by_document, found.answered, strict=True)
+            if answered
+        ]
+        with said(out):
+            write_predictions(answers, out)
+    forget(place)
+    refused = len(documents) - len(answers)
+    count = sum(len(own) for _, own in answers)
+    say(f"{out}: {count:,} spans in {len(answers):,} documents" + (f"; {refused:,} refused" if refused else ""))
+
+
+def _documents(source: list[Path]) -> Iterator[Any]:
+    """Documents of corpora, or one of each text file, called by its name."""
+    from workup.corpora.formats.spans import native_jsonl
+    from workup.corpora.formats.spans.any_format import read_documents
+    from workup.documents.document import Document
+
+    for path in source:
+        if path.is_file() and path.suffix.lower() == ".txt":
+            try:
+                yield Document(path.stem, path.read_text(encoding="utf-8"))
+            except (OSError, UnicodeDecodeError) as error:
+                raise InputError(
+                    "a text file must be readable as UTF-8", where=path.name, got=type(error).__name__
+                ) from None
+        elif path.name.lower().endswith(native_jsonl.endings):
+            yield from native_jsonl.read(path, annotated=False)
+        else:
+            yield from read_documents(path)
+
+
+def settings_of(pairs: list[str]) -> dict[str, Any]:
+    """Settings as `name=value`; a value that is JSON (true, 0.4, ["a"]) is read as such, any other is a text."""
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise InputError("a setting must be name=value", where="--with", got=repr(pair[:60]))
+        try:
+            found[name.strip()] = json.loads(value)
+        except (ValueError, RecursionError):
+            found[name.strip()] = value
+    return found

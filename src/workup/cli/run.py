@@ -1,0 +1,280 @@
+"""`workup run`: the main job, into a run directory that resumes and can be verified."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from workup.cli.common import VOICE, Progress, command, detail, echo, say, say_names, verdict_code
+from workup.cli.output_paths import check_folder
+from workup.errors import RunError, WorkupError
+
+if TYPE_CHECKING:
+    from workup.preflight import Ready
+    from workup.report import Report
+    from workup.runs import RunDirectory
+    from workup.study import Study
+    from workup.task import Budget
+
+
+FILES = {"text": "report.txt", "json": "report-copy.json", "json-flat": "report-flat.json"}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Hang the command on the tree."""
+    command(app, name="run", example="workup run study.yaml -o runs/first --engine processes --workers 2")(run)
+
+
+def run(
+    study: Annotated[Path, typer.Argument(help="Study file")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Run directory; runs/NAME beside the study if absent")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="serial or processes; the study's own when absent")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that ask the system, and threads of the lenses; 0 is one per core")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and say what would be done")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier outputs and ask the system again")] = False,
+    sample: Annotated[int | None, typer.Option(help="So many cases only: seeded, stratified by type")] = None,
+    max_calls: Annotated[int | None, typer.Option(help="Most calls of a paid system; a later run goes on")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Most that a paid system may cost; a later run goes on")
+    ] = None,
+    details: Annotated[
+        Literal["primary", "all"], typer.Option(help="Single units in details.jsonl: of the primary setting, or of all")
+    ] = "primary",
+    show_text: Annotated[
+        bool, typer.Option("--show-text", help="Write the text of documents into the record, which then holds PHI")
+    ] = False,
+    allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
+) -> None:
+    """Run a study; the same command goes on where a stopped run ended."""
+    from workup.cli.report import form_faults
+    from workup.preflight import checked
+    from workup.runs import safe_name
+    from workup.task import Budget
+
+    plan = load(study, engine=engine, workers=workers, sample=sample)
+    budget = Budget(max_calls, max_cost, say)
+    directory = out or plan.base / "runs" / safe_name(plan.name)
+    names: list[str | None] = [part.name or part.use for part in plan.systems]
+    faults = form_faults(plan.report.formats, where="report.formats")
+    ready: Ready | None = checked(plan, more=faults, dry_run=dry_run)
+    if dry_run:
+        assert ready is not None
+        _describe(plan, directory, ready)
+        return
+    assert ready is not None
+    warned = ready.warnings
+    for line in warned:
+        say(line)
+    outcomes = []
+    for name in names or [None]:
+        place = directory / safe_name(str(name)) if len(names) > 1 else directory
+        report = run_system(
+            plan,
+            study,
+            name,
+            place,
+            fresh=fresh,
+            budget=budget,
+            details=details,
+            show_text=show_text,
+            ready=ready,
+        )
+        ready = None  # a task keeps what one system answered: the next begins anew
+        say_names(report, said=warned)
+        say(f"{place / 'report.json'}")
+        echo(str(report))
+        for verdict in report.verdicts:
+            echo(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})")
+        outcomes += [verdict.outcome for verdict in report.verdicts]
+    if len(names) > 1:
+        _compare(plan, study, directory, [directory / safe_name(str(name)) for name in names])
+    raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
+
+
+def load(file: Path, *, engine: str | None = None, workers: int | None = None, sample: int | None = None) -> Study:
+    """Read a study and let its folder hold modules that `use: module:Object` names."""
+    from workup.study import Study
+    from workup.study_modules import look_beside
+
+    study = Study.load(file)
+    look_beside(file.resolve().parent)
+    changes: dict[str, Any] = {} if engine is None else {"engine": engine}
+    if workers is not None:
+        changes["workers"] = workers
+    if sample is not None:
+        changes["corpus"] = study.corpus.model_copy(update={"sample": sample})
+    return study.model_copy(update=changes) if changes else study
+
+
+def run_system(
+    study: Study,
+    file: Path,
+    name: str | None,
+    place: Path,
+    *,
+    fresh: bool,
+    budget: Budget | None = None,
+    details: Literal["primary", "all"] = "primary",
+    show_text: bool = False,
+    ready: Ready | None = None,
+) -> Report:
+    """Validate one system of a study into a run directory; the record is kept whatever becomes of its drawings."""
+    from workup.report import Report
+    from workup.runs import RunDirectory
+    from workup.runs.made_here import remember
+    from workup.task import Budget
+    from workup.validate import validate
+
+    check_folder(place)
+    started, cpu = time.monotonic(), time.process_time()
+    with RunDirectory.open(place, fresh=fresh) as directory, Progress() as progress:
+        directory.log(f"study {study.name}, system {name or 'recorded'}, engine {study.engine}")
+        report = validate(
+            study,
+            system=name,
+            run=directory,
+            budget=budget or Budget(),
+            details=details,
+            show_text=show_text,
+            watch=progress,
+            ready=ready,
+        )
+        directory.write("report.json", report.to_json())
+        measured = {"seconds": time.monotonic() - started, "cpu_seconds": time.process_time() - cpu}
+        directory.timings({**measured, **_host(study), "study_file": os.path.relpath(file.resolve(), place.resolve())})
+        remember(place, file)
+        directory.log(f"{report.corpus['n_cases']} cases, {report.corpus['n_patients']} patients")
+        for result in report.results.values():
+            undecided = sum(e.status != "ok" for e in result.estimates)
+            directory.log(f"{result.lens}: {len(result.estimates)} estimates, {undecided} of them without an interval")
+        directory.log(f"versions {dict(report.environment)}, workup {report.workup}")
+        directory.log(f"report {report.sha256}")
+        # From the record as it was written, with its twelve digits: a page drawn again later is then the same page.
+        _draw(Report.read(place), study.report.formats, directory)
+    detail(f"{time.monotonic() - started:.1f} s")
+    return report
+
+
+def _draw(report: Report, forms: Sequence[str], directory: RunDirectory) -> None:
+    """Every form that can be drawn; of those that cannot, one error at the end, since the record is safe by then."""
+    from workup.cli.report import render
+
+    failed: dict[str, str] = {}
+    for form in forms:
+        try:
+            directory.write(FILES.get(form, f"report.{form}"), render(report, form))
+        except Exception as error:
+            failed[form] = str(error) if isinstance(error, WorkupError) else f"{type(error).__name__} while drawing"
+            directory.log(f"{form} was not drawn: {type(error).__name__}")
+            if VOICE.debug:
+                raise
+    if failed:
+        why = "; ".join(f"{form}: {said.rstrip('.')}" for form, said in failed.items())
+        again = " ".join(f"-f {form} -o {FILES.get(form, f'report.{form}')}" for form in list(failed)[:1])
+        raise RunError(
+            f"{directory.path}: the study was run and its record is kept in report.json, but not every form could be "
+            f"drawn ({why}). To fix: mend that, then redraw with  workup report {directory.path} {again}"
+        )
+
+
+def _compare(study: Study, file: Path, directory: Path, places: list[Path]) -> None:
+    """Every system against the first, paired by row, beside their runs."""
+    from workup.cli.compare import compared, contrasted, tag_lines, write_comparison
+
+    tags = contrasted(places, [part.tags for part in study.systems], study=file)
+    for line in tag_lines(tags):
+        echo(line)
+    write_comparison(
+        compared(places, studies=dict.fromkeys(places, file)), directory, forms=study.report.formats, tags=tags
+    )
+
+
+def _host(study: Study) -> dict[str, Any]:
+    """What the machine decides."""
+    import platform
+
+    facts: dict[str, Any] = {"engine": study.engine, "workers": study.workers, "cores": os.cpu_count()}
+    with contextlib.suppress(ImportError):
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        facts["peak_memory_mb"] = peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+    return {**facts, "machine": platform.machine(), "platform": platform.system()}
+
+
+def again(directory: Path, held: Report, study: Path) -> Report:
+    """The report of a run directory made anew from its recorded outputs, without asking the system again."""
+    from workup.runs import RunDirectory
+    from workup.validate import validate
+
+    plan = load(study).model_copy(update={"engine": "workup.cli.run:Unasked"})
+    name = str(held.system["name"]) if plan.systems else None
+    with RunDirectory.open(directory) as opened, Progress() as progress:
+        return validate(plan, system=name, run=opened, watch=progress)
+
+
+class Unasked:
+    """The engine of `verify`, which has recorded outputs to score and asks no system."""
+
+    asks = False
+
+    def map(self, setup: Any, items: Any) -> Any:
+        """Nothing, or an error where outputs are missing."""
+        if items:
+            raise RunError(
+                f"outputs of {len(items)} batches are not recorded (any more), and verify asks no system. "
+                "To fix: run the study again."
+            )
+        return iter(())
+
+
+_MANY_ROWS = 1e6  # of a patient: more would not move the most that a perfect system can show
+
+
+def _unattainable(study: Study, ready: Ready) -> list[str]:
+    """Gates that no system could meet with as many patients as there are, however many rows each of them has."""
+    from workup.gates import unattainable
+    from workup.stats.intervals import ASSUMED_ICC
+
+    patients = ready.corpus.as_dict()["n_patients"] or 0
+    icc = ASSUMED_ICC if study.icc is None else study.icc
+    shares = getattr(ready.task, "shares", ())
+    return unattainable(ready.gates, [_MANY_ROWS] * patients, shares=shares, icc=icc)
+
+
+def _describe(study: Study, directory: Path, ready: Ready) -> None:
+    """What a run would do, now that everything it needs was read and checked."""
+    from workup.validate import Opener
+
+    corpus = ready.corpus
+    facts = corpus.as_dict()
+    systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
+    echo(f"study     {study.name} ({study.task})")
+    counted = f"{facts['n_cases']:,} cases, {facts['n_patients']:,} patients" if ready.rows_read else "not read"
+    echo(f"corpus    {corpus.name}: {counted}")
+    echo(f"systems   {systems}")
+    echo(f"lenses    {', '.join(study.lenses)}")
+    echo(f"resamples {study.bootstrap.replicates:,}")
+    echo(f"gates     {len(study.gates)}")
+    unattainable = _unattainable(study, ready) if ready.rows_read else ()
+    for line in (*unattainable, *ready.warnings):
+        echo(f"warning   {line}")
+    echo(f"into      {directory}")
+    for part in study.systems if ready.rows_read else ():
+        if estimate := getattr(ready.task, "estimate", None):
+            system = Opener(study, part.name or part.use)()
+            if not getattr(system, "recorded", False):
+                echo(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")
+    for note in corpus.notes:
+        echo(f"note      {note}")

@@ -1,0 +1,1 @@
+"""Cohorts with planted truth."""

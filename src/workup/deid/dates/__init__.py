@@ -1,0 +1,1 @@
+"""Days, years, clock times and ages."""

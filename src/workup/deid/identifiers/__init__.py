@@ -1,0 +1,1 @@
+"""Numbers, codes and contacts, by their shape or their label."""

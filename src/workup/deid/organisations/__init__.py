@@ -1,0 +1,1 @@
+"""Hospitals, employers and other organisations."""

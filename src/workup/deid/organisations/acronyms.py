@@ -1,0 +1,67 @@
+"""Short forms of hospitals (SMC, LCH), found by their ends and by where they stand. Knows clinical short forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workup.deid.finding import Finding
+from workup.deid.known_words import is_clinical_part
+from workup.deid.text_view import Page, words_of
+
+_HOSPITALS = words_of("hospital university college clinic institute")
+_SPECIALTIES = words_of(
+    "medicine surgery cardiology neurology oncology urology ophthalmology psychiatry pediatrics dermatology radiology "
+    "pathology nephrology endocrinology gastroenterology hematology rheumatology pulmonology gynecology obstetrics "
+    "orthopedics otolaryngology anesthesiology geriatrics neurosurgery podiatry immunology allergy genetics nursing "
+    "rehabilitation care therapy"
+)
+# Capitals that end like a hospital's and are none; clinical terms are known from the vocabulary.
+_COMMON_SHORT = words_of(
+    "pmh psh fmh nkh pth fsh tsh adh ldh acth crh gh lh mch ich sah sdh edh bph dvh abc wbc rbc cbc cc ac pc hc ci "
+    "eth nach nah bach math with both each such much high inch mmc pcc ncc scc hcc rcc icc tcc"
+)
+ACRONYM = re.compile(r"[A-Z]{1,4}(?:MC|H|HS|HC|CI|CC)")
+_BEFOREACRONYM = words_of("at from to per of md do rn in via client near by site lab hospital")
+_BEHINDACRONYM = words_of("records record fax emergency from on in was where since until with")
+
+
+def acronyms(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
+    """Short forms of hospitals (SMC, LCH): heading a text, on a line of their own, in brackets, or where one is due."""
+    for at, word in enumerate(page.words):
+        if page.cases[at] != "u" or not 3 <= len(word) <= 5 or word in stop:
+            continue
+        headed = at < 12 and page.opens_line(at) and page.gaps[at][:1] == "\n"
+        placed = at > 0 and page.words[at - 1] == "at" and page.leads[at] == " "
+        placed = placed or (at > 0 and page.leads[at] == ", " and page.words[at - 1] in _SPECIALTIES)
+        if (is_clinical_part(word) or word in _COMMON_SHORT) and not headed and not placed:
+            continue
+        if not ACRONYM.fullmatch(page.plain, page.starts[at], page.ends[at]):
+            continue
+        if _alone(page, at) or (not page.capitals[at] and _due(page, at)):
+            yield Finding(page.starts[at], page.ends[at], "facility", 0.6, "facility.acronym", ("capitals", "place"))
+
+
+def _alone(page: Page, at: int) -> bool:
+    gap = page.gaps[at]
+    if page.opens_line(at) and gap[:2] == " (" and page.cases[at + 1 : at + 2] == "t" and len(page.words[at]) > 3:
+        return True
+    if at == 0 and (gap[:2] in (": ", " |", " -") or gap[:1] == "\n"):
+        return True
+    return page.opens_line(at) and gap[:1] in ("\n", "")
+
+
+def _due(page: Page, at: int) -> bool:
+    before, gap = page.leads[at], page.gaps[at]
+    ends = gap[:1] in (".", ",", ";", ")", "\n", "") or gap[:2] == " ("
+    if not at:
+        return False
+    word = page.words[at - 1]
+    if before == " (" and gap[:1] in (")", ","):
+        return page.cases[at - 1] == "d" or word in _BEFOREACRONYM or word in _HOSPITALS
+    if before == ", " and gap[:1] == ")":
+        return True
+    if before == ", " and gap[:1] in ("\n", ".", ""):
+        return word in _SPECIALTIES or page.cases[at - 1] == "d" or word in _BEFOREACRONYM
+    follows = at + 1 < page.size and gap == " " and page.words[at + 1] in _BEHINDACRONYM
+    return before in (" ", ": ") and word in _BEFOREACRONYM and (ends or follows)

@@ -1,0 +1,1 @@
+"""Patterns that hostile text cannot make slow, and where in a text each can begin."""

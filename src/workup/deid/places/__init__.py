@@ -1,0 +1,1 @@
+"""Streets, towns, states, postal codes and countries."""

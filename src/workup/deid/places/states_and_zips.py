@@ -1,0 +1,144 @@
+"""States, by name or short form, and ZIP codes, with the town before them. Knows no street."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workup.deid import gazetteer
+from workup.deid.finding import Finding
+from workup.deid.text_view import Page, words_of
+
+JOINS = frozenset((" ", "-", ". ", "\n"))
+STATE_CODES = words_of(
+    "AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH "
+    "OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY PR GU VI AS MP AE AP AA"
+)
+_OLD = (
+    r"Ala|Ariz|Ark|Calif|Colo|Conn|Del|Fla|Ga|Ill|Ind|Kans|Ky|La|Md|Mass|Mich|Minn|Miss|Mo|Mont|Nebr?|Nev|"
+    r"N\. ?H|N\. ?J|N\. ?M(?:ex)?|N\. ?Y|N\. ?C|N\. ?D(?:ak)?|Okla|Ore|Penna?|R\. ?I|S\. ?C|S\. ?D(?:ak)?|"
+    r"Tenn|Tex|Vt|Va|Wash|W\. ?Va|Wis|Wyo|D\. ?C"
+)
+_CODE_BEHIND = re.compile(
+    rf"(?:, ?| (?=[A-Z]{{2}} \d{{5}})|\n(?=[A-Z]{{2}} \d{{5}}))(?:(?P<code>[A-Z]{{2}})(?![A-Za-z.])|(?P<old>{_OLD})\.)"
+)
+_DEGREES = frozenset(("MD", "PA", "DO", "ID", "MA", "OR", "IN", "ME", "OK", "HI", "AA", "AS", "VI", "PR"))
+_ZIP_BEHIND = re.compile(r"\.?,?[ \t]{1,3}(?:ZIP|Zip|zip)?[: ]{0,2}(?P<v>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)")
+
+
+_ZIPS = re.compile(r"\d{5}(?:[- ]?\d{4})?(?![\w/%]|[.-]\d)|\d{3}(?![\w/%]|[.-]\d)")
+# One digit too few or too many; a year is none. The line, or the address, must end with it.
+_ZIP_SLIP = re.compile(
+    r"(?!(?:19|20)\d\d(?!\d))(?:\d{4}|\d{6}|\d{8}|\d{10}|\d{4,6}[- ]\d{4}|\d{5}[- ]\d{3}|\d{5}[- ]\d{5})"
+    r"(?=[ ]{0,2}(?:\n|$)|\.(?:\s|$))"
+)
+_ADDRESS_ENDS = re.compile(r"[ ]{0,2}(?:\n|$)|\.(?:\s|$)|[;)]")
+_GAP_ZIP = re.compile(r"\.?,?[ ]{1,3}")
+_STATES_OF_WORDS = 3
+
+
+def states_before_zip(page: Page) -> Iterator[Finding]:
+    """A state, by its name or a short form, before a ZIP code; then the town before the state."""
+    for at in page.figures:
+        length = len(page.words[at])
+        if not at or not (length in (3, 5, 9) or (3 < length < 11 and page.cases[at - 1] in "tu")):
+            continue
+        code = _ZIPS.match(page.plain, page.starts[at]) or _ZIP_SLIP.match(page.plain, page.starts[at])
+        if code is None or not _GAP_ZIP.fullmatch(page.leads[at]):
+            continue
+        first = _state_words(page, at - 1)
+        if first is None and _nearly_a_state(page, at - 1) and _ADDRESS_ENDS.match(page.plain, code.end()):
+            first = at - 1
+        if first is None:
+            continue
+        towns = list(_town_before(page, page.starts[first]))
+        if length not in (3, 5, 9) and (not towns or page.words[at - 1].upper() in _DEGREES):
+            continue  # "Turner, MD 0907"
+        short = len(code[0]) == 3
+        if short and not towns and not re.match(r"[ ]{0,2}(?:\n|$)", page.plain[code.end() : code.end() + 3]):
+            continue  # "Florida 203 patients"
+        yield Finding(page.starts[first], page.ends[at - 1], "state", 0.9, "state.code", ("zip_behind",))
+        yield Finding(*code.span(), "zip", 0.95, "zip.state", ("state",))
+        yield from towns
+
+
+def _state_words(page: Page, last: int) -> int | None:
+    """The first word of a state that ends at a word; None where it is none."""
+    word, known = page.words[last], gazetteer.places()
+    if page.cases[last] == "u" and word.upper() in STATE_CODES:
+        return last
+    if page.plain[page.ends[last] : page.ends[last] + 1] == ".":
+        initial = last - 1 if page.cases[last] == "i" and last and page.cases[last - 1] == "i" else last
+        if _OLD_FORMS.fullmatch(page.plain, page.starts[initial], page.ends[last]):
+            return initial
+    for first in range(last, max(-1, last - _STATES_OF_WORDS), -1):
+        name = " ".join(page.words[first : last + 1])
+        place = known.get(name)
+        if name == "district of columbia" or (place is not None and "s" in place.kinds):
+            return first
+        if page.leads[first] != " ":
+            break
+    return None
+
+
+def _nearly_a_state(page: Page, last: int) -> bool:
+    """Two or three capitals behind a comma and a word with a capital, where a short form of a state is due."""
+    word = page.words[last].upper()
+    if (
+        page.cases[last] != "u"
+        or len(word) > 3
+        or not last
+        or page.leads[last] != ", "
+        or page.cases[last - 1] not in "tum"
+    ):
+        return False
+    if word.lower() in _ROUTES:
+        return False
+    return any(sum(a != b for a, b in zip(word, code, strict=False)) < 2 for code in STATE_CODES)
+
+
+_ROUTES = words_of("iv im po sq sc pr sl md rn do np pa iu bid tid qid prn icd cpt npi mrn tel fax ext")
+_OLD_FORMS = re.compile(_OLD)
+
+
+def _town_before(page: Page, state: int) -> Iterator[Finding]:
+    """The town right before a state with a ZIP code, in any case, where the gazetteer has it."""
+    last = page.word_at(state) - 1
+    if last < 0 or page.leads[last + 1] not in (", ", ",", " "):
+        return
+    for first in range(max(0, last - 3), last + 1):
+        if all(page.gaps[word] in JOINS for word in range(first, last)):
+            place = gazetteer.places().get(" ".join(page.words[first : last + 1]).replace("'", ""))
+            if place is not None and "u" in place.kinds:
+                yield Finding(page.starts[first], page.ends[last], "city", 0.9, "city.zip", ("gazetteer", "zip_behind"))
+                return
+    if page.leads[last + 1][:1] == "," and page.cases[last] in "tum":  # words with capitals that no list has
+        first = last
+        while first and last - first < 3 and page.gaps[first - 1] in JOINS and page.cases[first - 1] in "tum":
+            first -= 1
+        yield Finding(page.starts[first], page.ends[last], "city", 0.85, "city.zip", ("state_behind", "zip_behind"))
+
+
+def state_behind(page: Page, end: int) -> re.Match[str] | None:
+    """A state behind a town; two letters that are a degree or a word besides need a ZIP code behind them."""
+    behind = _CODE_BEHIND.match(page.plain, end)
+    if behind is None or not (behind["old"] or behind["code"] in STATE_CODES):
+        return None
+    if behind["old"] is None and behind["code"] in _DEGREES and not _ZIP_BEHIND.match(page.plain, behind.end("code")):
+        return None
+    return behind
+
+
+def state_and_zip(page: Page, end: int) -> Iterator[Finding]:
+    behind = state_behind(page, end)
+    if behind is None:
+        zip_code = _ZIP_BEHIND.match(page.plain, end)
+        if zip_code is not None and len(zip_code["v"]) >= 5:
+            yield Finding(*zip_code.span("v"), "zip", 0.85, "zip.place", ("place",))
+        return
+    group = "old" if behind["old"] else "code"
+    stop = behind.end() if behind["old"] else behind.end(group)
+    yield Finding(behind.start(group), stop, "state", 0.9, "state.code", ("place",))
+    zip_code = _ZIP_BEHIND.match(page.plain, stop)
+    if zip_code is not None:
+        yield Finding(*zip_code.span("v"), "zip", 0.95, "zip.state", ("state",))

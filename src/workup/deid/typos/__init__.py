@@ -1,0 +1,1 @@
+"""Text with typos and scanning errors, read through them."""

@@ -1,0 +1,207 @@
+"""Names read through a slip where a name is due: a lost capital, a key struck beside, a letter that scanners misread.
+
+Knows common names and what stands right beside a word; a word that books, clinical terms or many people bear is never
+asked about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from workup.deid import gazetteer
+from workup.deid.known_words import clinical_parts, is_clinical_part, is_known
+from workup.deid.names.word_weights import weigh
+from workup.text.language import function_words
+from workup.text.typos import as_letters, beside, misread
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_COMMON, _VERY_COMMON, _BORNE_BY_CROWDS = 3.5, 4.0, 4.75  # log10 of bearers
+_MOST_REMEMBERED = 50_000
+_NOBODY: set[str] = set()  # words that are no name through any slip
+_CREDENTIALS = r"(?:MD|DO|RN|NP|PA|PhD|PA-C|LPN|DPM|DDS|PharmD|APRN|CRNA)"
+_INITIAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z]\. ?$")
+_WORD_BEFORE = re.compile(r"(?<![A-Za-z'])([A-Z][A-Za-z']{1,20})(?:[ -]| [A-Z]\.? | (?:de|du|del|van|la|de la) )$")
+_TURNED_BEFORE = re.compile(r"(?<![A-Za-z])([A-Z][A-Za-z'-]{1,20}(?: I{2,3}| Jr\.?)?), $")
+_TITLE_BEFORE = re.compile(r"(?<![A-Za-z])(?:Dr|Mr|Mrs|Ms)\. $")
+_LABEL_BEFORE = re.compile(r"(?i:name|patient|pt|member|kin|contact|by|attending|surgeon|provider|cc)\.?: {1,20}$")
+_SPOKEN_BEFORE = re.compile(
+    r"(?<![a-z])(?:with|by|to|from|mother|father|son|daughter|sister|brother|wife|husband),? \(?$"
+)
+_SIGNED_BEHIND = re.compile(rf",? {_CREDENTIALS}(?![A-Za-z])")
+_INITIAL_BEHIND = re.compile(r" [A-Z]\.? (?=[A-Z][a-z])| [A-Z]\.?(?=  |,|\n|$)")
+_WORD_BEHIND = re.compile(r"[ -]([A-Z][A-Za-z']{1,20})(?![A-Za-z])")
+_CAPITALS_BESIDE = re.compile(r"[A-Z]{3,24},? [A-Z]{3}")
+_INITIAL_AND_WORD = re.compile(r" [A-Z]\. ([A-Z][a-z]{1,20})")
+_GIVEN_BEHIND = re.compile(r", ([A-Z][A-Za-z'-]{1,20})(?: [A-Z]\.?)?(?=  | [|/]|\n|$)")
+
+
+def as_name(plain: str, match: re.Match[str]) -> str | None:
+    """The name that an unknown word stands for, as it would have been written; None where none is due.
+
+    >>> text = "Signed by Candace ussell, MD"
+    >>> as_name(text, re.compile("ussell").search(text))
+    'Russell'
+    """
+    word, (start, end) = match[0], match.span()
+    if plain[end : end + 1] == ":":
+        return None  # a label
+    if word.islower():
+        name = _with_capital(word) if len(word) > 2 else None
+        return name if name and _follows_name(plain[max(0, start - 40) : start], plain[end : end + 30]) else None
+    low = word.lower()
+    if not (word[0].isupper() or word[0].isdigit()) or ("I" in word[1:] and not word.isupper()):
+        return None
+    if len(word) > 3 and word[1].isupper() and word[2:].islower():
+        name = _doubled(word)
+        if name is not None:
+            return name
+    if len(low) < 4 or (not low.isalpha() and not _few_figures(word)):
+        return None
+    if low in _NOBODY:
+        return None
+    if len(word) < 6 and word.isupper() and not _CAPITALS_BESIDE.search(plain, max(0, start - 24), end + 24):
+        return None  # the short form of a hospital as often
+    if not _worth_asking(low):
+        _remember(low)
+        return None
+    sure, due = _due(plain[max(0, start - 40) : start], plain[end : end + 30])
+    if not due and not sure:
+        return None
+    name = nearest(low, sure=sure)
+    if name is None and (sure or nearest(low, sure=True) is None):
+        _remember(low)
+    return None if name is None else _written(word, name)
+
+
+def _remember(low: str) -> None:
+    if len(_NOBODY) < _MOST_REMEMBERED:
+        _NOBODY.add(low)
+
+
+def _few_figures(word: str) -> bool:
+    """Whether a word holds a figure or two that scanners read for letters; codes have more, or end in them."""
+    figures = sum(map(str.isdigit, word))
+    few = figures * 4 <= len(word) and not word[-1].isdigit() and not word.isupper()
+    return few and not any(map(is_known, as_letters(word.lower())))  # those are read letter by letter
+
+
+def _due(before: str, behind: str) -> tuple[bool, bool]:
+    """Whether a name must stand between, and whether one may."""
+    sure = (
+        _TITLE_BEFORE.search(before) is not None
+        or _SIGNED_BEHIND.match(behind) is not None
+        or _LABEL_BEFORE.search(before) is not None
+        or _INITIAL_BEFORE.search(before) is not None
+    )
+    if sure:
+        return True, True
+    beside_it = _WORD_BEFORE.search(before) or _TURNED_BEFORE.search(before)
+    if beside_it is not None:
+        weight = weigh(beside_it[1].lower())
+        if (weight.given or weight.family) and beside_it[1].lower() not in function_words():
+            return weight.known and weight.odds > 0.6 and weight.given and not weight.everyday, True
+    following = _WORD_BEHIND.match(behind) or _GIVEN_BEHIND.match(behind)
+    if following is not None:
+        weight = weigh(following[1].lower())
+        if weight.known and (weight.given or weight.family) and weight.odds > -1.5:
+            return _SPOKEN_BEFORE.search(before) is not None, True
+    heads = (not before or before[-2:] == "| ") and following is not None
+    return False, heads or _INITIAL_BEHIND.match(behind) is not None or _SPOKEN_BEFORE.search(before) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def nearest(low: str, *, sure: bool) -> str | None:
+    """The most common name that is one slip away; where an everyday word is as near, only if a name must stand there.
+
+    >>> nearest("juditn", sure=False), nearest("bnown", sure=False), nearest("bnown", sure=True)
+    ('judith', None, 'brown')
+    """
+    least = _COMMON if sure or len(low) > 5 else _VERY_COMMON
+    people, near = gazetteer.people(), {one for one in slipped_from(low) if one.isalpha()}
+    words = near & gazetteer.everyday() | near & clinical_parts()
+    if words and not sure:
+        return None
+    best: tuple[float, str] | None = None
+    for one in near & people.keys():
+        known = people[one]
+        borne = max(known.given, known.surname)
+        if one in words:
+            borne = known.surname if known.surname >= _BORNE_BY_CROWDS else 0.0
+        elif weigh(one).odds <= 0:
+            continue
+        if borne >= least and (best is None or (borne, one) > best):
+            best = (borne, one)
+    return best[1] if best else None
+
+
+def _worth_asking(low: str) -> bool:
+    """A cheap look first: most unknown words are far from any common name."""
+    if len(low) < 5 or not low.isalpha() or weigh(low).why == "slip":
+        return True
+    return any(one in gazetteer.people() for one in misread(low))
+
+
+def slipped_from(low: str) -> Iterator[str]:
+    """Words that one slip makes this one of: keys left out, struck twice, beside or swapped, glyphs misread."""
+    for word in as_letters(low):
+        if word != low:
+            yield word
+        yield from misread(word)
+        for i in range(len(word)):
+            head, tail = word[:i], word[i + 1 :]
+            yield head + tail
+            yield from (head + letter + tail for letter in _LETTERS if letter != word[i])
+            yield from (head + letter + word[i:] for letter in _LETTERS)
+            if tail:
+                yield head + tail[0] + word[i] + tail[1:]
+
+
+def _follows_name(before: str, behind: str) -> bool:
+    """'Candace ussell', 'Dr. odriguez', 'son eggie Palmer': where the first letter went, and the capital with it."""
+    if _TITLE_BEFORE.search(before) or _LABEL_BEFORE.search(before) or _SIGNED_BEHIND.match(behind):
+        return True
+    first = _WORD_BEFORE.search(before)
+    if first is not None:
+        weight = weigh(first[1].lower())
+        if weight.given and weight.known and weight.odds > 0 and not is_clinical_part(first[1].lower()):
+            return True
+    following = _WORD_BEHIND.match(behind) or _INITIAL_AND_WORD.match(behind)
+    if following is None:
+        return False
+    weight = weigh(following[1].lower())
+    return weight.known and weight.family and weight.odds > -1.5
+
+
+def may_lack_capital(word: str) -> bool:
+    """Whether a word in small letters is a common name without its first letter."""
+    return len(word) > 2 and _with_capital(word) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def _with_capital(word: str) -> str | None:
+    best: tuple[float, str] | None = None
+    for letter in _LETTERS:
+        known = gazetteer.people().get(letter + word)
+        if known is None or letter + word in gazetteer.everyday():
+            continue
+        borne = max(known.given, known.surname)
+        if borne >= _COMMON and known.balance > -0.4 and (best is None or borne > best[0]):
+            best = (borne, letter.upper() + word)
+    return best[1] if best else None
+
+
+def _doubled(word: str) -> str | None:
+    """'CDarolina', 'TTammy': the capital was struck twice, or the key beside it too."""
+    if word[0] != word[1] and not beside(word[0].lower(), word[1].lower()):
+        return None
+    for read in (word[0] + word[2:], word[1:]):
+        known = gazetteer.people().get(read.lower())
+        if known is not None and max(known.given, known.surname) >= 2.5:
+            return read
+    return None
+
+
+def _written(word: str, name: str) -> str:
+    letters = [letter for letter in word if letter.isalpha()]
+    return name.upper() if len(letters) > 2 and all(map(str.isupper, letters)) else name.capitalize()

@@ -1,0 +1,1 @@
+"""The drift lens: is the system still what it was?"""

@@ -1,0 +1,245 @@
+"""The drift lens: is the system still what it was? Windows of calendar time against a frozen baseline, with a known
+chance of a false alarm over a whole year of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from workup.errors import StudyError, near
+from workup.estimate import Draws, Estimate, Progress, Slice, estimate, slices_by
+from workup.lenses.case_mix import between
+from workup.lenses.checks import crowded, unknown_groups, unknown_metrics
+from workup.lenses.drift.charts import KNOWN_CHARTS
+from workup.lenses.drift.inputs import all_rows
+from workup.lenses.drift.kinds import (
+    RISK,
+    concept_drift,
+    evidence,
+    named,
+    prior_drift,
+    recalibration,
+    without_labels,
+)
+from workup.lenses.drift.monitor.state import ACTED
+from workup.lenses.drift.monitor.stream import Monitor
+from workup.lenses.drift.notes import FEEDBACK, WITHOUT_LABELS, table_notes
+from workup.lenses.drift.settings import LimitPart, MinimumPart, Settings
+from workup.lenses.drift.small_windows import few_in, told_windows
+from workup.lenses.drift.trend import forecasts
+from workup.lenses.drift.windows import WINDOWS_A_YEAR, Window, cut, judged, moment, rows_of, windows
+from workup.lenses.input_rows import one_row_each
+from workup.lenses.untold import untold
+from workup.metric import Metric
+from workup.report import LensResult
+from workup.scores import Scores
+from workup.stats.random import generator
+from workup.task import StudyDesign
+
+__all__ = ["FEEDBACK", "LimitPart", "MinimumPart", "Settings", "drift"]
+
+_MOST_TO_TELL_APART = 50_000
+_ESTIMATED_WITHOUT_LABELS = 3  # the last windows: those whose labels are still to come are among them
+
+
+def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
+    """What cannot work, as far as it is known before a system is asked."""
+    if design.timed is False:
+        yield " needs times. To fix: name the column of the prediction's time as columns.time."
+    yield from unknown_groups("by", chosen.by or (), design)
+    yield from crowded("by", (design.groups or ()) if chosen.by is None else chosen.by, design)
+    yield from unknown_metrics("metrics", (*chosen.metrics, *chosen.limits), design)
+    size = chosen.window
+    if isinstance(size, str) and size not in WINDOWS_A_YEAR:
+        yield f".window: expected a number of rows, or a word; got '{size}'; {near(size, WINDOWS_A_YEAR)}."
+    if isinstance(size, int) and size < 1:
+        yield f".window: expected at least 1 row; got {size}."
+    for name in chosen.charts:
+        if name not in KNOWN_CHARTS:
+            yield f".charts: '{name}' is not a known chart; {near(name, KNOWN_CHARTS)}."
+    for field, date in (("baseline", chosen.baseline), ("as_of", chosen.as_of)):
+        if isinstance(date, str):
+            moment(date, field=field)
+    if design.metrics is not None:
+        chosen.followed(design.metrics)
+
+
+def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
+    """Keys of the slices that the lens will make."""
+    return ["window", ACTED, *(design.groups or () if chosen.by is None else chosen.by)]
+
+
+def drift(
+    scores: Scores,
+    metrics: Sequence[Metric],
+    *,
+    settings: Mapping[str, Any],
+    draws: Draws,
+    levels: Sequence[float] = (0.95,),
+    progress: Progress | None = None,
+    smallest_cell: int = 1,
+) -> LensResult:
+    """Charts, alerts, input drift, kinds of drift and a forecast, window by window after the baseline.
+
+    Windows, and groups within them, of fewer patients than `smallest_cell` are named and not told.
+    """
+    chosen = Settings.checked(settings, where="lenses.drift")
+    chosen.followed(metrics)  # a wrong name is told before a wrong date
+    chosen.columns(scores)
+    before, later = _periods(scores, chosen)
+    base = rows_of(scores, before)
+    monitor = Monitor.start(base, metrics, settings=chosen, windows=_inside(before), seed=draws.seed, keep="exact")
+    later = judged(later, scores, monitor.watching.minimum, monitor.events, merge=chosen.small == "merge")
+    kinds: dict[str, list[Any]] = {"kinds": [], "drift_kind": []}
+    some = _some_rows(base, draws.seed)
+    for i, window in enumerate(later):
+        rows = rows_of(scores, [window])
+        monitor = monitor.after(window.name, rows, mature=window.status != "immature", latest=i == len(later) - 1)
+        if window.status == "ok":
+            _tell_apart(kinds, window.name, some, rows, monitor)
+        if progress is not None:
+            progress(i + 1, len(later))
+    result = monitor.result()
+    free = _label_free(scores, base, later, monitor, draws)
+    tables = {
+        **result.tables,
+        **kinds,
+        "windows": [
+            {"period": period, **window.as_row(scores, monitor.events)}
+            for period, some in (("baseline", before), ("watched", later))
+            for window in some
+        ],
+        **_case_mix(scores, before, later),
+        "forecast": list(forecasts(monitor.watching, later)),
+        "without_labels": free,
+    }
+    slices = slices_by({name: scores.groups[name] for name in monitor.by})
+    said = [*monitor.notes(), *table_notes(scores, before, later, monitor.events), *([WITHOUT_LABELS] if free else [])]
+    parts = _now_and_then(scores, base, later, slices)
+    found = replace(
+        result,
+        estimates=tuple(_estimates(parts, monitor.metrics, draws, levels, smallest_cell)),
+        tables=tables,
+        notes=tuple(said),
+    )
+    return (
+        found
+        if smallest_cell <= 1
+        else told_windows(found, scores, {"baseline": before, "watched": later}, smallest_cell)
+    )
+
+
+def _case_mix(scores: Scores, before: Sequence[Window], later: Sequence[Window]) -> dict[str, Any]:
+    """How inputs and risks of each window differ from those of the baseline, rows that wait for an answer included."""
+    base = one_row_each(all_rows(scores, before))
+    rows: list[dict[str, Any]] = []
+    for window in later:
+        now = one_row_each(all_rows(scores, [window]))
+        if len(now) and len(base):
+            rows += between(now, base, keys={"window": window.name}, against="baseline")
+    return {"standardised_differences": rows} if rows else {}
+
+
+def _periods(scores: Scores, chosen: Settings) -> tuple[list[Window], list[Window]]:
+    """The baseline's windows, and those that are watched."""
+    found = windows(scores, size=chosen.window, label_delay=chosen.label_delay, as_of=chosen.as_of)
+    if isinstance(chosen.baseline, str):
+        before, later = cut(found, scores, moment(chosen.baseline, field="baseline"))
+    else:
+        count = len(found) // 2 if chosen.baseline is None else chosen.baseline
+        before, later = found[:count], found[count:]
+    if not before or not later:
+        raise StudyError(
+            f"lenses.drift needs windows before and after the end of the baseline; got {len(before)} and {len(later)}, "
+            f"from {str(found[0].start)[:10]} to {str(found[-1].end)[:10]}. "
+            "To fix: set 'baseline' to a date, or to a number of windows, that lies inside the data."
+        )
+    young = next((window for window in before if window.status == "immature"), None)
+    if young is not None:
+        raise StudyError(
+            f"lenses.drift: the baseline must be whole before it is frozen; in '{young.name}' {young.reason}. "
+            "To fix: let the baseline end sooner, or give data until a later day."
+        )
+    return before, later
+
+
+def _inside(before: Sequence[Window]) -> list[Window]:
+    """The baseline's windows with their rows counted from the baseline's first."""
+    ends = np.cumsum([0, *(window.rows.size for window in before)])
+    return [replace(w, rows=np.arange(ends[i], ends[i + 1]), waiting=w.waiting[:0]) for i, w in enumerate(before)]
+
+
+def _some_rows(base: Scores, seed: int) -> Scores:
+    """At most so many rows of the baseline as tests of its kind of drift can use; more would only cost time."""
+    if len(base) <= _MOST_TO_TELL_APART:
+        return base
+    chosen = generator(seed, "baseline to tell kinds of drift apart").choice(
+        len(base), _MOST_TO_TELL_APART, replace=False
+    )
+    return base.take(np.sort(chosen))
+
+
+def _tell_apart(kinds: dict[str, list[Any]], window: str, base: Scores, rows: Scores, monitor: Monitor) -> None:
+    """Which kind of drift a window shows: the tests, and what they come to."""
+    if monitor.events is None:
+        return
+    tests = [prior_drift(base, rows, monitor.events), *concept_drift(base, rows, monitor.metrics)]
+    kinds["kinds"] += [{"window": window, **row} for row in tests]
+    level = monitor.settings.chance / monitor.watching.family.windows_a_year
+    moved = any(row["flagged"] for row in monitor.input_rows if row["window"] == window)
+    found = named(evidence(base, rows, monitor.events), level=level, inputs_moved=moved)
+    kinds["drift_kind"].append({"window": window, **found})
+
+
+def _now_and_then(
+    scores: Scores, base: Scores, later: Sequence[Window], slices: Sequence[Slice]
+) -> Iterator[tuple[Scores, list[Slice]]]:
+    """The baseline and the latest window that holds enough: everyone, rows that no one acted on, and every group."""
+    last = next((window for window in reversed(later) if window.status == "ok"), None)
+    parts = {"baseline": base} if last is None else {"baseline": base, "latest": scores.take(last.rows)}
+    for name, part in parts.items():
+        own = [Slice({"window": name})]
+        if ACTED in part.values:
+            own.append(Slice({"window": name, ACTED: "no"}, part[ACTED] == 0))
+        for one in slices:
+            [(column, level)] = one.key.items()
+            rows = next(rows for known, rows in part.groups[column].masks() if known == level)
+            own.append(Slice({"window": name, **one.key}, rows))
+        yield part, own
+
+
+def _estimates(
+    parts: Iterable[tuple[Scores, list[Slice]]],
+    followed: Sequence[Metric],
+    draws: Draws,
+    levels: Sequence[float],
+    smallest_cell: int,
+) -> Iterator[Estimate]:
+    """Full intervals of every part and slice; those of few patients say no more than that."""
+    for part, own in parts:
+        columns = sorted({key for one in own for key in one.key} - {"window"})
+        few = few_in(part, columns, smallest_cell)
+        for e in estimate(part, followed, own, draws=replace(draws, strata=None), levels=levels):
+            yield untold(e) if any((key, str(value)) in few for key, value in e.slice.items()) else e
+
+
+def _label_free(
+    scores: Scores, base: Scores, later: Sequence[Window], monitor: Monitor, draws: Draws
+) -> list[dict[str, Any]]:
+    """What the metrics should be in the last windows if the risks still mean what they meant; labels are not used."""
+    # With a target, such as a calibration slope of 1, the assumption itself would be the answer.
+    asked = [metric for metric in monitor.metrics if metric.target is None]
+    events = monitor.events
+    line = None if events is None else recalibration(base, events)
+    if line is None or events is None or not asked:
+        return []
+    rows = []
+    for window in later[-_ESTIMATED_WITHOUT_LABELS:]:
+        part = all_rows(scores, [window])
+        if len(part) and RISK in part.values:
+            found = without_labels(part, asked, events, line, draws)
+            rows += [{"window": window.name, "status": window.status, **row} for row in found]
+    return rows

@@ -1,0 +1,1 @@
+"""A monitor that sees one window after another and keeps no row of any."""

@@ -1,0 +1,1 @@
+"""The power lens, and plans made before any data are seen."""

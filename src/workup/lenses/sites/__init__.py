@@ -1,0 +1,1 @@
+"""The sites lens: every site by itself, then pooled, and what a new site may expect."""

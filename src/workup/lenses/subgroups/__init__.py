@@ -1,0 +1,1 @@
+"""The subgroups lens: who is served worse, and how sure is that?"""

@@ -1,0 +1,359 @@
+"""Which groups and sites of a study its report tells. Small ones stand together before any lens sees the rows, so that
+no figure of theirs is ever made. Knows the lenses' settings and what was kept back; decides nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from workup.disclosure.identifying import near_unique, refusal
+from workup.disclosure.small_groups import CROSS, Regrouped, regrouped
+from workup.errors import StudyError
+from workup.estimate import Estimate
+from workup.lenses.untold import untold
+from workup.metric import Metric
+from workup.report import LensResult
+from workup.scores import MISSING, Bools, Floats, Levels, Scores
+from workup.study import Study
+
+_SITE = "site "  # beside a group that may bear the name of the site column
+# Settings that may name a level, what they say where it is not told, and the words that are no levels.
+_REFERENCES = {
+    "subgroups": ("comparator", "rest", ("rest", "largest", "best", "overall")),
+    "power": ("reference", "largest", ("largest",)),
+}
+
+
+@dataclass(frozen=True)
+class Withholding:
+    """What a report keeps back, and the rows as it may tell them.
+
+    `scores` have the levels that are kept back as one; `crossed` are the crossings that the subgroups lens makes,
+    `site` the sites and `at_sites` the groups within them.
+    """
+
+    k: int
+    scores: Scores
+    columns: Mapping[str, Regrouped] = field(default_factory=dict)
+    crossed: Mapping[str, Regrouped] = field(default_factory=dict)
+    site: Regrouped | None = None
+    at_sites: Mapping[str, Regrouped] = field(default_factory=dict)
+    groups: Mapping[str, Levels] = field(default_factory=dict)  # as they were
+
+    @property
+    def _missing(self) -> dict[str, Bools]:
+        return {
+            name: np.asarray(levels.codes == levels.names.index(MISSING))
+            for name, levels in self.groups.items()
+            if MISSING in levels.names
+        }
+
+    @property
+    def reason(self) -> str:
+        """Why a level is not told, in words that say nothing of its size."""
+        return f"fewer than {self.k} patients, or one such group could be worked out from it"
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """Sites that are not told."""
+        return () if self.site is None else self.site.withheld
+
+    def applied(self, scores: Scores) -> Scores:
+        """Other rows of the same study with the same levels standing together."""
+        if not any(one.withheld for one in self.columns.values()):
+            return scores
+        held = {name: levels for name, levels in scores.groups.items() if name not in self.columns}
+        told = {name: one for name, one in self.columns.items() if one.levels is not None and name in scores.groups}
+        groups = {name: _as_told(scores.groups[name], one) for name, one in told.items()}
+        return replace(scores, groups={**groups, **held})
+
+    def lens_scores(self, lens: str, settings: Mapping[str, Any]) -> Scores | None:
+        """The rows that a lens is given; None where nothing that it asks for may be told."""
+        asked = settings.get("by") or ()
+        gone = bool(asked) and not set(asked) & set(self.scores.groups)
+        if lens == "subgroups" and self.columns and (gone or not self.scores.groups):
+            return None
+        if lens == "sites" and self.site is not None and self.site.levels is None:
+            return None
+        return replace(self.scores, groups={}) if lens == "power" and gone else self.scores
+
+    def settings(self, lens: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of a lens without what may not be told."""
+        found = dict(settings)
+        if found.get("by"):
+            found["by"] = [name for name in found["by"] if name not in self.columns or name in self.scores.groups]
+        if found.get("intersections"):
+            found["intersections"] = [
+                pair
+                for pair in found["intersections"]
+                if (one := self.crossed.get(CROSS.join(pair))) is None or one.levels is not None
+            ]
+        if lens in _REFERENCES:
+            named, instead, words = _REFERENCES[lens]
+            if named in found and (hidden := self._hidden(found[named], words)):
+                held = found[named]
+                by = dict.fromkeys(self.scores.groups, held) if isinstance(held, str) else dict(held)
+                found[named] = {**by, **dict.fromkeys(hidden, instead)}
+        if lens == "sites" and found.get("development") in self.sites:
+            found.pop("development")
+        return found
+
+    def _hidden(self, named: Any, words: Sequence[str]) -> list[str]:
+        """Columns whose reference level is not told."""
+        found = []
+        for name, one in self.columns.items():
+            level = named.get(name) if isinstance(named, Mapping) else named
+            if level not in words and level in one.withheld:
+                found.append(name)
+        return found
+
+    def own(self, lens: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """What a lens is told beside its settings."""
+        if lens == "subgroups" and self.crossed:
+            return {"crossed": {name: one.levels for name, one in self.crossed.items() if one.levels is not None}}
+        if lens == "internal" and self.sites and settings.get("leave_one_site_out"):
+            return {"withheld_sites": self.sites}
+        if lens == "sites" and self.k > 1:
+            return {"withheld_sites": self.sites, "withheld_groups": dict(self._within_sites())}
+        if lens == "drift" and self.k > 1:
+            return {"smallest_cell": self.k}
+        return {}
+
+    def _within_sites(self) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
+        """Levels that are not told at a site, by site and column."""
+        place = None if self.site is None else self.site.levels
+        if place is None:
+            return
+        for name, one in self.at_sites.items():
+            groups = self.scores.groups.get(name)
+            if groups is None or not one.withheld:
+                continue
+            rows = one.held if one.levels is not None else np.ones(len(groups), dtype=bool)
+            assert rows is not None
+            for site, here in place.masks():
+                codes = np.unique(groups.codes[here & rows])
+                if codes.size:
+                    yield (site, name), tuple(groups.names[code] for code in codes)
+
+    # ---- what the record says of it ----------------------------------------------------------------------------------
+
+    def told(
+        self, result: LensResult, settings: Mapping[str, Any], metrics: Sequence[Metric], levels: Sequence[float]
+    ) -> LensResult:
+        """A lens's result with a row that says so for every level that it would have told, so that a gate on it is not
+        assessed and never passes because nothing is there. `settings` are the study's own."""
+        slices: list[dict[str, str]] = []
+        asked = settings.get("by") or self.columns
+        columns = {name: one for name, one in self.columns.items() if name in asked}
+        if result.lens == "subgroups":
+            by = {**columns, **self.crossed}
+            slices = [{name: level} for name, one in by.items() for level in one.withheld]
+        elif result.lens == "sites":
+            slices = [{"site": name} for name in self.sites]
+        elif result.lens == "internal" and settings.get("leave_one_site_out"):
+            slices = [{"validation": "leave-one-site-out", "site": name} for name in self.sites]
+        elif result.lens == "drift":
+            by = {} if settings.get("by") == [] else columns
+            windows = list(dict.fromkeys(str(e.slice["window"]) for e in result.estimates if "window" in e.slice))
+            slices = [
+                {"window": window, name: level}
+                for window in windows
+                for name, one in by.items()
+                for level in one.withheld
+            ]
+        more = tuple(
+            _untold(metric, {**keys, **metric.at}, level, self.reason)
+            for keys in slices
+            for metric in metrics
+            for level in levels
+        )
+        return replace(result, estimates=(*result.estimates, *more)) if more else result
+
+    def nothing(self, lens: str) -> LensResult:
+        """The result of a lens that has nothing it may tell."""
+        return LensResult(lens=lens, settings={"by": []}, notes=(f"The {lens} lens tells nothing here: {self.why}",))
+
+    @property
+    def why(self) -> str:
+        """The rule in a sentence."""
+        return (
+            f"what would show fewer than {self.k} patients is withheld, and so is what such a group could be worked "
+            "out from (smallest_cell)."
+        )
+
+    def table(self) -> list[dict[str, Any]]:
+        """Every column with the levels that are not told; never how many people they are."""
+        rows = [_row(name, one) for name, one in (*self.columns.items(), *self.crossed.items())]
+        if self.site is not None:
+            rows.append(_row("site", replace(self.site, together="")))
+        rows += [_row(f"{name} at sites", replace(one, together="")) for name, one in self.at_sites.items()]
+        return [row for row in rows if row["levels"]]
+
+    def holdings(self, held: dict[str, Any]) -> dict[str, Any]:
+        """What the data hold, where a missing value of an input may be a level that is withheld."""
+        empty = [name for name, one in self.columns.items() if MISSING in one.withheld]
+        if not empty:
+            return held
+        sizes = {int(np.count_nonzero(self._missing[name])) for name in empty}
+        rows = [
+            {**row, "missing": None, "share": None} if row["input"] in empty or row["missing"] in sizes else row
+            for row in held["inputs"]
+        ]
+        return {**held, "inputs": rows}
+
+    def split(self, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """The record of the split behind a corpus without variables of which a side holds few patients."""
+        if "split" not in tables or self.k <= 1:
+            return dict(tables)
+        record = dict(tables["split"])
+        few = {
+            str(row["variable"])
+            for row in record["levels"]
+            if any(0 < n < self.k for n in row["patients"].values() if isinstance(n, int))
+        }
+        if not few:
+            return dict(tables)
+        for part in ("levels", "changes", "warnings"):
+            record[part] = [row for row in record[part] if str(row.get("variable")) not in few]
+        record["warnings"] = [row for row in record["warnings"] if not any(name in str(row) for name in few)]
+        record["collapsed"] = []
+        if record["margins"] is not None:
+            record["margins"] = {**record["margins"], "off": []}
+        said = f"Not told by {', '.join(sorted(few))}, of which a side holds few patients: {self.why}"
+        record["notes"] = [*record["notes"], said]
+        return {**tables, "split": record}
+
+    def notes(self) -> Iterator[str]:
+        """What a reader must know before the first group."""
+        rows = self.table()
+        if not rows:
+            return
+        parts = [
+            f"all of {row['column']}" if row["whole"] else f"{row['column']} {', '.join(row['levels'])}" for row in rows
+        ]
+        yield f"Withheld: {'; '.join(parts)}. This means: {self.why}"
+        if any(row["together"] for row in rows):
+            names = dict.fromkeys(row["together"] for row in rows if row["together"])
+            yield (
+                f"Patients of groups that are withheld are counted as one group, {' or '.join(map(repr, names))}, so "
+                "that nobody is left out of what is said of groups."
+            )
+
+
+def _row(name: str, one: Regrouped) -> dict[str, Any]:
+    return {
+        "column": name,
+        "levels": list(one.withheld),
+        "whole": one.levels is None and bool(one.withheld),
+        "together": one.together,
+    }
+
+
+def asked_by(study: Study) -> list[str]:
+    """Groupings that the lenses of a study name themselves."""
+    named = [name for settings in study.lenses.values() for name in settings.get("by") or ()]
+    named += [name for pair in study.lenses.get("subgroups", {}).get("intersections") or () for name in pair]
+    return list(dict.fromkeys(map(str, named)))
+
+
+def withhold(scores: Scores, study: Study) -> Withholding:
+    """What the report of a study may tell of the groups and sites in these rows."""
+    k, lenses = study.smallest_cell, study.lenses
+    for name in asked_by(study):
+        if name in scores.groups and near_unique(scores.groups[name], scores.patient):
+            raise StudyError(refusal(name))
+    crossings = [(str(one), str(other)) for one, other in lenses.get("subgroups", {}).get("intersections") or ()]
+    crossings = [pair for pair in crossings if set(pair) <= set(scores.groups)]
+    if k <= 1:
+        return Withholding(k, scores)
+    places: dict[str, Levels] = {}
+    by_site: list[tuple[str, str]] = []
+    if scores.site is not None and ("sites" in lenses or lenses.get("internal", {}).get("leave_one_site_out")):
+        places = {_SITE: scores.site}
+        by_site = [(_SITE, name) for name in scores.groups] if "sites" in lenses else []
+    found = regrouped(
+        {**scores.groups, **places},
+        scores.patient,
+        k=k,
+        crossings=[*crossings, *by_site],
+        outcome=scores["outcome"] > 0 if "outcome" in scores.values else None,
+        wanted=_wanted(scores, lenses),
+    )
+    columns = {name: found[name] for name in scores.groups}
+    return Withholding(
+        k,
+        _told(scores, columns),
+        columns,
+        {CROSS.join(pair): found[CROSS.join(pair)] for pair in crossings},
+        found.get(_SITE),
+        {name: found[CROSS.join((site, name))] for site, name in by_site},
+        scores.groups,
+    )
+
+
+def _wanted(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Levels that others are compared with."""
+    found: dict[str, list[str]] = {}
+    for lens, (named, _, _) in _REFERENCES.items():
+        held = lenses.get(lens, {}).get(named)
+        for name in scores.groups:
+            level = held.get(name) if isinstance(held, Mapping) else held
+            if isinstance(level, str):
+                found.setdefault(name, []).append(level)
+    development = lenses.get("sites", {}).get("development")
+    return {**found, _SITE: [development]} if isinstance(development, str) else found
+
+
+def _told(scores: Scores, columns: Mapping[str, Regrouped]) -> Scores:
+    if not any(one.withheld for one in columns.values()):
+        return scores
+    groups = {name: one.levels for name, one in columns.items() if one.levels is not None}
+    secret = _secret_inputs(scores, columns)
+    later = scores.waiting
+    if later is not None:
+        own = {
+            name: _as_told(levels, columns[name])
+            for name, levels in later.groups.items()
+            if name not in columns or columns[name].levels is not None
+        }
+        later = replace(later, groups=own, inputs={n: c for n, c in later.inputs.items() if n not in secret})
+    inputs = {name: column for name, column in scores.inputs.items() if name not in secret}
+    return replace(scores, groups=groups, inputs=inputs, waiting=later)
+
+
+def _secret_inputs(scores: Scores, columns: Mapping[str, Regrouped]) -> set[str]:
+    """Inputs whose levels or gaps are a group that is withheld, by their name or by whom they are missing for: drift,
+    case mix and completeness of an input would count the very people that its groups do not tell."""
+    found = {name for name, one in columns.items() if one.withheld and name in scores.inputs}
+    for name, one in columns.items():
+        if MISSING in one.withheld:
+            gap = scores.groups[name].codes == scores.groups[name].names.index(MISSING)
+            found |= {other for other, column in scores.inputs.items() if np.array_equal(_gap(column), gap)}
+    return found
+
+
+def _gap(column: Floats | Levels) -> Bools:
+    """Rows without a value."""
+    if isinstance(column, Levels):
+        return np.asarray(column.codes == (column.names.index(MISSING) if MISSING in column.names else -1))
+    return np.isnan(column)
+
+
+def _as_told(levels: Levels, one: Regrouped | None) -> Levels:
+    """Rows that wait for their answer, with the same levels standing together."""
+    if one is None or one.levels is None or not one.withheld:
+        return levels
+    names = one.levels.names
+    more = [name for name in levels.names if name not in names and name not in one.withheld]
+    place = {name: code for code, name in enumerate((*names, *more))}
+    new = np.array([place[one.together if name in one.withheld else name] for name in levels.names], dtype=np.int64)
+    return Levels(new[levels.codes], (*names, *more))
+
+
+def _untold(metric: Metric, keys: Mapping[str, Any], level: float, reason: str) -> Estimate:
+    """Where an estimate would stand, and why it does not."""
+    none = Estimate(metric.name, dict(keys), None, None, None, level, "none", None, n_patients=0, n_rows=0)
+    return untold(none, reason)

@@ -1,0 +1,1 @@
+"""Realistic values in the place of real ones."""

@@ -1,0 +1,1 @@
+"""What only the report of a risk model shows."""

@@ -1,0 +1,1 @@
+"""Statistical process control: control charts, their baselines and run lengths."""

@@ -1,0 +1,1 @@
+"""Meta-analysis: one estimate per site, pooled, with the heterogeneity between sites."""

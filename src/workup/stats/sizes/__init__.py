@@ -1,0 +1,1 @@
+"""Sample sizes and power, from closed forms and by simulation."""

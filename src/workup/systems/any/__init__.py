@@ -1,0 +1,1 @@
+"""Systems of any task: answers recorded before, programs, web services."""

@@ -1,0 +1,1 @@
+"""Risk models read from files."""

@@ -1,0 +1,1 @@
+"""The metrics of chat models, and the intervals that suit them."""

@@ -1,0 +1,56 @@
+"""What the metrics of a conversation study are made for: its arms, turns and clusters; and how columns are summed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from workup.estimate import Draws
+from workup.metric import Column
+from workup.scores import Floats, Scores
+from workup.tasks.conversation.metrics import columns
+
+TENTH = 10  # the turn at which recall is customarily read off
+
+
+@dataclass(frozen=True)
+class Design:
+    """What the metrics are made for: the arms and turns there are, and how many clusters."""
+
+    arms: tuple[str, ...]
+    turns: int
+    horizon: int
+    clusters: int
+    draws: Draws = field(default_factory=Draws)  # how clusters are resampled where there are many
+    withheld: str = ""  # why the headline is withheld, where it is
+    weighted: bool = False  # facts carry weights that differ
+    judged: bool = False  # a language judge was there to find contradictions
+
+    @property
+    def horizons(self) -> tuple[int, ...]:
+        """Turns at which recall is read off: the tenth, and the study's own."""
+        return tuple(dict.fromkeys((TENTH, self.horizon)))
+
+
+def summed(arm: str, kind: str, turns: Sequence[int], field: str) -> Column:
+    """A count over some turns of one arm and set; 0 where no conversation has it."""
+    names = [columns.at_turn(arm, kind, turn, field) for turn in turns]
+
+    def column(scores: Scores) -> Floats:
+        held = [scores.values[name] for name in names if name in scores.values]
+        return np.sum(held, axis=0) if held else np.zeros(len(scores))
+
+    return column
+
+
+def of_row(scores: Scores, column: str) -> Floats:
+    """A column that some studies lack, 0 where it is absent."""
+    return scores.values.get(column, np.zeros(len(scores)))
+
+
+def quotient(sums: Floats) -> Floats:
+    """The first of two sums over the second, along the last axis; NaN over nothing."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(sums[..., 1] > 0, sums[..., 0] / sums[..., 1], np.nan))

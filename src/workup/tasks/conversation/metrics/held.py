@@ -1,0 +1,207 @@
+"""Metrics of the conversation as it was held: availability and use, conflicts, never-events, plans, copying."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from workup.metric import Column, Interval, Metric, few_clusters, ratio
+from workup.scores import Floats, Scores
+from workup.stats import intervals
+from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.metrics.design import Design, of_row, quotient
+from workup.tasks.conversation.metrics.intervals import rate, smooth
+
+
+def live_metrics(design: Design) -> list[Metric]:
+    """Availability and use, conflicting advice, never-events, plans and copying."""
+
+    def of(field: str) -> Column:
+        return lambda scores: of_row(scores, columns.whole(field))
+
+    sent = "the transcripts do not say what was sent"
+    found = [
+        rate(
+            "availability", of("sent"), of("sendable"), describe="share of facts still in what was sent", undefined=sent
+        ),
+        rate(
+            *("use", of("sent_correct"), of("sent")),
+            describe="share of facts kept, of those still in what was sent",
+            undefined=sent,
+        ),
+        *_conflict_rates(of, judged=design.judged),
+        rate(
+            *("conflict_rate_published", of("published_conflicts"), of("published_turns")),
+            describe="neighbouring turns that a language judge calls contradictory, over all turns",
+            undefined="no judge of contradictions was given",
+            better="lower",
+        ),
+        rate(
+            *("plan_coverage", of("plan_covered"), of("plan_items")),
+            describe="share of the plan's items that the replies cover and do not oppose",
+            undefined="no plan was given and none could be made",
+        ),
+        rate(
+            *("plan_contradicted", of("plan_contradicted"), of("plan_items")),
+            describe="share of the plan's items that a reply opposes",
+            undefined="no plan was given and none could be made",
+            better="lower",
+        ),
+        _mean(
+            *("plan_alignment_published", "alignment", design, "cosine of whole texts"),
+            *("no sentence encoder was given", (-1.0, 1.0)),
+        ),
+        _mean(
+            *("copy_rate", "copied", design, "share of a reply that is copied word for word"),
+            *("no reply was given", (0.0, 1.0)),
+        ),
+        *_never_events(),
+    ]
+    return found
+
+
+def _conflict_rates(of: Callable[[str], Column], *, judged: bool) -> list[Metric]:
+    """K by the judge, and K by rules under its own name.
+
+    Without a judge the plain K shows what the rules found, and no gate rests on it: a judge may see what they missed. A
+    study that trusts the rules says so, `conflict_rate{judge=rules}`.
+    """
+    fields: dict[str, Any] = {
+        "describe": "share of comparable pairs of advice that conflict",
+        "undefined": "no two pieces of advice can be compared",
+        "better": "lower",
+    }
+    by_rules = rate("conflict_rate", of("conflicting"), of("comparable"), at={"judge": "rules"}, **fields)
+    if judged:
+        plain = rate("conflict_rate", of("judged_conflicts"), of("judged_comparable"), **fields)
+        return [replace(plain, interval=_if_all_judged(plain, of("unjudged"))), by_rules]
+    reason = "found by rules: no judge of contradictions was given; conflict_rate{judge=rules} has its interval"
+    plain = rate("conflict_rate", of("conflicting"), of("comparable"), **fields)
+    return [replace(plain, interval=lambda scores, level: Interval.refused(reason)), by_rules]
+
+
+def _if_all_judged(metric: Metric, unjudged: Column) -> Callable[[Scores, float], Interval]:
+    """Its interval, unless the judge left pairs unread: they may be the ones that conflict."""
+
+    def interval(scores: Scores, level: float) -> Interval:
+        left = float(unjudged(scores).sum())
+        if left:
+            return Interval.refused(f"{left:.0f} pairs of advice are longer than the judge reads", status="withheld")
+        assert metric.interval is not None
+        return metric.interval(scores, level)
+
+    return interval
+
+
+def _mean(
+    name: str, field: str, design: Design, describe: str, undefined: str, possible: tuple[float, float]
+) -> Metric:
+    return smooth(
+        name,
+        lambda scores: np.column_stack(
+            [of_row(scores, columns.whole(field)), of_row(scores, columns.whole(f"{field}_known"))]
+        ),
+        quotient,
+        draws=design.draws,
+        possible=possible,
+        describe=describe,
+        undefined=undefined,
+        better="neither",
+    )
+
+
+FEWEST_FOR_A_RATE = 5  # clusters below which bunches of events tell nothing of a rate
+
+
+def _never_events() -> list[Metric]:
+    """Their number, which is what was seen and has no interval; and the two rates that carry the bounds."""
+    count, held = columns.whole("never_events"), columns.whole("conversations")
+    none_held = "no conversation was held"
+
+    def number(scores: Scores, weights: Floats) -> Floats:
+        return np.asarray(np.where(weights @ of_row(scores, held) > 0, weights @ of_row(scores, count), np.nan))
+
+    def by_cluster(scores: Scores) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
+        """Events and conversations of each cluster, and where its first row stands."""
+
+        def made() -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
+            _, first, codes = np.unique(scores.patient, return_index=True, return_inverse=True)
+            sums = (np.bincount(codes, weights=of_row(scores, name)) for name in (count, held))
+            events, conversations = (np.asarray(one, dtype=np.float64) for one in sums)
+            return events, conversations, first
+
+        return scores.kept("never-events by cluster", made)
+
+    def touched(scores: Scores) -> tuple[int, int]:
+        events, conversations, _ = by_cluster(scores)
+        return int(np.count_nonzero(events[conversations > 0])), int(np.count_nonzero(conversations))
+
+    def share(scores: Scores, weights: Floats) -> Floats:
+        events, conversations, first = by_cluster(scores)
+        chosen = weights[:, first]  # a replicate weighs all conversations of a cluster alike
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = chosen @ (conversations > 0)
+            return np.asarray(np.where(total > 0, chosen @ ((events > 0) & (conversations > 0)) / total, np.nan))
+
+    def seen(scores: Scores, level: float) -> Interval:
+        hit, clusters = touched(scores)
+        reason = f"in {hit} of {clusters} cases; a number that was seen has no interval, the bounds are on the rates"
+        return Interval(None, None, None, "counted", reason=reason)
+
+    def exact(scores: Scores, level: float) -> Interval:
+        hit, clusters = touched(scores)
+
+        def ends(at: float) -> tuple[float, float]:
+            return intervals.clopper_pearson(hit, clusters, level=at)
+
+        se = float(np.sqrt(hit / clusters * (1 - hit / clusters) / clusters))
+        reason = f"in {hit} of {clusters} cases"
+        return Interval(*ends(level), se, "exact over cases (Clopper and Pearson)", reason=reason, ends=ends)
+
+    def bunched(scores: Scores, level: float) -> Interval:
+        events, conversations, _ = by_cluster(scores)
+        events, conversations = events[conversations > 0], conversations[conversations > 0]
+        method = "gamma on effective events"
+        if events.size < FEWEST_FOR_A_RATE:
+            few = "1 case is" if events.size == 1 else f"{events.size} cases are"
+            return Interval.refused(f"{few} too few for a rate", method=method)
+        if not events.any():
+            return Interval.refused("none was seen; never_event_rate has the bound", method=method)
+
+        def ends(at: float) -> tuple[float, float]:
+            low, high = intervals.event_rate_ends(events, conversations, level=at)
+            return 100 * low, 100 * high
+
+        return Interval(*ends(level), None, method, reason=few_clusters(events.size, "cases"), ends=ends)
+
+    common: dict[str, Any] = {"better": "lower", "undefined": none_held}
+    return [
+        Metric(
+            name="never_events",
+            compute=number,
+            describe="contraindicated advice, and critical facts asserted after they were retired or reversed",
+            interval=seen,
+            whole_study=True,  # a number grows with the study: sites are pooled on the rate beside it
+            **common,
+        ),
+        Metric(
+            name="never_event_rate",
+            compute=share,
+            describe="share of cases (or clusters of them) with at least one never-event",
+            interval=exact,
+            counts=lambda scores: tuple(map(float, touched(scores))),  # type: ignore[arg-type, return-value]
+            scale="logit",
+            **common,
+        ),
+        ratio(
+            *("never_events_per_100", lambda scores: 100 * of_row(scores, count), lambda scores: of_row(scores, held)),
+            share=False,
+            describe="never-events in a hundred conversations",
+            interval=bunched,
+            **common,
+        ),
+    ]

@@ -1,0 +1,108 @@
+"""The metrics of chat models over Scores whose rows are conversations: recall by turn, decay, loss, conflict, harm.
+
+Columns hold counts by arm, set and turn, so nearly every metric is a function of weighted sums."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workup.metric import Interval, Metric, Status
+from workup.scores import Scores
+from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.metrics.decay import decay_metrics, gap_metrics
+from workup.tasks.conversation.metrics.design import Design
+from workup.tasks.conversation.metrics.facts import fact_metrics, recall_at
+from workup.tasks.conversation.metrics.held import live_metrics
+from workup.tasks.conversation.metrics.quality import quality_metrics
+
+__all__ = ["LEAST_COVERAGE", "METRIC_NAMES", "Design", "conversation_metrics", "coverage_of", "guarded", "uncovered"]
+
+METRIC_NAMES = (
+    *("recall", "precision", "f1", "hallucination_rate", "omission_rate", "reversal_rate", "wrong_value_rate"),
+    *("stale_rate", "unscorable_rate", "coverage", "decay_gap", "recall_at_10", "decay_slope", "decay_slope_tokens"),
+    *("time_to_loss", "availability", "use", "conflict_rate", "never_events", "plan_coverage", "plan_contradicted"),
+    *("copy_rate", "pdsqi"),
+    # Beside those of the contract.
+    *("recall_at_horizon", "recall_weighted", "decay_slope_logistic", "never_event_rate", "never_events_per_100"),
+    *("conflict_rate_published", "plan_alignment_published"),
+)
+# Shares over cases, of which so many cases alone decide what a perfect model can show.
+SHARES = (
+    *("recall", "recall_weighted", "recall_at_10", "recall_at_horizon", "precision", "hallucination_rate"),
+    *("omission_rate", "reversal_rate", "wrong_value_rate", "stale_rate", "availability", "use", "conflict_rate"),
+    *("never_event_rate", "plan_coverage", "plan_contradicted"),
+)
+LEAST_COVERAGE = 0.95  # share of scorable facts below which the headline is withheld
+# How much was missing is told whatever it is, and people's ratings rest on what they read.
+_TOLD_ANYWAY = frozenset({"coverage", "unscorable_rate", "pdsqi"})
+
+
+def conversation_metrics(design: Design) -> list[Metric]:
+    """Every metric in every arm, set and turn that there is."""
+    found: list[Metric] = []
+    for arm in design.arms:
+        for kind in columns.SETS:
+            at = {"set": kind, "arm": arm}
+            found += fact_metrics(arm, kind, range(1, design.turns + 1), at=at, weighted=design.weighted)
+            for turn in range(1, design.turns + 1):
+                found += fact_metrics(arm, kind, (turn,), at={**at, "turn": turn})
+            found += recall_at(arm, kind, design, at=at)
+            found += decay_metrics(arm, kind, design, at=at)
+    for kind in columns.SETS:
+        found += gap_metrics(kind, design)
+    found += live_metrics(design)
+    found += quality_metrics(design.draws)
+    return [guarded(metric, reason=design.withheld) for metric in found]
+
+
+def guarded(metric: Metric, *, reason: str = "") -> Metric:
+    """A number that rests on too few of the facts: withheld where it is a headline, without an interval elsewhere.
+
+    No gate can then rest on it. Each slice is asked for its own coverage: one site's failed calls must not hide among
+    those of the others. `reason` is why nothing of the live conversations of the whole study may be shown.
+    """
+    if metric.name in _TOLD_ANYWAY:
+        return metric
+    status: Status = "withheld" if _is_headline(metric) else "insufficient"
+    kind, arm = metric.at.get("set", "critical"), metric.at.get("arm", "live")
+    arms = (arm, "oracle") if metric.name == "decay_gap" else (arm,)
+    everywhere = reason if arm == "live" else ""
+    own = metric.interval
+    assert own is not None
+
+    def interval(scores: Scores, level: float) -> Interval:
+        why = everywhere or next(filter(None, (uncovered(scores, one, kind) for one in arms)), "")
+        return Interval.refused(why, status=status) if why else own(scores, level)
+
+    return replace(metric, interval=interval)
+
+
+def uncovered(scores: Scores, arm: str = "live", kind: str = "critical") -> str:
+    """Why the numbers of an arm and set may not be relied on; empty where enough of its facts could be scored."""
+    scorable, facts = coverage_of(scores, arm, kind)
+    if not facts or scorable / facts >= LEAST_COVERAGE:
+        return ""
+    which = "" if arm == "live" else f" in the arm {arm}"
+    return (
+        f"only {scorable / facts:.1%} of the facts could be scored{which}; below {LEAST_COVERAGE:.0%} failed and "
+        "missing replies could hide any answer"
+    )
+
+
+def coverage_of(scores: Scores, arm: str = "live", kind: str = "critical") -> tuple[float, float]:
+    """Scorable and all active facts of an arm and set, over all turns."""
+
+    def both() -> tuple[float, float]:
+        weight, head = scores.base_weight, f"{arm}|{kind}|"
+        named = [name for name in scores.values if name.startswith(head)]
+        scorable = sum(float(weight @ scores.values[name]) for name in named if name.endswith("|scorable"))
+        facts = sum(float(weight @ scores.values[name]) for name in named if name.endswith("|facts"))
+        return scorable, facts
+
+    return scores.kept(f"coverage {arm} {kind}", both)
+
+
+def _is_headline(metric: Metric) -> bool:
+    named = metric.name in ("recall_at_10", "recall_at_horizon", "decay_slope", "time_to_loss")
+    whole = metric.name == "recall" and "turn" not in metric.at
+    return metric.at.get("arm", "live") == "live" and (named or whole or metric.name == "decay_gap")

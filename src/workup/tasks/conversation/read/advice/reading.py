@@ -1,0 +1,208 @@
+"""One sentence read: which verb asks what of each thing named in it, and how. The parts are put together here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from workup.tasks.conversation.read.advice.amounts import dose_near, says_same_dose
+from workup.tasks.conversation.read.advice.conditions import is_conditional, is_manner, is_reported, is_sudden
+from workup.tasks.conversation.read.advice.governing import TAKEN, Reading, asked_before
+from workup.tasks.conversation.read.advice.labels import from_before, from_label
+from workup.tasks.conversation.read.advice.parsed import Parsed
+from workup.tasks.conversation.read.advice.pronouns import pronouns
+from workup.tasks.conversation.read.advice.right_context import (
+    BAD,
+    GOOD,
+    UNCHANGED,
+    Behind,
+    behind,
+    judged_at,
+)
+from workup.tasks.conversation.read.advice.subjects import (
+    CONDITIONAL,
+    GENERAL,
+    PATIENT,
+    PLAIN,
+    QUESTION,
+    REPORT,
+)
+from workup.tasks.conversation.read.advice.targets import CARE, CLASS, REFERRAL, SAFETY, Found, Thing
+from workup.tasks.conversation.read.advice.verbs import (
+    ACTIONS,
+    AVOID,
+    CONTINUE,
+    DECREASE,
+    INCREASE,
+    SEEK,
+    START,
+    STOP,
+    opposite,
+    words,
+)
+from workup.tasks.conversation.read.sentence.text import Sentence
+
+_ASKING = frozenset(["can", "could", "should", "may", "is", "are"])
+_STEPS = frozenset(["then", "until", "after", "before"])
+
+
+class Advised(NamedTuple):
+    """Advice as read from one sentence."""
+
+    action: str
+    thing: Thing
+    person: str
+    mood: str
+    dose: tuple[float, str] | None
+    same_dose: bool
+    barred: str
+    fuzzy: bool
+
+
+def read_sentence(
+    sentence: Sentence,
+    things: Sequence[Found],
+    known: tuple[Thing, ...],
+    run: tuple[Thing, ...],
+    before: Sequence[str],
+    following: Sentence | None,
+) -> list[Advised]:
+    """The advice of one sentence. `known` are the drugs that a pronoun may mean, `run` those of the list before it."""
+    text = Parsed(sentence, things, before)
+    targets = [*text.things, *pronouns(text, known, run)]
+    if not targets:
+        return []
+    found = [one for target in targets for one in _of_target(text, target)]
+    answer = _answer(text, following) if sentence.question else ""
+    if answer:
+        found = [_answered(one, answer) for one in found]
+    return _staged(text, found)
+
+
+def _answer(text: Parsed, following: Sentence | None) -> str:
+    """The yes or no behind a question of what may be done; "Do you take it? No." answers another."""
+    opening = text.words[text.shift : text.shift + 2]
+    if not opening or opening[0] not in _ASKING or opening == ["are", "you"]:
+        return ""
+    first = following.words[0] if following is not None and following.words else ""
+    return first if first in ("yes", "no") else ""
+
+
+def _answered(one: Advised, answer: str) -> Advised:
+    """ "Can you take ibuprofen? Yes." """
+    if one.mood != QUESTION:
+        return one
+    return one._replace(mood=PLAIN, action=one.action if answer == "yes" else opposite(one.action))
+
+
+def _of_target(text: Parsed, target: Found) -> list[Advised]:
+    for thing in target.things:
+        if thing.kind == CLASS and thing.name in words("wide_classes") and _exemplified(text.words, target.end):
+            continue
+        reading = _read(text, target, thing)
+        if reading is not None and reading.action in ACTIONS:
+            return [_advised(text, target, thing, reading)]
+    return []
+
+
+def _exemplified(text: Sequence[str], end: int) -> bool:
+    """ "Antibiotics like amoxicillin" means some of them."""
+    return list(text[end : end + 1]) in (["like"], ["such"], ["eg"]) or list(text[end : end + 2]) == ["(", "like"]
+
+
+def _advised(text: Parsed, target: Found, thing: Thing, reading: Reading) -> Advised:
+    dose = None
+    if thing.kind in TAKEN and (text.numbered or target.stated is not None):
+        after = min([one.start for one in text.things if one.start >= target.end], default=len(text.words))
+        dose = dose_near(text.words, reading.verb, target, after)
+    person = PATIENT if thing.kind == SAFETY else reading.person  # whoever locks up the guns, the patient is to ask
+    barred = reading.barred if reading.barred in (INCREASE, DECREASE) else ""
+    same = reading.same_dose or (reading.action == CONTINUE and says_same_dose(text.words))
+    return Advised(reading.action, thing, person, _mood(text, target, reading), dose, same, barred, target.fuzzy)
+
+
+def _mood(text: Parsed, target: Found, reading: Reading) -> str:
+    if text.question:
+        return QUESTION
+    if reading.mood != PLAIN:
+        return reading.mood
+    first = min(target.start, reading.verb.start) if reading.verb is not None else target.start
+    if is_reported(text.words, first):
+        return REPORT
+    span = (target.start, target.end)
+    limited = (
+        is_conditional(text.words, text.conditions, reading.verb, span, text.bounds, reading.action)
+        or (reading.action == CONTINUE and reading.barred == STOP and is_sudden(text.words))
+        or (reading.action == AVOID and reading.barred == START and is_manner(text.words, target.end))
+    )
+    return CONDITIONAL if limited else PLAIN
+
+
+def _read(text: Parsed, target: Found, thing: Thing) -> Reading | None:
+    left = asked_before(text, target, thing)
+    if left is not None and not left.waits:
+        return left
+    right = _judged_behind(text, target) if left is not None or not _aside(text.words, target.start) else None
+    if right is not None:
+        found = _from_behind(right, thing, left.action if left is not None else None)
+        if found is not None:
+            return found
+    return left or from_label(text, target, thing) or from_before(text, target, thing)
+
+
+def _judged_behind(text: Parsed, target: Found) -> Behind | None:
+    others = text.covered - set(range(target.start, target.end))
+    right = behind(text.words, target.end, others, text.verbs)
+    if right is None and text.question and text.words[text.shift] in ("is", "are"):
+        right = judged_at(text.words, target.end, text.verbs)
+    if right is not None and _none_of(text.words, target.start):
+        right = right._replace(negated=not right.negated)
+    return right
+
+
+def _aside(text: Sequence[str], start: int) -> bool:
+    """ "Aspirin on top of apixaban is not advisable" judges the aspirin."""
+    if start < 2 or text[start - 1] not in ("of", "with", "than", "to", "alongside", "from", "about", "by"):
+        return False
+    return not (text[start - 1] == "of" and text[start - 2] in words("amounts"))
+
+
+def _none_of(text: Sequence[str], start: int) -> bool:
+    """ "No further blood tests are needed"."""
+    place = start - 1
+    if place >= 0 and text[place] in ("neither", "nor"):
+        return True
+    while place >= 0 and text[place] in ("further", "more", "additional", "other", "new", "special", "extra"):
+        place -= 1
+    return place >= 0 and text[place] == "no" and (place == 0 or text[place - 1] != ",")
+
+
+def _from_behind(found: Behind, thing: Thing, waiting: str | None) -> Reading | None:
+    """The reading of what stands behind a thing; `waiting` is the action of a gerund before it."""
+    seeks = thing.kind in (CARE, REFERRAL)
+    if found.kind == UNCHANGED:
+        return Reading(CONTINUE, found.mood, found.person, found.verb, same_dose=True)
+    if found.kind in (GOOD, BAD):
+        good = (found.kind == GOOD) != found.negated
+        if waiting is not None:
+            return Reading(waiting if good else opposite(waiting), found.mood, found.person, None)
+        return Reading((SEEK if seeks else START) if good else AVOID, found.mood, found.person, None)
+    if found.verb is None:
+        return Reading(START, found.mood, found.person, None) if found.mood in (REPORT, GENERAL) else None
+    action = found.verb.action(thing.kind)
+    if not action:
+        return None
+    barred = action if found.negated else ""
+    return Reading(opposite(action) if found.negated else action, found.mood, found.person, found.verb, barred)
+
+
+def _staged(text: Parsed, found: list[Advised]) -> list[Advised]:
+    """ "Take it for a week, then stop it" is one plan in two steps: the second holds later, not now."""
+    kept: list[Advised] = []
+    acted: dict[Thing, str] = {}
+    for one in found:
+        first = acted.setdefault(one.thing, one.action)
+        if first != one.action and one.mood == PLAIN and not _STEPS.isdisjoint(text.words):
+            one = one._replace(mood=CONDITIONAL)
+        kept.append(one)
+    return kept

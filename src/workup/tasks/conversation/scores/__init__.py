@@ -1,0 +1,1 @@
+"""From judged transcripts to Scores: one row for each conversation."""

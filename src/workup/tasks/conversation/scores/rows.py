@@ -1,0 +1,125 @@
+"""One row of Scores: all that is counted of one conversation, by arm, set and turn, from what was judged."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.read.judging import Held
+from workup.tasks.conversation.scores.losses import loss_of
+from workup.tasks.conversation.talk.tokens_since import tokens_by_turn
+
+Row = dict[str, float]
+_PER_TOKENS = 1000.0  # slopes against tokens are per thousand
+
+
+def row_of(arms: Mapping[str, Held], facts: Sequence[Fact]) -> Row:
+    """The counts of one conversation in all of its arms; `facts` in the order in which outcomes stand."""
+    row: Row = defaultdict(float)
+    for arm, held in arms.items():
+        for kind in columns.SETS:
+            chosen = [place for place, fact in enumerate(facts) if kind == "extended" or fact.critical]
+            _count_turns(row, held, facts, chosen, arm, kind)
+            _count_losses(row, held, facts, chosen, arm, kind)
+            _slope_over_turns(row, held, arm, kind)
+            _slope_over_tokens(row, held, facts, chosen, arm, kind)
+    if "live" in arms:
+        _count_available(row, arms["live"], facts)
+    return dict(row)
+
+
+def _count_turns(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[int], arm: str, kind: str) -> None:
+    for told in held.turns:
+        for place in chosen:
+            judged, fact = told.outcomes[place], facts[place]
+            if judged is None:
+                continue
+            if fact.over(told.turn):
+                if judged.outcome != "unscorable":
+                    row[columns.at_turn(arm, kind, told.turn, "retired")] += 1
+                    row[columns.at_turn(arm, kind, told.turn, "stale")] += judged.outcome == "stale"
+                continue
+            row[columns.at_turn(arm, kind, told.turn, "facts")] += 1
+            if judged.outcome == "unscorable":
+                continue
+            row[columns.at_turn(arm, kind, told.turn, "scorable")] += 1
+            row[columns.at_turn(arm, kind, told.turn, judged.outcome)] += 1
+            row[columns.at_turn(arm, kind, told.turn, "weight_scorable")] += fact.weight
+            row[columns.at_turn(arm, kind, told.turn, "weight_correct")] += fact.weight * (judged.outcome == "correct")
+
+
+def _count_losses(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[int], arm: str, kind: str) -> None:
+    for place in chosen:
+        fact = facts[place]
+        outcomes = [
+            None if (judged := told.outcomes[place]) is None else judged.outcome
+            for told in held.turns
+            if fact.active(told.turn)
+        ]
+        loss = loss_of(outcomes)
+        if loss is None:
+            continue
+        for name, lost in (("first", loss.first), ("sustained", loss.sustained)):
+            last = loss.followed if lost is None else lost
+            for tick in range(1, min(last, columns.CLOCK) + 1):
+                row[columns.of_loss(arm, kind, name, "risk", tick)] += 1
+            if lost is not None and lost <= columns.CLOCK:
+                row[columns.of_loss(arm, kind, name, "lost", lost)] += 1
+
+
+def _slope_over_turns(row: Row, held: Held, arm: str, kind: str) -> None:
+    """The least-squares slope of this conversation's own recall; needs two turns with a fact to score."""
+    points = []
+    for told in held.turns:
+        scorable = row.get(columns.at_turn(arm, kind, told.turn, "scorable"), 0.0)
+        if scorable:
+            points.append((told.turn, row.get(columns.at_turn(arm, kind, told.turn, "correct"), 0.0) / scorable))
+    _put_slope(row, columns.of_arm(arm, kind, "slope"), points)
+
+
+def _slope_over_tokens(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[int], arm: str, kind: str) -> None:
+    """The slope of being correct against the tokens since the fact was introduced, over this conversation's facts."""
+    if arm != "live":
+        return
+    tokens, _ = tokens_by_turn(held)
+    points = []
+    for place in chosen:
+        fact = facts[place]
+        for told in held.turns:
+            judged = told.outcomes[place]
+            if judged is None or judged.outcome == "unscorable" or not fact.active(told.turn):
+                continue
+            passed = tokens[told.turn - 1] - tokens[fact.introduced - 1]
+            points.append((passed / _PER_TOKENS, float(judged.outcome == "correct")))
+    _put_slope(row, columns.of_arm(arm, kind, "token_slope"), points)
+
+
+def _put_slope(row: Row, name: str, points: Sequence[tuple[float, float]]) -> None:
+    if len({x for x, _ in points}) < 2:
+        return
+    x, y = np.array(points).T
+    away = x - x.mean()
+    row[name] = float(away @ (y - y.mean()) / (away @ away))
+    row[f"{name}_known"] = 1.0
+
+
+def _count_available(row: Row, held: Held, facts: Sequence[Fact]) -> None:
+    """Of scorable facts of the ledger: did they still stand in what was sent, and were they used when they did?"""
+    for told in held.turns:
+        sent = told.said[0].available if told.said else None
+        if sent is None:
+            continue
+        for fact, judged in zip(facts, told.outcomes, strict=True):
+            if not fact.critical or judged is None or judged.outcome == "unscorable" or not fact.active(told.turn):
+                continue
+            kept = judged.outcome == "correct"
+            row[columns.whole("sendable")] += 1
+            if fact.id in sent:
+                row[columns.whole("sent")] += 1
+                row[columns.whole("sent_correct")] += kept
+            else:
+                row[columns.whole("unsent_correct")] += kept

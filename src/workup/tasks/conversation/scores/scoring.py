@@ -1,0 +1,120 @@
+"""From transcripts to Scores: one row for each conversation held, in an order that no shuffling of files can change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+
+from workup.scores import Levels, Scores, patient_codes
+from workup.study import ConversationPart
+from workup.task import Case
+from workup.tasks.conversation.cases.corpus import ConversationCorpus
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.content import Grounding, extended_facts, told_facts
+from workup.tasks.conversation.read.judging import Held, held_of
+from workup.tasks.conversation.scores.held import Readers, Shown, entity_counts, live_counts
+from workup.tasks.conversation.scores.rows import Row, row_of
+from workup.tasks.conversation.talk.transcripts import Said, Transcripts
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """One row: a case held once, in all of its arms."""
+
+    case: Case
+    replicate: int
+    arms: Mapping[str, Held]
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ConversationScores(Scores):
+    """Scores of a chat model, with the conversations that they were made from and what is listed one by one."""
+
+    conversations: tuple[Conversation, ...] = ()
+    transcripts: Transcripts = None  # type: ignore[assignment]
+    shown: Shown = field(default_factory=Shown)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms that were held, live first."""
+        found = {arm for one in self.conversations for arm in one.arms}
+        return tuple(sorted(found, key=lambda arm: (_ORDER.get(arm, len(_ORDER)), arm)))
+
+    @property
+    def turns(self) -> int:
+        """Turns of the longest conversation."""
+        return max(int(one.case.input.last_turn) for one in self.conversations)
+
+
+_MOST_REPLICATES = 1000
+_ORDER = {"live": 0, "oracle": 1, "naive": 2}
+
+
+def as_scores(
+    corpus: ConversationCorpus,
+    transcripts: Transcripts,
+    settings: ConversationPart,
+    readers: Readers,
+    *,
+    more: Mapping[tuple[str, int], Row] | None = None,
+    summaries_sent: bool = True,
+) -> ConversationScores:
+    """Every conversation judged and counted; `more` are numbers from elsewhere (ratings), by case and replicate.
+
+    Where the summaries of cases with a ledger were not sent, facts of theirs count only as far as turns tell them.
+    """
+    lines: dict[str, list[Said]] = {}
+    for said in transcripts.said:
+        lines.setdefault(said.case, []).append(said)
+    runs = sorted({(said.replicate, said.arm) for said in transcripts.said})
+    shown, rows, conversations = Shown(), [], []
+    for number, case in enumerate(corpus.cases, start=1):
+        known = extended_facts(case.input) if summaries_sent else told_facts(case.input)
+        for one, row in score_case(case, lines.get(case.id, ()), settings, readers, shown, more=known, runs=runs):
+            # Two models on the same cases are matched by this number.
+            numbered = {"row": float(number * _MOST_REPLICATES + one.replicate)}
+            rows.append({**row, **(more or {}).get((case.id, one.replicate), {}), **numbered})
+            conversations.append(one)
+    names = sorted({name for row in rows for name in row})
+    cases = [one.case for one in conversations]
+    sites, times = [case.site for case in cases], [case.time for case in cases]
+    groups = sorted({name for case in cases for name in case.groups})
+    return ConversationScores(
+        values={name: np.array([row.get(name, 0.0) for row in rows]) for name in names},
+        patient=patient_codes([case.patient for case in cases]),
+        site=Levels.of(sites) if any(site is not None for site in sites) else None,
+        time=np.array(times, dtype="datetime64[us]") if any(time is not None for time in times) else None,
+        groups={name: Levels.of([case.groups.get(name) for case in cases]) for name in groups},
+        conversations=tuple(conversations),
+        transcripts=transcripts,
+        shown=shown,
+    )
+
+
+def score_case(
+    case: Case,
+    said: Sequence[Said],
+    settings: ConversationPart,
+    readers: Readers,
+    shown: Shown,
+    *,
+    more: Sequence[Fact] = (),
+    runs: Sequence[tuple[int, str]] = (),
+) -> list[tuple[Conversation, Row]]:
+    """The rows of one case, one for each time that it was held; `more` are the facts beside those of the ledger."""
+    facts = (*case.input.facts, *more)
+    grounding = Grounding(case.input, facts)
+    held = held_of(case.input, said, facts=facts, runs=runs, matcher=settings.matcher)
+    found = []
+    for replicate, group in groupby(held, key=lambda one: one.replicate):
+        arms = {one.arm: one for one in group}
+        row = row_of(arms, facts)
+        row |= entity_counts(arms, grounding)
+        if "live" in arms:
+            row |= live_counts(arms["live"], facts, readers, shown)
+        found.append((Conversation(case, replicate, arms, facts), row))
+    return found

@@ -1,0 +1,159 @@
+"""Holds every conversation of a study: each case, in every arm and replicate, several at a time, in one order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from workup.errors import PluginError
+from workup.stats.random import generator
+from workup.study import ConversationPart
+from workup.task import UNLIMITED, Budget, OutputLog, Watch
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.talk.calls import Caller
+from workup.tasks.conversation.talk.conversation import LIVE, Conversation, tokens_as_heard
+from workup.tasks.conversation.talk.cost_estimate import estimate_for
+from workup.tasks.conversation.talk.memory import Memory, canonical_name
+from workup.tasks.conversation.talk.passages import Passages
+from workup.tasks.conversation.talk.token_counts import Tokenizer
+from workup.tasks.conversation.talk.transcripts import Said, Transcripts
+from workup.tasks.conversation.talk.workers import Crew
+
+_LARGEST_SEED = 2**31 - 1
+_MOST_WORKERS = 256
+
+
+def converse(
+    open_system: Callable[[], Any],
+    cases: Sequence[ConversationCase],
+    settings: ConversationPart,
+    *,
+    seed: int,
+    log: OutputLog,
+    watch: Watch = lambda what, done, total: None,
+    budget: Budget = UNLIMITED,
+    workers: int = 0,
+    ask: bool = True,
+) -> Transcripts:
+    """Hold the conversations; calls that the log knows the answer to are not made again.
+
+    So many calls are under way at a time as the system bears (its `concurrency`, 1 where it says nothing), or fewer
+    where `workers` says so. The transcripts come in the order of cases, replicates, arms and turns, whatever the order
+    in which the model answered. With `ask` false the record alone is read, and a call that is not in it is an error.
+
+    >>> from workup.runs import Unrecorded
+    >>> from workup.tasks.conversation.cases.case import Turn
+    >>> from workup.tasks.conversation.cases.facts import Fact
+    >>> class Parrot:
+    ...     name, version = "parrot", "1"
+    ...     def reply(self, messages):
+    ...         return " ".join(one["content"] for one in messages if one["role"] == "user")
+    >>> turns = (Turn(1, "I take warfarin."), Turn(2, "Shall I walk more?"))
+    >>> case = ConversationCase("c1", "", turns, (Fact("f1", "medication", "warfarin"),))
+    >>> held = converse(Parrot, [case], ConversationPart(probe="none"), seed=1, log=Unrecorded())
+    >>> [(one.arm, one.turn, one.available) for one in held.said][:4]
+    [('live', 1, ('f1',)), ('live', 2, ('f1',)), ('naive', 1, ()), ('naive', 2, ())]
+    """
+    system = open_system()
+    if not callable(getattr(system, "reply", None)):
+        raise PluginError(
+            f"system '{getattr(system, 'name', type(system).__name__)}' cannot hold a conversation: it has no method "
+            "reply(messages). To fix: name a chat model, such as one behind 'openai_chat'."
+        )
+    words = [Passages(case) for case in cases]
+    if ask:
+        known = len(log.known())
+        on_record = f"; {known:,} calls are on record already" if known else ""
+        budget.tell(f"Before the first call: {estimate_for(words, settings, system).telling()}{on_record}")
+    caller = Caller(
+        system,
+        memory=canonical_name(settings.memory),
+        log=log,
+        budget=budget,
+        tokens=Tokenizer.of(system),
+        ask=ask,
+    )
+    crew = Crew(_workers(system, workers))
+    hall = _Hall(words, settings, seed, caller, crew)
+    hall.invite()
+    total = hall.due
+    watch("holding conversations", 0, total)
+    crew.work(lambda: watch("holding conversations", min(hall.done, total), total))
+    watch("holding conversations", total, total)
+    return Transcripts(tuple(hall.lines()), ())
+
+
+class _Hall:
+    """The conversations under way and the lines that came of them so far."""
+
+    def __init__(
+        self, words: Sequence[Passages], settings: ConversationPart, seed: int, caller: Caller, crew: Crew
+    ) -> None:
+        self._words, self._settings, self._seed = words, settings, seed
+        self._cases = cases = [one.case for one in words]
+        self._caller, self._crew = caller, crew
+        self._order = {case.id: place for place, case in enumerate(cases)}
+        self._lines: list[Said] = []
+        self._lock = threading.Lock()
+        self.due = sum(self._lines_of(case) for case in cases) * settings.replicates * len(settings.arms)
+
+    @property
+    def done(self) -> int:
+        """Lines that are there."""
+        return len(self._lines)
+
+    def _lines_of(self, case: ConversationCase) -> int:
+        if self._settings.probe != "question":
+            return case.last_turn
+        return sum(max(1, len(case.active(turn.turn))) for turn in case.turns)
+
+    def invite(self) -> None:
+        """Put the conversations in line: the live ones first, whose turns wait for one another, then the rest."""
+        for place, passages in enumerate(self._words):
+            for replicate in range(self._settings.replicates):
+                draws = generator(self._seed, "conversation", passages.case.id, replicate)
+                seed = int(draws.integers(0, _LARGEST_SEED))
+                for arm in sorted(self._settings.arms, key=lambda arm: (arm != LIVE, arm)):
+                    held = Conversation(passages, replicate, arm, seed, self._settings, self._caller, self._put)
+                    self._begin(held, (place, replicate))
+
+    def _begin(self, held: Conversation, order: tuple[int, int]) -> None:
+        if held.arm == LIVE:
+
+            def later(turn: int, job: Callable[[], None]) -> None:
+                self._crew.add((1, *order, held.arm, turn), job)
+
+            self._crew.add((0, *order, held.arm, 0), lambda: held.live(later))
+            return
+        for turn in held.passages.case.turns:
+            self._crew.add((2, *order, held.arm, turn.turn), partial(held.at, turn.turn))
+
+    def _put(self, line: Said) -> None:
+        with self._lock:
+            self._lines.append(line)
+
+    def lines(self) -> list[Said]:
+        """All lines in one order."""
+        facts = {(case.id, fact.id): place for case in self._cases for place, fact in enumerate(case.facts)}
+
+        def order(one: Said) -> tuple[Any, ...]:
+            fact = facts.get((one.case, one.probe.fact or ""), -1) if one.probe else -1
+            return self._order[one.case], one.replicate, one.arm, one.turn, fact
+
+        whole = Memory.of(self._settings.memory).keeps_all
+        found: list[Said] = []
+        for (_, _, arm), some in groupby(
+            sorted(self._lines, key=order), key=lambda one: (one.case, one.replicate, one.arm)
+        ):
+            held = list(some)
+            found += tokens_as_heard(held, whole_history=whole) if arm == LIVE else held
+        return found
+
+
+def _workers(system: Any, asked: int) -> int:
+    bears = getattr(system, "concurrency", 1)
+    bears = bears if isinstance(bears, int) and not isinstance(bears, bool) and bears > 0 else 1
+    return min(bears, asked or bears, _MOST_WORKERS)

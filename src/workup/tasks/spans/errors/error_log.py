@@ -1,0 +1,160 @@
+"""Errors of a detector gathered while the documents pass: categories, labels, positions and shapes, never a surface.
+
+Keeps the texts of the few documents that the viewer may show; they leave it as shapes unless text was asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from workup.documents.batch import Batch
+from workup.documents.document import SpanArrays
+from workup.documents.labels import is_canonical
+from workup.documents.residue import Masked, residue
+from workup.documents.visible import Range
+from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
+from workup.tasks.spans.counting.matchup import PHI, Matchup, Setting
+from workup.tasks.spans.counting.modes import parse_mode
+from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
+from workup.tasks.spans.counting.verdicts import FALSE_ALARM
+from workup.tasks.spans.detections import Found
+from workup.tasks.spans.errors.categories import fifth
+from workup.tasks.spans.errors.error_category import Categories
+from workup.tasks.spans.errors.partial_leaks import partial_leak
+from workup.tasks.spans.errors.shapes import coarse_shape
+from workup.tasks.spans.errors.viewer import Viewer
+
+MISSED, NO_IDENTIFIER = "(missed)", "(no identifier)"
+ANALYSED = 50_000  # misses, and false alarms, that are looked at one by one; more are counted without a category
+SEARCHED = 20_000  # documents whose visible text is searched for values that are masked elsewhere in it
+_SHAPES = 40  # shapes of each kind that a report lists
+
+
+class Errors:
+    """What went wrong in the primary setting, in counts."""
+
+    def __init__(self, stick: Yardstick) -> None:
+        self._stick = stick
+        self._confusions: Counter[tuple[str, str]] = Counter()
+        self._rows: dict[str, Counter[tuple[str, str, str, int]]] = {"misses": Counter(), "false_alarms": Counter()}
+        self._shapes: Counter[tuple[str, str, str]] = Counter()
+        self._totals: Counter[str] = Counter()
+        self._partial: Counter[tuple[str, str, str]] = Counter()
+        self._residue: Counter[str] = Counter()
+        self._viewer = Viewer()
+
+    def add(self, batch: Batch, golds: Golds, matchup: Matchup, fate: Outcomes, found: Found) -> None:
+        """One more batch, with the fates of its spans in the primary setting."""
+        self._add_confusions(matchup)
+        categories = Categories(batch, golds, matchup, self._stick.primary_setting)
+        missed = np.flatnonzero(fate.must & ~fate.hit)
+        alarms = np.flatnonzero(fate.outcome == FALSE_ALARM)
+        self._add_errors("misses", batch, golds.spans, missed, categories.of_gold)
+        self._add_errors("false_alarms", batch, matchup.predictions, alarms, categories.of_prediction)
+        self._add_leaks(batch, golds, fate, matchup.predictions)
+        self._viewer.add(batch, golds, matchup, fate, policy=self._stick.primary_policy)
+
+    # ---- confusions --------------------------------------------------------------------------------------------------
+
+    def _add_confusions(self, matchup: Matchup) -> None:
+        """Which label met which: pairs that overlap at all, assigned whatever their types."""
+        fate = outcomes(matchup, Setting(parse_mode("overlap"), PHI, self._stick.primary_policy))
+        golds, found = matchup.golds, matchup.predictions
+        must = fate.must[fate.gold]
+        self._count(golds.label[fate.gold[must]], found.label[fate.prediction[must]], golds.labels, found.labels)
+        missed = golds.label[fate.must & ~fate.hit]
+        self._count(missed, np.zeros(len(missed), np.int64), golds.labels, (MISSED,))
+        alarms = found.label[fate.outcome == FALSE_ALARM]
+        self._count(np.zeros(len(alarms), np.int64), alarms, (NO_IDENTIFIER,), found.labels)
+
+    def _count(
+        self,
+        rows: npt.NDArray[np.integer],
+        across: npt.NDArray[np.integer],
+        row_names: tuple[str, ...],
+        column_names: tuple[str, ...],
+    ) -> None:
+        width = max(1, len(column_names))
+        joint, times = np.unique(rows.astype(np.int64) * width + across, return_counts=True)
+        for one, count in zip(joint.tolist(), times.tolist(), strict=True):
+            self._confusions[row_names[one // width], column_names[one % width]] += count
+
+    # ---- single errors -----------------------------------------------------------------------------------------------
+
+    def _add_errors(self, kind: str, batch: Batch, spans: SpanArrays, which: Any, category_of: Any) -> None:
+        self._totals[kind] += len(which)
+        types = batch.column("type")
+        for place in which.tolist()[: max(0, ANALYSED - self._totals[f"{kind} analysed"])]:
+            self._totals[f"{kind} analysed"] += 1
+            document, start, end = (int(column[place]) for column in (spans.document, spans.start, spans.end))
+            text, label = batch.texts[document], spans.labels[spans.label[place]]
+            row = (category_of(place), label, types[document] or "", int(fifth(start, len(text))))
+            self._rows[kind][row] += 1
+            self._shapes[kind, label, coarse_shape(text[start:end])] += 1
+
+    def _add_leaks(self, batch: Batch, golds: Golds, fate: Outcomes, found: SpanArrays) -> None:
+        """What stayed visible of golds that were touched, and masked values that stand elsewhere unmasked."""
+        masks: list[list[Range]] = [[] for _ in batch.texts]
+        for document, *place in zip(found.document.tolist(), found.start.tolist(), found.end.tolist(), strict=True):
+            masks[document].append((place[0], place[1]))
+        wanted: list[list[Masked]] = [[] for _ in batch.texts]
+        spans = golds.spans
+        for i in np.flatnonzero(fate.must).tolist():
+            document, start, end = int(spans.document[i]), int(spans.start[i]), int(spans.end[i])
+            label = spans.labels[spans.label[i]]
+            name = label if is_canonical(label) else None
+            wanted[document].append(Masked(start, end, name))
+            if not fate.hit[i] and self._totals["partial"] < ANALYSED:
+                leak = partial_leak(batch.texts[document], start, end, label=name, masks=masks[document])
+                if leak is not None:
+                    self._totals["partial"] += 1
+                    self._partial.update((label, part, leak.severity) for part in leak.parts)
+        for text, hidden, here in zip(batch.texts, masks, wanted, strict=True):
+            if hidden and here and self._residue["documents"] < SEARCHED:
+                again = residue(text, here, hidden)
+                self._residue["documents"] += 1
+                self._residue["documents_with_residue"] += bool(again.places)
+                self._residue["values"] += again.searched
+                self._residue["values_found_again"] += again.found_whole + again.found_in_part
+                self._residue["places_not_in_gold"] += sum(not place.known for place in again.places)
+
+    # ---- tables ------------------------------------------------------------------------------------------------------
+
+    def tables(self, *, show_text: bool = False) -> dict[str, Any]:
+        """Everything as the report holds it; text of documents only where it was asked for."""
+        return {
+            "confusion": [
+                {"gold": gold, "prediction": prediction, "count": n}
+                for (gold, prediction), n in sorted(self._confusions.items())
+            ],
+            "errors": {
+                "total_misses": self._totals["misses"],
+                "total_false_alarms": self._totals["false_alarms"],
+                "analysed": self._totals["misses analysed"] + self._totals["false_alarms analysed"],
+                **{kind: self._error_rows(kind) for kind in self._rows},
+            },
+            "shapes": self._shape_rows(),
+            "partial_leaks": [
+                {"label": label, "stayed_visible": what, "severity": severity, "count": n}
+                for (label, what, severity), n in sorted(self._partial.items())
+            ],
+            "residue": dict(self._residue),
+            "documents": self._viewer.table(show_text=show_text),
+        }
+
+    def _error_rows(self, kind: str) -> list[dict[str, Any]]:
+        return [
+            {"category": category, "label": label, "type": type_ or None, "position": position, "count": n}
+            for (category, label, type_, position), n in sorted(self._rows[kind].items())
+        ]
+
+    def _shape_rows(self) -> list[dict[str, Any]]:
+        found = []
+        for kind in self._rows:
+            rows = [(n, label, shape) for (of, label, shape), n in self._shapes.items() if of == kind]
+            for n, label, shape in sorted(rows, key=lambda row: (-row[0], row[1], row[2]))[:_SHAPES]:
+                found.append({"kind": kind, "label": label, "shape": shape, "count": n})
+        return found
