@@ -164,7 +164,7 @@ def reading(folder: Path) -> tuple[Iterator[Any], Any]:
     """Both files, as the program reads them."""
     from workup.corpora.formats.spans.batches import read_batches
     from workup.corpora.formats.spans.predictions import read_predictions
-    from workup.tasks.spans.detections import StreamedDetections
+    from workup.documents.detections import StreamedDetections
 
     return read_batches(folder / "golds.jsonl"), StreamedDetections(read_predictions(folder / "found.jsonl"))
 
@@ -190,7 +190,7 @@ def from_memory(folder: Path) -> dict[str, Any]:
     from workup.corpora.formats.spans import native_jsonl
     from workup.corpora.formats.spans.predictions import read_predictions
     from workup.documents.batch import batches_of
-    from workup.tasks.spans.detections import HeldDetections
+    from workup.documents.detections import HeldDetections
 
     documents = list(native_jsonl.read(folder / "golds.jsonl"))
     found = dict(read_predictions(folder / "found.jsonl"))

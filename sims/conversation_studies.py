@@ -8,7 +8,8 @@ from functools import cache, cached_property
 import numpy as np
 from scipy import special
 
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
 
 TURNS = 10

@@ -18,8 +18,9 @@ from workup.lenses.drift.monitor.state import Watching
 from workup.lenses.drift.series import every_series
 from workup.lenses.drift.windows import Minimum
 from workup.metric import Metric
-from workup.scores import Floats, Levels, Scores
+from workup.scores import Levels, Scores
 from workup.stats import rank
+from workup.stats.arrays import Floats
 from workup.stats.random import generator
 from workup.tasks.risk import metrics as risk
 

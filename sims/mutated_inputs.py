@@ -42,10 +42,7 @@ _OF_SPANS = (
 )
 _OF_CASES = ("case", "consistency", "dialogues", "entities", "facts", "json_files")
 TESTED = [
-    *(
-        f"{name}.py"
-        for name in ("errors", "gates", "plugins", "preflight", "report", "report_schema", "setting_errors")
-    ),
+    *(f"{name}.py" for name in ("errors", "gates", "plugins", "preflight", "report", "report_schema", "settings")),
     "study.py",
     "cli/__init__.py",
     *(f"corpora/formats/tables/{name}.py" for name in _OF_TABLES),

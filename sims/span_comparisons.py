@@ -15,7 +15,8 @@ from sims.repetitions import Cell, Outcome, Result, Size, where
 from workup.estimate import Draws
 from workup.lenses.paired import compare_scores
 from workup.metric import Metric, linear, ratio
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.stats.intervals import mcnemar
 from workup.stats.paired_gaps import sign_flip
 

@@ -13,7 +13,8 @@ from scipy import special
 from sims.repetitions import Cell, Outcome, Result, Size, outcome, within
 from workup.estimate import Draws, estimate
 from workup.metric import Metric
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.spans import columns
 from workup.tasks.spans.counting.matchup import Setting
 from workup.tasks.spans.counting.modes import parse_mode

@@ -17,7 +17,8 @@ from workup.errors import MissingExtra, StudyError, WorkupError
 from workup.preflight import checked
 from workup.report import LensResult, Report
 from workup.reports import html, pdf
-from workup.study import Part, Study
+from workup.settings import Part
+from workup.study import Study
 from workup.task import StudyDesign
 from workup.validate import validate
 

@@ -19,7 +19,8 @@ from workup.lenses.internal import Settings as InternalSettings
 from workup.lenses.power.lens import Settings as PowerSettings
 from workup.lenses.sites.lens import Settings as SitesSettings
 from workup.lenses.subgroups.lens import Settings as SubgroupSettings
-from workup.study import Part, Study
+from workup.settings import Part
+from workup.study import Study
 
 ROOTS: list[type[Part]] = [
     *(Study, InternalSettings, SubgroupSettings, PowerSettings, DriftSettings, SitesSettings, MappingPart, PolicyPart)

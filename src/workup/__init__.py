@@ -7,7 +7,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from workup.version import __version__
 
 # Names are imported on first use, so that `import workup` costs milliseconds.
 _HOME = {

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from workup.errors import InputError
 from workup.metric import FEWEST_PATIENTS, Interval, Metric, Status
-from workup.scores import Bools, Floats, Levels, Scores
+from workup.scores import Levels, Scores
 from workup.stats import bootstrap
+from workup.stats.arrays import Bools, Floats
 
 JACKKNIFE_GROUPS = 200
 _MOST_KEPT = 32_000_000  # numbers of replicates kept for later lenses: a quarter of a gigabyte

@@ -8,8 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from workup.scores import Floats, Levels, Scores
+from workup.scores import Levels, Scores
 from workup.stats import intervals
+from workup.stats.arrays import Floats
 
 Column = Callable[[Scores], Floats]
 Status = Literal["ok", "undefined", "insufficient", "withheld"]

@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_origin, get_type_hints
 from pydantic import ConfigDict, Field, create_model
 
 from workup.errors import PluginError, StudyError, WorkupError, near, raised, visible
-from workup.study import Part
+from workup.settings import Part
 
 NOUNS = ("tasks", "lenses", "systems", "engines", "formats", "generators", "metrics")
 

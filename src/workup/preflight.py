@@ -21,7 +21,8 @@ from workup.gates import Gate, same_value
 from workup.lenses.withholding import asked_by
 from workup.report import Report
 from workup.report_schema import fault_in_split
-from workup.study import Part, Study, SystemPart
+from workup.settings import Part
+from workup.study import Study, SystemPart
 from workup.task import Corpus, StudyDesign, Task
 
 Found = TypeVar("Found")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from workup import plugins
+from workup.documents.detections import GivenSpans
 from workup.report import Report
 from workup.study import Study
 from workup.task import Watch
-from workup.tasks.spans.detections import GivenSpans
 from workup.validate import validate
 
 

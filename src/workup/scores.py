@@ -12,10 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from workup.stats.arrays import Bools, Floats, Ints
 
 MISSING = "missing"
 Kept = TypeVar("Kept")

@@ -8,25 +8,19 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
     PrivateAttr,
-    ValidationError,
-    ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from workup.errors import StudyError
-from workup.files.yaml_files import read_yaml as read_yaml
-from workup.setting_errors import shape, taught
+from workup.files.yaml_files import read_yaml
+from workup.settings import FileName
+from workup.settings import Part as Part
 
-_LONGEST_NAME, _LONGEST_PATH = 255, 4_096  # bytes, as file systems have them
 # Keys by which metrics and lenses slice their estimates; a group of such a name would be overwritten by them.
 SLICE_KEYS = frozenset(
     (
@@ -35,44 +29,6 @@ SLICE_KEYS = frozenset(
         *("site", "window", "acted", "validation", "pooled", "column"),
     )
 )
-
-
-def _nameable(text: str) -> str:
-    parts = [len(part.encode("utf-8", "surrogatepass")) for part in text.split("/")]
-    if "\0" in text or max(parts) > _LONGEST_NAME or sum(parts) + len(parts) > _LONGEST_PATH:
-        raise ValueError("expected the path of a file; no file can have this name")
-    return text
-
-
-FileName = Annotated[str, AfterValidator(_nameable)]  # as the system would say, but with the field and its line
-
-
-class Part(BaseModel):
-    """A piece of a study: every field known, with a default or required; nothing else is let in."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _no_truth_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
-        # Python counts true as 1: `seed: yes` would be read as a seed of 1.
-        if isinstance(value, bool):
-            kinds = _kinds(cls.model_fields[str(info.field_name)].annotation)
-            if kinds & {int, float} and not kinds & {bool, Any}:
-                raise ValueError(f"expected a number; got {shape(value)}")
-        return value
-
-    @classmethod
-    def checked(cls, content: Any, *, where: str, lines: Mapping[tuple[str, ...], int] | None = None) -> Self:
-        """Read plain data, or raise one StudyError that names every fault."""
-        if not isinstance(content, Mapping):
-            # Of a whole file that is no mapping nothing is repeated: it may be a note, or a table of patients.
-            got = "a text" if isinstance(content, str) and lines is not None else shape(content)
-            raise StudyError(f"{where}: expected a mapping of fields; got {got}.")
-        try:
-            return cls.model_validate(dict(content))
-        except ValidationError as error:
-            raise StudyError(taught(error, cls, where=where, lines=lines)) from None
 
 
 class CorpusPart(Part):
@@ -434,8 +390,3 @@ class Study(Part):
         study = cls.checked(content, where=str(file), lines=lines)
         study._base = file.parent
         return study
-
-
-def _kinds(annotation: Any) -> set[Any]:
-    """An annotation with all that it is made of: `X | None` holds X, `tuple[X, ...]` too."""
-    return {annotation, *(inner for part in get_args(annotation) for inner in _kinds(part))}

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-import workup
 from workup import plugins
 from workup.disclosure.identifying import name_warnings
 from workup.errors import StudyError, near
@@ -27,6 +26,7 @@ from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
 from workup.task import UNLIMITED, Budget, Corpus, OutputLog, Task, Watch
+from workup.version import __version__
 
 
 def validate(
@@ -125,7 +125,7 @@ def validate(
         environment={"python": python_version(), **{lib: version(lib) for lib in ("numpy", "scipy")}},
         as_of=study.report.as_of,
         contains_phi=show_text and task.shows_text,
-        workup=workup.__version__,
+        workup=__version__,
     )
 
 

@@ -18,6 +18,7 @@ from notes_made import detect, notes
 
 from cohorts import draw_cohort
 from workup.compare import compare
+from workup.documents.detections import GivenSpans
 from workup.estimate import Draws, Estimate, estimate
 from workup.lenses.paired import compare_scores
 from workup.metric import Metric
@@ -30,7 +31,6 @@ from workup.tasks.conversation.scripted import Behaviour, transcripts
 from workup.tasks.conversation.scripted.cases import small_cases
 from workup.tasks.conversation.scripted.scored import Scored
 from workup.tasks.risk.metrics import Smoother, calibration_distances
-from workup.tasks.spans.detections import GivenSpans
 from workup.tasks.spans.task import SpansTask
 
 DRAWS = Draws(seed=11, replicates=200)

@@ -17,12 +17,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "spans"))
 
 from notes_made import detect, notes
 
+from workup.documents.detections import GivenSpans
 from workup.estimate import EVERYTHING, Draws, estimate, slices_by
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
 from workup.task import Budget
-from workup.tasks.spans.detections import GivenSpans
 from workup.tasks.spans.metrics import METRIC_NAMES
 from workup.tasks.spans.task import SpansTask
 

@@ -16,7 +16,8 @@ from workup.estimate import Draws, Estimate
 from workup.lenses.internal import internal
 from workup.metric import Metric, mean
 from workup.report import LensResult
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.risk.metrics import Smoother, risk_metrics
 
 Rows = npt.NDArray[np.intp]

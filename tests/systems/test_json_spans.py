@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workup.documents.document import Span
 from workup.documents.offsets import COUNTINGS, Counting, from_codepoints
 from workup.errors import InputError, StudyError
-from workup.systems.wire.rows import parse
+from workup.files.jsonlines import parse
 from workup.systems.wire.spans import SpanSettings, checked_mapping, longest_answer, spans_in, texts_out
 
 TEXT = "Zoë 😀 Rose"

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import workup.metric
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import bootstrap, calibration, rank
+from workup.stats.arrays import Floats
 from workup.tasks.risk import calibration_metrics, discrimination, metrics, selftest
 
 # The checks that need no cohort of thousands: enough to see most faults, and quick.

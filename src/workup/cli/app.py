@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from workup import __version__
 from workup.cli import (
     corpus,
     plugins,
@@ -47,6 +46,7 @@ from workup.cli import (
 from workup.cli import (
     split as splitting,
 )
+from workup.version import __version__
 
 app = typer.Typer(
     name="workup",

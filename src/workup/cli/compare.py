@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, echo, emit, say, verdict_code
-from workup.cli.output_paths import check_folder
 from workup.cli.report import refuse_absent, runs_in
 from workup.cli.trusted_study import TrustStudy, study_for
 from workup.errors import InputError, RunError, WorkupError
+from workup.files.output_paths import check_folder
 
 if TYPE_CHECKING:
+    from workup.cli.replay import PairedRuns
     from workup.compare import Comparison
-    from workup.runs.replay import PairedRuns
 
 _WORDS = {"no_clear_difference": "no clear difference", "not_assessed": "not assessed"}
 _SHOWN = 12  # rows of a kind that are worth a person's time; the record holds all
@@ -102,10 +102,10 @@ def compared(
 
 def contrasted(places: Sequence[Path], tags: Sequence[Mapping[str, str]], *, study: Path) -> list[dict[str, Any]]:
     """Kinds of systems held against one another, where they carry tags and all answered the same cases."""
+    from workup.cli.replay import rows_of
     from workup.compare import headline_of
-    from workup.compare_tags import Tagged, tag_contrasts
+    from workup.lenses.tag_contrasts import Tagged, tag_contrasts
     from workup.report import Report
-    from workup.runs.replay import rows_of
 
     if not any(tags):
         return []
@@ -246,8 +246,8 @@ def _compared(
 ) -> Comparison:
     """Paired where both runs can be read again and answered the same cases, else from the records alone."""
     from workup import compare as comparing
+    from workup.cli.replay import paired_runs
     from workup.report import Report, drawing_on
-    from workup.runs.replay import paired_runs
 
     old, new = Report.read(first), Report.read(second)
     pair: PairedRuns | None = None

@@ -10,7 +10,7 @@ import typer
 
 from workup.cli import corpus_inject
 from workup.cli.common import command, emit, say
-from workup.cli.output_paths import check_target, said
+from workup.files.output_paths import check_target, said
 from workup.files.received import is_folder
 
 _OFFSETS = "How IN counts offsets: codepoint, utf16 or byte, with -inclusive behind it where ends are inclusive"

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from workup.cli.common import Progress, command, say
-from workup.cli.output_paths import check_folder, check_target, said
 from workup.errors import InputError
+from workup.files.output_paths import check_folder, check_target, said
 
 
 def add_to(app: typer.Typer) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workup.cli.common import command, echo, emit, say
-from workup.cli.output_paths import check_folder
 from workup.errors import InputError
+from workup.files.output_paths import check_folder
 
 if TYPE_CHECKING:
     from workup.report import Report

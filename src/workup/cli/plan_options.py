@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workup.cli.common import emit, say
-from workup.cli.output_paths import check_target
 from workup.errors import InputError
+from workup.files.output_paths import check_target
 from workup.files.received import content_of, json_of
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ def tell(
     from importlib.metadata import version
     from platform import python_version
 
-    import workup
     from workup.lenses.power.plans import plan_report
     from workup.reports import text
+    from workup.version import __version__
 
     check_target(json, out=out)
     if out is not None:
@@ -89,7 +89,7 @@ def tell(
         seed=seed,
         as_of=as_of,
         environment={"python": python_version(), **{lib: version(lib) for lib in ("numpy", "scipy")}},
-        workup=workup.__version__,
+        workup=__version__,
     )
     if out is not None:
         _write(report, out)

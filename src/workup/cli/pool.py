@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say
-from workup.cli.output_paths import check_target
 from workup.cli.site_pack import pairs, site_key, site_pack
 from workup.errors import InputError, visible
+from workup.files.output_paths import check_target
 
 if TYPE_CHECKING:
     from workup.evidence import SiteEvidence
@@ -102,8 +102,8 @@ def pool(
 
 def _table(path: Path) -> SiteKeys:
     """The centre's own table of sites and keys."""
+    from workup.files.yaml_files import read_yaml
     from workup.packs import SiteKeys
-    from workup.study import read_yaml
 
     content, _ = read_yaml(path, noun="keys")
     return SiteKeys.of(content, where=visible(str(path)), folder=path.parent)
@@ -215,10 +215,10 @@ def _pooled(
     from importlib.metadata import version
     from platform import python_version
 
-    import workup
     from workup import plugins
     from workup.lenses.sites.pooling import Goal, pool_sites
     from workup.report import Report
+    from workup.version import __version__
 
     first = packs[0].record if packs else None
     chosen = plugins.named_by_record("tasks", task if first is None else str(first["task"]))
@@ -247,7 +247,7 @@ def _pooled(
         seed=0,
         results={"sites": replace(result, notes=(*notes, *result.notes))},
         environment={"python": python_version(), **{library: version(library) for library in ("numpy", "scipy")}},
-        workup=workup.__version__,
+        workup=__version__,
     )
 
 

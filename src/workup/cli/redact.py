@@ -19,10 +19,10 @@ from workup.cli.redact_keys import (
     write_key,
 )
 from workup.cli.redact_names import renamed, warning
+from workup.cli.redact_records import outputs_of, summary, tell, write_all
 from workup.cli.redact_spans import found_in, kept_by
 from workup.errors import InputError, named, visible, within
 from workup.redaction.files import check_place, read_redacted, read_sources, write_files
-from workup.redaction.records import outputs_of, summary, tell, write_all
 
 _KEY = "File with a key, 16 bytes or more; --new-key makes one"
 

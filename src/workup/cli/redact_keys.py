@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workup.cli.common import say
-from workup.cli.output_paths import said
 from workup.errors import InputError, named, visible
+from workup.files.output_paths import said
 from workup.redaction.files import Source, invented_before
 
 if TYPE_CHECKING:

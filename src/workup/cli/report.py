@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from workup.cli.common import command, echo, emit, say
-from workup.cli.output_paths import check_folder
 from workup.cli.trusted_study import TrustStudy, study_for
 from workup.errors import StudyError
+from workup.files.output_paths import check_folder
 
 
 def add_to(app: typer.Typer) -> None:

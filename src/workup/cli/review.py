@@ -139,8 +139,8 @@ def score(
 
 
 def _check_new(out: Path) -> None:
-    from workup.cli.output_paths import check_folder
     from workup.errors import InputError
+    from workup.files.output_paths import check_folder
 
     check_folder(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -183,8 +183,8 @@ def _batches(gold: Path, stick: Yardstick, *, offsets: str, trim: str, annotator
 def _systems(given: Sequence[str], batches: Callable[[], Any], offsets: str) -> dict[str, Any]:
     """Predictions by the name of their system; offsets other than code points need the texts."""
     from workup import plugins
+    from workup.documents.detections import StreamedDetections
     from workup.errors import InputError, visible
-    from workup.tasks.spans.detections import StreamedDetections
 
     read = plugins.find("formats", "predictions")
     options: dict[str, Any] = {}
@@ -229,8 +229,8 @@ def _write(out: Path, found: Queue) -> None:
 def _write_for_reviewers(out: Path, found: Queue, batches: Callable[[], Any], stick: Yardstick, format: str) -> None:
     """What reviewers get, in a folder of its own: the queue beside it would tell them where a region comes from."""
     from workup import plugins
+    from workup.corpora.formats.spans.json_lists import write_list
     from workup.files.disk import make_folder, replace_whole, said_in_words
-    from workup.files.jsonlists import write_list
     from workup.tasks.spans.review import showing
 
     documents = showing.reviewer_documents(batches(), found)
@@ -272,7 +272,7 @@ def _read(folder: Path) -> Queue:
 def _read_answers(read: Any, text: str) -> None:
     """Answers of one file: JSON is an export of Label Studio, a folder or a zip is BRAT."""
     from workup import plugins
-    from workup.files.jsonlists import records
+    from workup.corpora.formats.spans.json_lists import records
 
     name, path = _named(text)
     given = name if path != Path(text) else ""

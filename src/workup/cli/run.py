@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from workup.cli.common import VOICE, Progress, command, detail, echo, say, say_names, verdict_code
-from workup.cli.output_paths import check_folder
 from workup.errors import RunError, WorkupError
+from workup.files.output_paths import check_folder
 
 if TYPE_CHECKING:
     from workup.preflight import Ready

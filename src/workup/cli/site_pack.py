@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from workup.cli.common import echo, say
-from workup.cli.output_paths import check_target
 from workup.errors import InputError, visible
+from workup.files.output_paths import check_target
 
 _SHOWN = 20  # withheld slices named on the screen; the pack lists all
 

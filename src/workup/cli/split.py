@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say
-from workup.cli.output_paths import check_folder, check_target
 from workup.errors import InputError
+from workup.files.output_paths import check_folder, check_target
 from workup.files.received import content_of, is_file, json_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from workup.deid.patterns import safe_regex
 from workup.documents.labels import SCHEME, branch_of
 from workup.errors import InputError, near
 from workup.files.yaml_files import read_yaml
-from workup.setting_errors import taught
+from workup.settings import taught
 
 VALUES = ("code", "digits", "phone", "word", "plate", "user")
 DateOrder = Literal["mdy", "dmy", "ymd"]

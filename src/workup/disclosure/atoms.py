@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, sparse
 
 from workup.disclosure.inference import Ledger, Sum, Who, whole
-
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
+from workup.stats.arrays import Bools, Ints
 
 _SOMEONE = 1e-6  # a count above this in a linear programme is that of someone
 _MOST_NODES = 20_000

@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from workup.disclosure.inference import Audit, Floats, Ledger, Piece, Span, whole
+from workup.disclosure.inference import Audit, Ledger, Piece, Span, whole
+from workup.stats.arrays import Floats
 
 _EPSILON = 1e-6
 _FEW_OPEN = 4  # counts in doubt up to which each is looked at by itself

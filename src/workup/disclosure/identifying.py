@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from workup.scores import MISSING, Ints, Levels
+from workup.scores import MISSING, Levels
+from workup.stats.arrays import Ints
 
 WARNING = "Warning, names of groups may identify people:"
 FEWEST_LEVELS = 10  # below that a column with as many levels as patients may be honest data of very few patients

@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, sparse
 
-Floats = npt.NDArray[np.float64]
+from workup.stats.arrays import Floats
+
 Who = tuple[str, ...]  # the name of a slice; () is everyone
 Piece = tuple[Who, int]  # the count of a slice at or above a cut; cut 0 is all of it
 Sum = tuple[Who, tuple[Who, ...]]  # a slice and the slices it is made of

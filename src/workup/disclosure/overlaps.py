@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workup.scores import Bools, Ints, Levels, Scores
+from workup.scores import Levels, Scores
+from workup.stats.arrays import Bools, Ints
 
 FEW = 11  # patients of a level below which nothing is said of it
 MOST_LEVELS = 50  # of a column; beyond that its levels are more likely names or numbers of people than groups

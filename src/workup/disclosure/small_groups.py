@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.disclosure.inference import Audit, Ledger, Piece, Span, Sum, Who
-from workup.scores import Bools, Floats, Ints, Levels
+from workup.scores import Levels
+from workup.stats.arrays import Bools, Floats, Ints
 
 TOGETHER = "withheld together"
 CROSS = " × "  # between the names of two columns, and between their levels, as Levels.crossed writes it

@@ -19,7 +19,8 @@ from pydantic import Field, field_validator
 from workup.documents.document import IDENTIFIERS, Ints, Span
 from workup.documents.labels import CODE, NAMES, SCHEME, UNMAPPED, Level, at_level, branch_of, read_shipped
 from workup.errors import InputError, StudyError, near
-from workup.study import Part, read_yaml
+from workup.files.yaml_files import read_yaml
+from workup.settings import Part
 
 _NO_IDENTIFIER = -1
 

@@ -20,7 +20,7 @@ from workup.documents.document import IDENTIFIERS
 from workup.documents.labels import BRANCHES, CODE, NAMES, SCHEME, branch_of, canonical_name, leaves_of
 from workup.documents.mappings import Canonical, beside, read_content, shipped
 from workup.errors import InputError, StudyError, near
-from workup.study import Part
+from workup.settings import Part
 
 Decision = Literal["must_not", "may", "must"]
 DECISIONS: tuple[Decision, ...] = ("must_not", "may", "must")  # a decision's code is its place here

@@ -11,7 +11,7 @@ from typing import Any
 from workup.documents.document import IDENTIFIERS, Document, Span, check_spans
 from workup.documents.offsets import Counting, to_codepoints
 from workup.errors import InputError, named, near, within
-from workup.systems.wire.rows import kind
+from workup.files.jsonlines import kind
 
 Tally = Counter[str]  # what a reader or writer left out, by name, so that nothing vanishes unsaid
 

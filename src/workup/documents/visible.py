@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
-from workup.tasks.spans.counting.text_flags import ignorable
+from workup.documents.text_flags import ignorable
 
 Range = tuple[int, int]
 _TELLS = re.compile(r"[^\W_]")  # a letter or a digit: the cheap look before the exact one

@@ -10,12 +10,29 @@ from typing import IO, Any
 
 from workup.errors import InputError
 from workup.files.unpacking import open_gzip
-from workup.systems.wire.rows import kind
 
 LONGEST_LINE = 32 * 2**20  # bytes; no note is longer, and a line must fit in memory several times over
 LARGEST_FILE = 512 * 2**20  # bytes of a file that must be read as a whole
 _MARK = b"\xef\xbb\xbf"
 _BUFFER = 1 << 17  # bytes read at a time: a note is often longer than the 8 kB that Python reads by itself
+
+
+def parse(text: bytes) -> Any:
+    """One JSON value; ValueError or RecursionError for what is none, such as NaN, which Python reads and JSON lacks.
+
+    A key that stands twice in one object is refused too: of two answers under one name, Python would keep the last.
+    """
+    return json.loads(text, parse_constant=_refuse, object_pairs_hook=_each_key_once)
+
+
+def kind(value: Any) -> str:
+    """What sort of JSON value this is, without the value."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+    return kinds.get(type(value), "a number")
 
 
 def open_binary(path: Path) -> IO[bytes]:
@@ -128,3 +145,10 @@ def _unreadable(path: Path, error: BaseException) -> InputError:
         got=getattr(error, "strerror", None) or type(error).__name__,
         remedy="check that the file exists, is whole and may be read",
     )
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from workup.lenses.drift.kinds import RISK
 from workup.lenses.input_rows import one_row_positions
 from workup.metric import FEWEST_PATIENTS
-from workup.scores import MISSING, Bools, Floats, Levels, Scores
+from workup.scores import MISSING, Levels, Scores
+from workup.stats.arrays import Bools, Floats
 from workup.stats.random import generator
 from workup.stats.standardised import Standardised, moments, of_categories, of_numbers
 

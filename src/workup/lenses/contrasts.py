@@ -12,8 +12,9 @@ from scipy import optimize, special
 
 from workup.estimate import MOST_UNDEFINED
 from workup.metric import FEWEST_PATIENTS, Interval, Metric
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import bootstrap
+from workup.stats.arrays import Floats
 from workup.stats.intervals import Ends, combine_difference, p_of_ends, z_critical
 
 _NEAREST, _FARTHEST = 1e-9, 8.0  # normal quantiles between which a p value is looked for

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.lenses.drift.windows import Window, rows_of
-from workup.scores import Floats, Levels, Scores
+from workup.scores import Levels, Scores
+from workup.stats.arrays import Floats
 
 
 def all_rows(scores: Scores, windows: Sequence[Window]) -> Scores:

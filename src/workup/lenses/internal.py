@@ -17,10 +17,11 @@ from workup.evidence import SiteEvidence
 from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites, poolable
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import Floats, Levels, Scores
+from workup.scores import Levels, Scores
+from workup.settings import Part as StudyPart
+from workup.stats.arrays import Floats
 from workup.stats.bootstrap import unit_counts
 from workup.stats.random import generator
-from workup.study import Part as StudyPart
 from workup.task import Part, StudyDesign
 
 # Rows to fit on (positions, repeats allowed) → the same Scores with the values a refitted system would give all rows.

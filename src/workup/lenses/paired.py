@@ -16,8 +16,9 @@ from workup.errors import InputError
 from workup.estimate import EVERYTHING, Draws, jackknife, replicate, slices_by
 from workup.lenses.contrasts import Contrast, Side, paired_difference
 from workup.metric import FEWEST_CLUSTERS, FEWEST_FOR_SHARES, FEWEST_PATIENTS, Linear, Metric, few_clusters
-from workup.scores import Bools, Floats, Levels, Scores
+from workup.scores import Levels, Scores
 from workup.stats import rank
+from workup.stats.arrays import Bools, Floats
 from workup.stats.intervals import share_difference, z_critical
 from workup.stats.paired_gaps import patient_gap
 

@@ -16,7 +16,8 @@ from workup.estimate import Estimate
 from workup.lenses.untold import untold
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import MISSING, Bools, Floats, Levels, Scores
+from workup.scores import MISSING, Levels, Scores
+from workup.stats.arrays import Bools, Floats
 from workup.study import Study
 
 _SITE = "site "  # beside a group that may bear the name of the site column

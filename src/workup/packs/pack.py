@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import workup
 from workup import plugins
 from workup.errors import InputError, visible
 from workup.evidence import SiteEvidence
@@ -19,6 +18,7 @@ from workup.packs.sent_packs import Sent, SiteLedger, sent
 from workup.packs.signing import sign
 from workup.packs.suppression import withhold
 from workup.report import LensResult, Report, canonical, digest
+from workup.version import __version__
 
 PACK_VERSION = 2
 LARGEST_K = 10_000
@@ -95,7 +95,7 @@ def _packed(
     holdings, held_back = telling(evidence.holdings, cells, kept, k=k, reason=reason, earlier=earlier)
     pack = {
         "pack_version": PACK_VERSION,
-        "workup": workup.__version__,
+        "workup": __version__,
         "task": report.study["task"],
         "site": site,
         "study": study,

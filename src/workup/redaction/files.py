@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workup.cli.output_paths import said
 from workup.errors import InputError, named, within
+from workup.files.output_paths import said
 from workup.files.received import is_file, is_folder
 
 if TYPE_CHECKING:

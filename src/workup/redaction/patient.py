@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from workup.documents.document import Document, Span
 from workup.documents.labels import branch_of
 from workup.redaction import safe_harbor, tokens
+from workup.redaction.dates import calendar_words
 from workup.redaction.dates.anchors import is_zone, kinds_in, without_zone
 from workup.redaction.dates.context import Almanac
 from workup.redaction.dates.shifting import shift_of
@@ -18,7 +19,6 @@ from workup.redaction.linking import Key, Mention, entities, value_key, words_of
 from workup.redaction.replacements import Done, Kept, Piece, moved, rebuilt
 from workup.redaction.settings import Settings
 from workup.redaction.surrogates.values import World
-from workup.text import calendar
 
 _NEAR = 24  # characters in front of a date in which it is called a birth
 _BORN = re.compile(
@@ -158,12 +158,12 @@ class Chart:
     def _date(self, document: Document, span: Span, counts: Counter[str]) -> tuple[str | None, Done | None, str]:
         surface, label = surface_of(document, span), span.label
         before = document.text[max(0, span.start - _NEAR) : span.start]
-        if _BORN.search(before) and calendar.is_year(surface):
+        if _BORN.search(before) and calendar_words.is_year(surface):
             counts["years of birth, which beside an age tell the year of a note"] += 1
             return None, "fallback", ""
         if label == "time":
             return self._stays(surface, "time of day", counts)
-        if label == "year_only" and calendar.is_year(surface):
+        if label == "year_only" and calendar_words.is_year(surface):
             return None, None, "year"
         # Read first: 2019-10 is a month and 02.01.21 a day, though they look like years and like a time.
         read = self._almanac.read(document.id, surface)
@@ -197,9 +197,9 @@ class Chart:
             counts["words of the calendar that would tell the shift"] += 1
             return None, "fallback", ""
         for why, told in (
-            ("year", calendar.is_year),
-            ("time of day", calendar.is_time),
-            ("relative date", calendar.is_relative),
+            ("year", calendar_words.is_year),
+            ("time of day", calendar_words.is_time),
+            ("relative date", calendar_words.is_relative),
         ):
             if told(surface):
                 return self._stays(surface, why, counts)
@@ -271,7 +271,7 @@ def _is_date(label: str) -> bool:
 def _by_rule(label: str, surface: str, after: str) -> tuple[str | None, str]:
     """What Safe Harbor lets stand of a value, or the reason why all of it may stay; neither where it says nothing."""
     if label == "year_only":
-        return None, "year" if calendar.is_year(surface) else ""
+        return None, "year" if calendar_words.is_year(surface) else ""
     if label == "zip":
         told = safe_harbor.zip3(surface)
         return (None, "three digits of a ZIP code") if told == surface else (told, "")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 
 DEVELOPMENT, VALIDATION = 0, 1
 SIDES = ("development", "validation")

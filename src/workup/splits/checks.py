@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from workup.errors import InputError, near
-from workup.scores import MISSING, Floats, Levels
+from workup.scores import MISSING, Levels
 from workup.splits.patients import Rows, Table, levels_of, patient_counters, times_of
+from workup.stats.arrays import Floats
 
 STRATEGIES = ("random", "outcome", "demographics", "multidimensional", "temporal", "site")
 MOST_DAYS = 36_525  # of an embargo: a hundred years

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.scores import Bools, Floats, Ints
+from workup.stats.arrays import Bools, Floats, Ints
 
 _NODES = 2000  # of the search tree; counted, not timed, so that a slow machine gives the same answer
 

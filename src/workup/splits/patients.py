@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-from workup.scores import MISSING, Bools, Floats, Ints, Levels, level_name
+from workup.scores import MISSING, Levels, level_name
+from workup.stats.arrays import Bools, Floats, Ints
 
 Table = Mapping[str, npt.NDArray[Any]]
 Days = npt.NDArray[np.datetime64]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from workup.scores import Ints
+from workup.stats.arrays import Ints
 
 MOST_JOINED = 200  # joined cells whose share is held together; each costs a row of the rounding's matrix
 Names = Mapping[str, Sequence[str]]

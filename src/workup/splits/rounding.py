@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from workup.scores import Floats, Ints
 from workup.splits.integer_rounding import Limits, landed
+from workup.stats.arrays import Floats, Ints
 
 _NONE = 1e-9  # below this a direction does not move a unit; entries of the inverse are ratios of small whole numbers
 

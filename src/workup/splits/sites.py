@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from workup.errors import InputError
-from workup.scores import MISSING, Ints
+from workup.scores import MISSING
 from workup.splits.assignment import DEVELOPMENT, NO_SITE, STRADDLING, VALIDATION, Drawn
 from workup.splits.checks import Plan, known_levels, level_codes
 from workup.splits.patients import Rows, level_of_patients
+from workup.stats.arrays import Ints
 from workup.stats.random import generator
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from workup.scores import Floats, Ints
 from workup.splits.assignment import REASONS, Drawn
 from workup.splits.balance import changes
 from workup.splits.checks import Plan, check_plan, check_table, exact_cut, exact_share, gathered
@@ -19,6 +18,7 @@ from workup.splits.stratified import stratified
 from workup.splits.summary import Counted
 from workup.splits.temporal import temporal
 from workup.splits.warnings import warnings
+from workup.stats.arrays import Floats, Ints
 
 SCHEMA_VERSION = 1
 NO_PATIENT_COLUMN = "No patient column: each row is taken as a patient of its own."

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from workup.errors import InputError
-from workup.scores import Bools, Floats, Ints
 from workup.splits.assignment import DEVELOPMENT, VALIDATION, Drawn
 from workup.splits.checks import Plan, level_codes
 from workup.splits.patients import Rows
 from workup.splits.rare_cells import collapsed
 from workup.splits.rounding import Margin, rounded
+from workup.stats.arrays import Bools, Floats, Ints
 from workup.stats.random import generator
 
 _ROUNDS = 1000

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from workup.scores import Bools, Ints, Levels
+from workup.scores import Levels
 from workup.splits.assignment import REASONS, SIDES, Drawn
 from workup.splits.patients import Rows
+from workup.stats.arrays import Bools, Ints
 
 _PLACES = (*SIDES, "left_out")
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from workup.errors import InputError
-from workup.scores import Ints
 from workup.splits.assignment import DEVELOPMENT, EMBARGOED, STRADDLING, UNDATED, VALIDATION, Drawn
 from workup.splits.checks import Plan
 from workup.splits.patients import Days, Rows
+from workup.stats.arrays import Ints
 
 
 def temporal(rows: Rows, plan: Plan, *, where: str) -> Drawn:

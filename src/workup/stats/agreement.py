@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from workup.stats.intervals import Ends, Floats, t_critical
+from workup.stats.arrays import Floats
+from workup.stats.intervals import Ends, t_critical
 
 _NONE = Ends(np.nan, np.nan)
 

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Floats
 from workup.stats.random import generator
-
-Floats = npt.NDArray[np.float64]
 
 # Draws are made in runs of this many replicates, each from a generator of its own name. The size is part of the
 # definition (changing it changes every interval in the last digits), so memory may group runs freely.

@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, special
 
 from workup.stats import logistic
+from workup.stats.arrays import Floats, Ints
 from workup.stats.grouped_logistic import Grouped
 from workup.stats.intervals import Ends, Test, chi2_p, t_critical, z_critical
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 CLIP = 1e-6
 

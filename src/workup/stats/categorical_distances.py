@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Floats, Ints
 from workup.stats.intervals import chi2_p
 from workup.stats.random import generator
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 FLOOR = 1e-4  # the least share of a bin inside a logarithm: an empty bin counts as one row in 10,000
 _SMALL_EXPECTED = 5.0

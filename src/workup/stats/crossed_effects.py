@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import t_critical
-
-Floats = npt.NDArray[np.float64]
 
 
 class Crossed(NamedTuple):

@@ -13,8 +13,6 @@ from scipy import special
 
 from workup.stats.intervals import chi2_proportions, fisher_exact, newcombe
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Real = npt.NDArray[Any]  # float64 or float32, as it was given
 
 # Walking all paths takes one step for each pooled row, each over the smaller sample: some 50 ms at these limits.

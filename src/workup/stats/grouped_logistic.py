@@ -10,13 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from workup.stats.arrays import Bools, Floats, Ints
 from workup.stats.logistic import expit
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 # The pace of `logistic.fit`: the decrement is twice what a Newton step promises to add to the log likelihood.
 _MOST_STEPS = 100
@@ -33,9 +29,9 @@ class Grouped(NamedTuple):
     column: Floats  # measured from its group's mean, so that the sums of a group far from 0 stay exact
     group: Ints
     sizes: Ints
-    one_class: Flags  # its intercept has no finite maximum
-    rising: Flags  # a rising step parts its events from the rest, ties allowed: a slope of its own would run away
-    falling: Flags
+    one_class: Bools  # its intercept has no finite maximum
+    rising: Bools  # a rising step parts its events from the rest, ties allowed: a slope of its own would run away
+    falling: Bools
 
     @classmethod
     def of(cls, outcome: Floats, column: Floats, group: Ints) -> Grouped:
@@ -138,7 +134,7 @@ class _Fits:
         regular = (within > _SINGULAR * scale).all() and (total > _SINGULAR * scale[self.sharing]).all()
         return _Step(shift, along, decrement, bool(regular))
 
-    def share_of(self, step: _Step, intercept: Floats, slope: Floats, active: Flags) -> Floats:
+    def share_of(self, step: _Step, intercept: Floats, slope: Floats, active: Bools) -> Floats:
         """How much of a step to take: cut where it leaps, and halved until the deviance does not rise."""
         move = np.zeros(self.slopes)
         np.maximum.at(move, self.sharing, np.abs(step.intercept) + np.abs(step.slope[self.sharing]) * self.reach)

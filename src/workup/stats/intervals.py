@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-Floats = npt.NDArray[np.float64]
+from workup.stats.arrays import Floats
 
 
 class Ends(NamedTuple):

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Floats
 from workup.stats.random import generator
-
-Floats = npt.NDArray[np.float64]
 
 MOST_ROWS = 5_000
 _ROWS_FOR_BANDWIDTH = 2_000

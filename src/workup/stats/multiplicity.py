@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from workup.stats.arrays import Floats
+
 Method = Literal["bonferroni", "holm", "hochberg", "hommel", "bh", "by"]
 
 

@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from workup.stats.arrays import Floats, Ints
 from workup.stats.intervals import Ends, t_critical, wilson
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Benefit(NamedTuple):

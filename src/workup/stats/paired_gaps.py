@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import Ends, t_critical
 from workup.stats.random import generator
-
-Floats = npt.NDArray[np.float64]
 
 DRAWS = 20_000
 MOST_STEPS = 100_000_000  # additions that an exact distribution may take: under a second

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, special
 
 from workup.stats import logistic, smooth
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from workup.stats.arrays import Floats, Ints
 
 DRAWS = 500
 CELLS = 1_000  # neighbouring risks are drawn row by row and fitted together; more cells change nothing that is shown

@@ -8,10 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
+from workup.stats.arrays import Floats, Ints
 from workup.stats.intervals import Ends, t_critical, z_critical
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Placements(NamedTuple):

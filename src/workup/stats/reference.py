@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from workup.stats.arrays import Floats, Ints
 from workup.stats.categorical_distances import (
     Cuts,
     JensenShannon,
@@ -22,8 +23,6 @@ from workup.stats.categorical_distances import (
 )
 from workup.stats.distances import (
     KS,
-    Floats,
-    Ints,
     Missingness,
     Real,
     Wasserstein,

@@ -10,9 +10,7 @@ import numpy.typing as npt
 from scipy import special
 
 from workup.stats import logistic
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from workup.stats.arrays import Floats, Ints
 
 # Above this many rows Newton steps from row to row give way to an expansion about the full fit. Rows, not cells, so
 # that how replicates are grouped in memory decides nothing.

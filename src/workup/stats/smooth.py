@@ -10,9 +10,8 @@ import numpy.typing as npt
 from scipy import special
 
 from workup.stats import logistic
+from workup.stats.arrays import Floats
 from workup.stats.intervals import z_critical
-
-Floats = npt.NDArray[np.float64]
 
 CELLS, CELLS_ABOVE = 2_000, 20_000
 _TILE = 131_072  # cells of a weight matrix worked on together, so that they stay in a core's own cache

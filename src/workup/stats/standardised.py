@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import t_critical
-
-Floats = npt.NDArray[np.float64]
 
 
 class Moments(NamedTuple):

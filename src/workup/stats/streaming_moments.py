@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.stats.distances import Floats, Ints, Real, infinite, real
+from workup.stats.arrays import Floats, Ints
+from workup.stats.distances import Real, infinite, real
 
 _ROWS_AT_ONCE = 1 << 15
 _SORTED_AT_ONCE = 1 << 18

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from workup.stats.arrays import Floats
 
 
 class Steps(NamedTuple):

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError, near, visible
-from workup.scores import MISSING, Bools, Floats, level_name
+from workup.scores import MISSING, level_name
+from workup.stats.arrays import Bools, Floats
 
 LONGEST = 300  # characters
 _DEEPEST = 25

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-from workup.scores import MISSING, Bools, level_name
-
-Times = npt.NDArray[np.datetime64]
+from workup.scores import MISSING, level_name
+from workup.stats.arrays import Bools, Times
 
 EXCEL = "excel"
 _ISO = re.compile(

@@ -6,14 +6,9 @@ import datetime
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from workup.text.calendar import MONTHS, SHORT_MONTHS, WEEKDAYS
 from workup.text.numbers import number_words, ordinal, ordinal_words, roman, spoken_year
 
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-SHORT_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _SEASONS = (
     "winter",
     "winter",

@@ -17,11 +17,11 @@ from workup.corpora.formats.spans.batches import read_batches
 from workup.corpora.formats.spans.predictions import read_predictions
 from workup.documents import batch as batches
 from workup.documents.batch import Batch, batches_of
+from workup.documents.detections import Found, HeldDetections, StreamedDetections
 from workup.documents.document import Span
 from workup.documents.records import Tally
 from workup.errors import InputError
 from workup.files.seen_ids import SeenIds
-from workup.tasks.spans.detections import Found, HeldDetections, StreamedDetections
 
 SECRET = "ZZSECRET"
 TEXT = "Ann Lee was seen on 9 May at Bridge House."

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workup.redaction.dates.calendar_words import is_relative, is_time, is_year
 from workup.redaction.dates.context import Almanac
 from workup.redaction.dates.shifting import read_days, shift_of
 from workup.redaction.dates.written import read
 from workup.redaction.keys import Secret
-from workup.text.calendar import is_relative, is_time, is_year
 from workup.values.dates import FULL_FORMS, PARTIAL_FORMS
 
 DAYS = st.dates(datetime.date(1901, 1, 1), datetime.date(2098, 12, 31))

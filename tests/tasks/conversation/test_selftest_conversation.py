@@ -11,7 +11,8 @@ import pytest
 
 import workup.metric
 from workup.metric import Linear
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.conversation import selftest
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.metrics import decay, intervals, metrics

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from notes_made import detect, notes
 
 from workup.compare import goals_of, headline_of
+from workup.documents.detections import HeldDetections
 from workup.documents.document import Span
 from workup.documents.mappings import LabelMapping
 from workup.errors import InputError
@@ -26,7 +27,6 @@ from workup.tasks.spans.comparing.emitted_types import Emits
 from workup.tasks.spans.comparing.joint import document_rows, joint
 from workup.tasks.spans.comparing.pairing import paired
 from workup.tasks.spans.counting.scoring import SpanScores
-from workup.tasks.spans.detections import HeldDetections
 from workup.tasks.spans.metrics import METRIC_NAMES
 from workup.tasks.spans.task import Outputs, SpansTask
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from notes_made import notes
 
+from workup.documents.detections import HeldDetections
 from workup.documents.document import Span
 from workup.errors import InputError
 from workup.stats.random import generator
@@ -17,7 +18,6 @@ from workup.tasks.spans.comparing.reliability import Reliability
 from workup.tasks.spans.comparing.thresholds import Choice, choose_threshold
 from workup.tasks.spans.counting.counting_rules import Yardstick
 from workup.tasks.spans.counting.verdicts import CREDITED, FALSE_ALARM, NEUTRAL, REMOVED
-from workup.tasks.spans.detections import HeldDetections
 from workup.tasks.spans.task import SpansTask
 
 

@@ -12,7 +12,7 @@ from workup.documents.document import Span
 from workup.documents.labels import CODE, NAMES
 from workup.documents.mappings import LabelMapping, coded, joined, shipped
 from workup.errors import InputError, StudyError
-from workup.study import read_yaml
+from workup.files.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data"

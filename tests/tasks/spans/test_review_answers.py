@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from workup.documents.batch import Batch
+from workup.documents.detections import HeldDetections
 from workup.documents.document import Document, Span
 from workup.errors import InputError
 from workup.tasks.spans.counting.counting_rules import Yardstick
-from workup.tasks.spans.detections import HeldDetections
 from workup.tasks.spans.review.answers import Answers
 from workup.tasks.spans.review.queue import Queue, make_queue
 from workup.tasks.spans.review.scoring import score_review

@@ -18,11 +18,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from notes_made import detect, notes
 
 from workup.documents.batch import Batch
+from workup.documents.detections import HeldDetections
 from workup.documents.document import Document, Span
 from workup.errors import InputError
 from workup.score import score_spans
 from workup.tasks.spans.counting.counting_rules import Yardstick
-from workup.tasks.spans.detections import HeldDetections
 from workup.tasks.spans.review.estimating import raw_rate
 from workup.tasks.spans.review.frame import NOT_REVIEWED, STRATA, Frame
 from workup.tasks.spans.review.shared_alarms import groups, iou, middle

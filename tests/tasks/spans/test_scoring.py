@@ -14,6 +14,7 @@ from notes_made import detect, notes
 from oracles import read
 from workup import score_spans
 from workup.documents.batch import Batch
+from workup.documents.detections import Found, HeldDetections, StreamedDetections
 from workup.documents.document import Document, Span
 from workup.errors import InputError, StudyError
 from workup.report import Report
@@ -21,7 +22,6 @@ from workup.tasks.spans.counting import accumulator as ledgers
 from workup.tasks.spans.counting.accumulator import Ledger
 from workup.tasks.spans.counting.counting_rules import Yardstick
 from workup.tasks.spans.counting.document_rows import Rows
-from workup.tasks.spans.detections import Found, HeldDetections, StreamedDetections
 from workup.tasks.spans.tables import patients_to_claim
 
 _ORACLE = {corpus["name"]: corpus for corpus in read("spans")["corpora"]}

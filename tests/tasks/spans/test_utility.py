@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from notes_made import detect, notes
 
 from workup import Report, Study, validate
+from workup.documents.detections import GivenSpans
 from workup.errors import StudyError
 from workup.lexicon import Extractor
 from workup.reports.spans.setting import Primary
 from workup.reports.spans.utility import utility as utility_section
-from workup.tasks.spans.detections import GivenSpans
 from workup.tasks.spans.task import SpansTask
 from workup.tasks.spans.terms_kept import TOKEN, Masked, Reading, united
 

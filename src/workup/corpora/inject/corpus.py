@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from workup import __version__
 from workup.corpora.formats.spans.file_sets import file_name
 from workup.corpora.formats.spans.native_jsonl import record_of
 from workup.corpora.generate.writer import sidecar, targets, time_of
@@ -29,6 +28,7 @@ from workup.documents.records import Ids, all_spans, check_whole
 from workup.errors import InputError, ids_shown, named
 from workup.files.disk import open_private, refuse_special
 from workup.values import versions
+from workup.version import __version__
 
 
 @dataclass

@@ -16,7 +16,7 @@ from workup.corpora.inject.phrases import Phrase
 from workup.corpora.inject.residual_phi import read_table
 from workup.documents.document import Span
 from workup.errors import InputError, StudyError, near
-from workup.study import read_yaml
+from workup.files.yaml_files import read_yaml
 
 _KEYS = ("finds", "at", "phrases")
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from workup import __version__
 from workup.corpora.formats.spans import native_jsonl
 from workup.corpora.formats.spans.any_format import read_documents
 from workup.corpora.formats.spans.conversion import chosen_format
 from workup.corpora.noise.document import NoiseMeasure, add_noise
 from workup.errors import InputError
 from workup.files.disk import refuse_special, replace_whole
+from workup.version import __version__
 
 VERSION = "1"  # of the kinds, their tables and what is drawn: equal seeds give equal bytes within one version only
 

@@ -11,7 +11,7 @@ from scipy import special
 
 from workup.errors import StudyError, near
 from workup.lenses.drift.series import Point, Series, departure, is_share, share_error
-from workup.scores import Bools, Floats
+from workup.stats.arrays import Bools, Floats
 from workup.stats.charts import baselines, control_charts
 from workup.stats.charts.family_limits import cusum_family_limit, family_limit
 from workup.stats.charts.run_lengths import solve_limit

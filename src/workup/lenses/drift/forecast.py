@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 from workup.stats.intervals import t_critical
 
 FEWEST_WINDOWS = 4  # a line through three points has one degree of freedom left: its interval says nothing

@@ -14,13 +14,14 @@ from scipy import special
 from workup.errors import InputError
 from workup.lenses.drift.alerts import Finding, Severity
 from workup.lenses.input_rows import all_rows, everyone, level_counts, one_row_each
-from workup.scores import MISSING, Floats, Levels, Scores
+from workup.scores import MISSING, Levels, Scores
+from workup.settings import Part
+from workup.stats.arrays import Floats
 from workup.stats.categorical_distances import chi_square, jensen_shannon
 from workup.stats.distances import in_spreads, missingness
 from workup.stats.kernel_tests import classifier_test, mmd
 from workup.stats.multiplicity import adjust
 from workup.stats.reference import BinnedReference, Reference
-from workup.study import Part
 
 __all__ = ["Compared", "InputLimits", "InputReference", "all_rows"]
 

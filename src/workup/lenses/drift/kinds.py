@@ -13,8 +13,9 @@ from scipy import special
 from workup.estimate import Draws, replicate
 from workup.lenses.input_rows import one_row_each
 from workup.metric import Metric, clustered_rows
-from workup.scores import Floats, Levels, Scores
+from workup.scores import Levels, Scores
 from workup.stats import calibration, logistic
+from workup.stats.arrays import Floats
 from workup.stats.distances import kolmogorov_smirnov, wasserstein
 from workup.stats.intervals import Ends, chi2_p, chi2_proportions, combine_difference, effective_ends, wilson
 

@@ -14,8 +14,9 @@ from workup.errors import StudyError
 from workup.lenses.drift.alerts import Finding
 from workup.lenses.drift.kinds import RISK, recalibration
 from workup.lenses.drift.monitor.state import ACTED, not_acted_on, reaches
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import calibration
+from workup.stats.arrays import Floats
 from workup.stats.charts.control_charts import cusum_of
 from workup.stats.charts.risk_adjusted import BETTER, WORSE, risk_adjusted_limit, risk_adjusted_weights
 from workup.stats.random import generator

@@ -15,7 +15,7 @@ from workup.lenses.drift.inputs import InputLimits
 from workup.lenses.drift.windows import WINDOWS_A_YEAR, Minimum, Window
 from workup.metric import Concern, Metric
 from workup.scores import Scores
-from workup.study import Part
+from workup.settings import Part
 
 MOST_A_YEAR = 1_000
 _YEAR = np.timedelta64(365 * 24 + 6, "h")

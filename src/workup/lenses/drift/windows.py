@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from workup.errors import StudyError, near
 from workup.scores import Scores
+from workup.stats.arrays import Rows, Times
 
-Rows = npt.NDArray[np.intp]
-Times = npt.NDArray[np.datetime64]
 Status = Literal["ok", "insufficient", "immature"]
 
 WINDOWS_A_YEAR = {"day": 365, "week": 52, "month": 12, "quarter": 4, "year": 1}

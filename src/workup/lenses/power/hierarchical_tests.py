@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from workup.lenses.power.pilots import Pair, Spread
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 from workup.stats.random import generator
 from workup.stats.sizes.groups import pairs
 from workup.stats.sizes.pilot import scaled_detectable

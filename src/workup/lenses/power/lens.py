@@ -30,9 +30,10 @@ from workup.lenses.power.pilots import (
 )
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import Bools, Levels, Scores
+from workup.scores import Levels, Scores
+from workup.settings import Part
+from workup.stats.arrays import Bools
 from workup.stats.sizes.groups import pairs
-from workup.study import Part
 from workup.task import StudyDesign
 
 FIXED = "a fixed value"  # what everyone together is held against

@@ -11,7 +11,8 @@ import numpy as np
 from workup.errors import StudyError, near
 from workup.evidence import SiteEvidence
 from workup.lenses.sites.values import HALF, Fit, fit
-from workup.scores import MISSING, Floats
+from workup.scores import MISSING
+from workup.stats.arrays import Floats
 from workup.stats.intervals import chi2_p
 from workup.stats.meta import pooling
 from workup.stats.meta.pooling import Method, TestKind

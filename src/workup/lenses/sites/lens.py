@@ -25,7 +25,8 @@ from workup.lenses.subgroups.lens import subgroups
 from workup.lenses.untold import untold
 from workup.metric import Metric
 from workup.report import LensResult, Report
-from workup.scores import MISSING, Bools, Levels, Scores
+from workup.scores import MISSING, Levels, Scores
+from workup.stats.arrays import Bools
 from workup.task import StudyDesign
 
 

@@ -22,7 +22,7 @@ from workup.lenses.sites.tables import characteristics, settings_table, withheld
 from workup.lenses.sites.values import OnScale, as_estimates, fit, on_scale
 from workup.metric import Metric
 from workup.report import LensResult, Report, canonical
-from workup.study import Part
+from workup.settings import Part
 
 __all__ = ["Goal", "PoolSettings", "pool_sites", "poolable"]
 

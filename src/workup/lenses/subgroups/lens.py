@@ -19,10 +19,11 @@ from workup.lenses.subgroups.omnibus import omnibus
 from workup.lenses.subgroups.parity import parity_ratios
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import Bools, Floats, Levels, Scores
+from workup.scores import Levels, Scores
+from workup.settings import Part
+from workup.stats.arrays import Bools, Floats
 from workup.stats.intervals import z_critical
 from workup.stats.multiplicity import adjust
-from workup.study import Part
 from workup.task import StudyDesign
 
 OUTSIDE = "outside the family that the study declared"

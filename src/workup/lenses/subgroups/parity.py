@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from workup.metric import FEWEST_PATIENTS, Metric
-from workup.scores import Bools, Floats, Levels
+from workup.scores import Levels
+from workup.stats.arrays import Bools, Floats
 
 KIND = "ratio"
 AGAINST = "all groups"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from workup.values.dates import MONTHS, SHORT_MONTHS
+from workup.text.calendar import MONTHS, SHORT_MONTHS
 
 
 class Anchor(NamedTuple):

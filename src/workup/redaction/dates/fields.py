@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 from typing import Literal, NamedTuple
 
-from workup.text import calendar as words
+from workup.redaction.dates import calendar_words as words
+from workup.text.calendar import MONTHS, SHORT_MONTHS, WEEKDAYS
 from workup.text.numbers import ordinal, ordinal_words, roman, spoken_year
-from workup.values.dates import MONTHS, SHORT_MONTHS, WEEKDAYS
 
 Day = datetime.date
 Role = Literal[

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from workup.redaction.dates.anchors import Anchor, anchors
+from workup.redaction.dates.calendar_words import MONTH, SEASON, WEEKDAY
 from workup.redaction.dates.fields import Day
 from workup.redaction.dates.holidays import falls_on, is_summer_time
 from workup.redaction.dates.shifting import MOST_DAYS, MOST_WEEKS, read_days
 from workup.redaction.patient import Redacted
-from workup.text.calendar import MONTH, SEASON, WEEKDAY
 
 _REACH = 48  # characters between a word and the date that it speaks of
 _NUMBER = re.compile(r"\d+")

@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass, replace
 
 from workup.redaction.dates import written as dates
+from workup.redaction.dates.calendar_words import LONGEST
 from workup.redaction.dates.fields import Day, Field
 from workup.redaction.dates.written import Written
 from workup.redaction.keys import Secret
-from workup.text.calendar import LONGEST
-from workup.values.dates import MONTHS
+from workup.text.calendar import MONTHS
 
 MOST_DAYS, MOST_WEEKS = 365, 52
 _JOINTS = re.compile(r"\s+(?:to|through|thru|until|till|and)\s+|\s*[-–—]\s*", re.IGNORECASE)

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from workup.redaction.dates import calendar_words as words
 from workup.redaction.dates.fields import Day, Field, Role, written
-from workup.text import calendar as words
 
 _TOKENS = re.compile(r"\d+|[^\W\d_]+|\s+|[\W_]")
 _QUIET = frozenset(("of", "the", "on"))

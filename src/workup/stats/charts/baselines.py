@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+from workup.stats.arrays import Bools, Floats
 
 # Of a range of two normals: its mean, and the upper limit over its mean. Three decimals, as tables and R's qcc have it.
 RANGE_MEAN = 1.128

@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from workup.stats.arrays import Bools, Floats
 from workup.stats.charts.baselines import (
     RANGE_MEAN,
     RANGE_UPPER,
-    Bools,
-    Floats,
     counts_of,
     per_series,
     positive,

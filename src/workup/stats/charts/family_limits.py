@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from workup.stats.charts.baselines import Floats
+from workup.stats.arrays import Floats
 from workup.stats.charts.control_charts import REFERENCE, WEIGHT, ewma_spread
 from workup.stats.charts.run_lengths import cusum_survival, ewma_survival, solve_limit
 from workup.stats.random import generator

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from workup.stats.charts.baselines import Bools, Floats, positive
+from workup.stats.arrays import Bools, Floats
+from workup.stats.charts.baselines import positive
 from workup.stats.charts.control_charts import Cusum, cusum_of
 from workup.stats.random import generator
 

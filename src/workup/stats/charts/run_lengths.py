@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
-from workup.stats.charts.baselines import Floats, positive
+from workup.stats.arrays import Floats
+from workup.stats.charts.baselines import positive
 from workup.stats.charts.control_charts import DECISION, LIMIT, REFERENCE, WEIGHT, ewma_spread
 from workup.stats.random import generator
 

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import optimize, special
 
-FloatArray = npt.NDArray[np.float64]
+from workup.stats.arrays import Floats
 
 LARGEST_TAU = 10.0  # on the logit scale: one site in three would lie beyond 5e-5 of a share of 0 or 1
 SCANNED = 25  # values of tau at which the profile likelihood is looked at before it is climbed
@@ -40,10 +39,10 @@ class Moments(NamedTuple):
     value: float
     by_mean: float
     by_tau: float
-    hessian: FloatArray
+    hessian: Floats
 
 
-def fit(events: FloatArray, totals: FloatArray, *, level: float) -> Mixture | None:
+def fit(events: Floats, totals: Floats, *, level: float) -> Mixture | None:
     """The most likely mixture, with the profile-likelihood interval of tau²; None when the likelihood has no peak.
 
     That is so when no site, or every site, has nothing but events, or when each site has all or none.
@@ -86,7 +85,7 @@ def _tau_interval(height: Callable[[float], float], tau: float, *, drop: float) 
 class _Ridge:
     """The likelihood along tau, at the best mean of each tau."""
 
-    def __init__(self, events: FloatArray, totals: FloatArray) -> None:
+    def __init__(self, events: Floats, totals: Floats) -> None:
         self._events, self._totals = events, totals
         self._mean = float(special.logit(events.sum() / totals.sum()))
         self._seen: dict[float, tuple[float, Moments]] = {}
@@ -126,18 +125,18 @@ class _Ridge:
         return float(np.sum((self._events - self._totals * share) ** 2 - spread))
 
 
-def free(events: FloatArray, totals: FloatArray) -> float:
+def free(events: Floats, totals: Floats) -> float:
     """The log-likelihood when every site has a share of its own, less the binomial constants."""
     share = events / totals
     return float(np.sum(special.xlogy(events, share) + special.xlogy(totals - events, 1 - share)))
 
 
-def common(events: FloatArray, totals: FloatArray) -> float:
+def common(events: Floats, totals: Floats) -> float:
     """The log-likelihood when all sites have one share, less the binomial constants."""
     return free(events.sum(keepdims=True), totals.sum(keepdims=True))
 
 
-def moments(mean: float, tau: float, events: FloatArray, totals: FloatArray) -> Moments:
+def moments(mean: float, tau: float, events: Floats, totals: Floats) -> Moments:
     """The log-likelihood at (mean, tau) with its first and second derivatives.
 
     Each site's integral over its standardised departure z is taken by the trapezoidal rule in s, z = mode + sinh(s)/c,
@@ -173,7 +172,7 @@ def moments(mean: float, tau: float, events: FloatArray, totals: FloatArray) -> 
     return Moments(float(np.sum(peak + np.log(total))), float(by_mean.sum()), float(by_tau.sum()), hessian)
 
 
-def _modes(mean: float, tau: float, events: FloatArray, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _modes(mean: float, tau: float, events: Floats, totals: Floats) -> tuple[Floats, Floats]:
     """Where each site's integrand is highest, and its curvature there: z = tau (x − n p), by bracketed Newton steps."""
     low, high = -tau * (totals - events), tau * events
     near, variance = special.logit((events + 0.5) / (totals + 1)), 1 / (events + 0.5) + 1 / (totals - events + 0.5)

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import t_critical, z_critical
 
-FloatArray = npt.NDArray[np.float64]
 Method = Literal["REML", "DL", "PM", "ML", "SJ", "HE", "EB", "FE"]
 TestKind = Literal["adhoc", "knha", "z"]
 
@@ -31,9 +31,9 @@ class SiteModel:
     value would cost digits.
     """
 
-    y: FloatArray
-    v: FloatArray
-    basis: FloatArray
+    y: Floats
+    v: Floats
+    basis: Floats
     crude: float  # variance of the estimates as they came, divisor k
 
     @property
@@ -45,17 +45,17 @@ class SiteModel:
 class Profile(NamedTuple):
     """The weighted fit at each of G values of tau²."""
 
-    weight: FloatArray  # G × k
-    residual: FloatArray  # G × k
-    information: FloatArray  # G × p × p, X'WX
+    weight: Floats  # G × k
+    residual: Floats  # G × k
+    information: Floats  # G × p × p, X'WX
 
     @property
-    def q(self) -> FloatArray:
+    def q(self) -> Floats:
         """Y'PY: the weighted sum of squared residuals."""
         return np.asarray(np.sum(self.weight * self.residual**2, axis=1))
 
 
-def checked(yi: npt.ArrayLike, vi: npt.ArrayLike, *, method: str, test: str, level: float) -> tuple[FloatArray, ...]:
+def checked(yi: npt.ArrayLike, vi: npt.ArrayLike, *, method: str, test: str, level: float) -> tuple[Floats, ...]:
     """Estimates and variances as vectors. ValueError when they, or how they are to be pooled, make no sense."""
     y, v = np.asarray(yi, dtype=np.float64), np.asarray(vi, dtype=np.float64)
     if y.ndim != 1 or y.shape != v.shape or y.size == 0:
@@ -82,7 +82,7 @@ def _places(wrong: npt.NDArray[np.bool_]) -> str:
     return "position " + ", ".join(str(i) for i in np.flatnonzero(wrong))
 
 
-def site_model(y: FloatArray, v: FloatArray, design: FloatArray) -> SiteModel:
+def site_model(y: Floats, v: Floats, design: Floats) -> SiteModel:
     """The model of estimates on a design of full rank."""
     basis = np.asarray(np.linalg.qr(design)[0])
     about = y - np.median(y)  # exactly 0 when all sites agree, which a mean need not give
@@ -90,7 +90,7 @@ def site_model(y: FloatArray, v: FloatArray, design: FloatArray) -> SiteModel:
     return replace(shifted, y=profile(shifted, np.zeros(1)).residual[0])
 
 
-def profile(model: SiteModel, tau2: FloatArray) -> Profile:
+def profile(model: SiteModel, tau2: Floats) -> Profile:
     """Weights 1/(v + tau²), the residuals of the weighted fit, and its information."""
     y, x = model.y, model.basis
     k, p = x.shape
@@ -104,7 +104,7 @@ def profile(model: SiteModel, tau2: FloatArray) -> Profile:
     return Profile(weight, y - coefficient @ x.T, information)
 
 
-def trace_p(model: SiteModel, at: Profile) -> FloatArray:
+def trace_p(model: SiteModel, at: Profile) -> Floats:
     """Trace of P = W − WX(X'WX)⁻¹X'W."""
     x = model.basis
     k, p = x.shape
@@ -142,7 +142,7 @@ def _dersimonian_laird(model: SiteModel) -> float:
     return float((at.q[0] - model.df) / trace_p(model, at)[0])
 
 
-def _unweighted_residuals(model: SiteModel) -> FloatArray:
+def _unweighted_residuals(model: SiteModel) -> Floats:
     return model.y - model.basis @ (model.basis.T @ model.y)
 
 
@@ -174,7 +174,7 @@ def _most_likely(model: SiteModel, *, restricted: bool) -> float:
     span = float(np.log1p(upper / least))
     grid = least * np.expm1(np.linspace(0, span, max(16, int(np.ceil(span / GRID_STEP)) + 1)))
 
-    def score(tau2: FloatArray) -> FloatArray:
+    def score(tau2: Floats) -> Floats:
         at = profile(model, tau2)
         trace = trace_p(model, at) if restricted else at.weight.sum(axis=1)
         return np.asarray(np.sum((at.weight * at.residual) ** 2, axis=1) - trace)
@@ -189,7 +189,7 @@ def _most_likely(model: SiteModel, *, restricted: bool) -> float:
     return peaks[int(np.argmax(log_likelihood(model, np.array(peaks), restricted=restricted)))]
 
 
-def log_likelihood(model: SiteModel, tau2: FloatArray, *, restricted: bool) -> FloatArray:
+def log_likelihood(model: SiteModel, tau2: Floats, *, restricted: bool) -> Floats:
     """The (restricted) log-likelihood at each tau², up to a constant."""
     at = profile(model, tau2)
     value = np.sum(np.log(at.weight), axis=1) - at.q
@@ -240,7 +240,7 @@ def critical(level: float, df: float | None) -> float:
     return z_critical(level) if df is None else t_critical(level, df)
 
 
-def two_sided_p(estimate: FloatArray, se: FloatArray, df: float | None) -> FloatArray:
+def two_sided_p(estimate: Floats, se: Floats, df: float | None) -> Floats:
     """p of each estimate against 0, by the distribution that `critical` takes."""
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = -np.abs(estimate / se)

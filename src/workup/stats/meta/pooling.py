@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import chi2_p, t_critical
 from workup.stats.meta import binomial_mixture, heterogeneity
-from workup.stats.meta.heterogeneity import FloatArray, HigginsI2, Method, SiteModel, TestKind, higgins_i2
+from workup.stats.meta.heterogeneity import HigginsI2, Method, SiteModel, TestKind, higgins_i2
 from workup.stats.meta.regression import Regression, regress
 
 __all__ = [
-    "FloatArray",
     "HigginsI2",
     "Method",
     "Pooled",
@@ -70,7 +70,7 @@ class Pooled:
     h2: float
     pi_low: float | None
     pi_high: float | None
-    weights: FloatArray
+    weights: Floats
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _around(tau2: float, low: float, high: float | None, q: tuple[float, int], t
 def _pooled(
     mean: tuple[float, float, float | None],
     spread: _Spread,
-    weights: FloatArray,
+    weights: Floats,
     method: str,
     test: str,
     level: float,
@@ -294,7 +294,7 @@ def pool_shares(events: npt.ArrayLike, totals: npt.ArrayLike, *, level: float = 
     return _pooled((found.mean, found.se, k - 1), spread, weight / weight.sum(), "GLMM", "t", level)
 
 
-def _checked_counts(events: npt.ArrayLike, totals: npt.ArrayLike, level: float) -> tuple[FloatArray, FloatArray]:
+def _checked_counts(events: npt.ArrayLike, totals: npt.ArrayLike, level: float) -> tuple[Floats, Floats]:
     x, n = np.asarray(events, dtype=np.float64), np.asarray(totals, dtype=np.float64)
     if x.ndim != 1 or x.shape != n.shape or x.size == 0:
         raise ValueError(f"expected events and a total per site, got shapes {x.shape} and {n.shape}")

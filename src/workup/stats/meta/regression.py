@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import chi2_p
 from workup.stats.meta import heterogeneity
-from workup.stats.meta.heterogeneity import FloatArray, Method, TestKind
+from workup.stats.meta.heterogeneity import Method, TestKind
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,11 @@ class Regression:
     method: str
     test: str
     level: float
-    coef: FloatArray
-    se: FloatArray
-    low: FloatArray
-    high: FloatArray
-    p: FloatArray
+    coef: Floats
+    se: Floats
+    low: Floats
+    high: Floats
+    p: Floats
     df: float | None
     tau2: float
     qm: float
@@ -95,7 +96,7 @@ def regress(
     )
 
 
-def _checked_design(design: npt.ArrayLike, k: int) -> FloatArray:
+def _checked_design(design: npt.ArrayLike, k: int) -> Floats:
     x = np.asarray(design, dtype=np.float64)
     if x.ndim != 2 or x.shape[0] != k:
         raise ValueError(f"the design needs one row per site ({k}) and one column per coefficient, got {x.shape}")
@@ -113,11 +114,11 @@ def _checked_design(design: npt.ArrayLike, k: int) -> FloatArray:
     return x
 
 
-def _constant(x: FloatArray) -> npt.NDArray[np.bool_]:
+def _constant(x: Floats) -> npt.NDArray[np.bool_]:
     return np.asarray((x == x[0]).all(axis=0) & (x[0] != 0))
 
 
-def _fit(y: FloatArray, weight: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _fit(y: Floats, weight: Floats, x: Floats) -> tuple[Floats, Floats]:
     """Weighted least squares through an orthogonal basis, which unlike X'WX does not square the condition."""
     root = np.sqrt(weight)
     q, r = np.linalg.qr(x * root[:, None])
@@ -125,7 +126,7 @@ def _fit(y: FloatArray, weight: FloatArray, x: FloatArray) -> tuple[FloatArray, 
     return np.asarray(inverse @ (q.T @ (y * root))), np.asarray(inverse @ inverse.T)
 
 
-def _omnibus(coef: FloatArray, covariance: FloatArray, x: FloatArray, df: float | None) -> tuple[float, int, float]:
+def _omnibus(coef: Floats, covariance: Floats, x: Floats, df: float | None) -> tuple[float, int, float]:
     """All columns but the constant ones at once: statistic, its degrees of freedom, p."""
     tested = ~_constant(x)
     count = int(tested.sum())
@@ -144,7 +145,7 @@ def _omnibus(coef: FloatArray, covariance: FloatArray, x: FloatArray, df: float 
     return wald / count, count, float(special.fdtrc(count, df, wald / count))
 
 
-def _explained(y: FloatArray, v: FloatArray, tau2: float, method: Method) -> float:
+def _explained(y: Floats, v: Floats, tau2: float, method: Method) -> float:
     """Share of the variance between sites that the design takes away."""
     total = heterogeneity.tau_squared(heterogeneity.site_model(y, v, np.ones((y.size, 1))), method)
     return max(0.0, (total - tau2) / total) if total > 0 else np.nan

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import z_critical
 from workup.stats.sizes.auc_variance import Shape, auc_variance, obuchowski_variance
 from workup.stats.sizes.proportions import (
@@ -23,7 +24,6 @@ from workup.stats.sizes.proportions import (
     z_shift,
 )
 
-Floats = npt.NDArray[np.float64]
 MOST = 1e10  # patients; what needs more is called infeasible
 FEWEST = 2.0  # of either class in a group: below, no variance of an AUC can be estimated
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-Floats = npt.NDArray[np.float64]
+from workup.stats.arrays import Floats
+
 Shape = Literal["exponential", "normal"]
 
 

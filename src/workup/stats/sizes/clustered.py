@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import ASSUMED_ICC, z_critical
 from workup.stats.sizes.proportions import Method, PairSize, inside, two_proportions, whole
 
-Floats = npt.NDArray[np.float64]
 Bound = Literal["wilson", "clopper-pearson"]
 Sides = Literal["one", "two"]
 MOST_MISSES = 20_000  # allowed misses; what needs more is called infeasible

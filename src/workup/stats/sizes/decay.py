@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
+from workup.stats.arrays import Floats
 from workup.stats.sizes.proportions import check_error_rates, inside, whole, z_shift
 
-Floats = npt.NDArray[np.float64]
 MOST = 10**9  # cases; what needs more is called infeasible
 
 

@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import z_critical
 from workup.stats.sizes.proportions import check_error_rates, inside, z_shift
-
-Floats = npt.NDArray[np.float64]
 
 
 def scaled_size(difference: float, *, se: float, n: float, alpha: float = 0.05, power: float = 0.8) -> float:

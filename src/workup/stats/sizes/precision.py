@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import integrate, optimize, special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import z_critical
 from workup.stats.sizes.proportions import inside, whole
-
-Floats = npt.NDArray[np.float64]
 
 
 class Criterion(NamedTuple):

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import optimize, special
 
+from workup.stats.arrays import Floats
 from workup.stats.intervals import z_critical
 
-Floats = npt.NDArray[np.float64]
 Method = Literal["pooled", "unpooled", "continuity", "arcsine"]
 Plan = TypeVar("Plan")
 

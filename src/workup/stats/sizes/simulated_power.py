@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from workup.stats.arrays import Bools, Floats
 from workup.stats.random import generator
 from workup.stats.sizes.groups import Testing, pairs
 from workup.stats.sizes.proportions import check_error_rates, inside, two_proportions, whole
 
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 Procedure = Literal["gatekeeper", "holm", "bonferroni"]
 Goal = Literal["weakest", "any", "all"]
 
@@ -153,7 +152,7 @@ def declared(
     testing: Testing = "all-pairs",
     procedure: Procedure = "gatekeeper",
     alpha: float = 0.05,
-) -> Flags:
+) -> Bools:
     """Which planned pairs a procedure declares different, for every study in counts[study, group]."""
     if procedure not in PROCEDURES:
         raise ValueError(f"procedure must be one of {', '.join(PROCEDURES)}; got {procedure!r}")
@@ -225,7 +224,7 @@ def _binomial(uniform: Floats, n: int, p: float) -> npt.NDArray[np.int64]:
     return first + np.searchsorted(below, uniform, side="left")
 
 
-def _omnibus(counts: npt.NDArray[np.integer], sizes: Sequence[int], alpha: float) -> Flags:
+def _omnibus(counts: npt.NDArray[np.integer], sizes: Sequence[int], alpha: float) -> Bools:
     n = np.asarray(sizes, dtype=np.float64)
     pooled = counts.sum(axis=1) / n.sum()
     spread = pooled * (1 - pooled)
@@ -246,7 +245,7 @@ def _pair_p(counts: npt.NDArray[np.integer], sizes: Sequence[int], planned: Sequ
     return np.where(se > 0, 2 * special.ndtr(-z), 1.0)
 
 
-def holm(p: Floats, alpha: float) -> Flags:
+def holm(p: Floats, alpha: float) -> Bools:
     """Holm's steps for every row at once: a step counts only when all before it rejected."""
     order = np.argsort(p, axis=1, kind="stable")
     steps = np.take_along_axis(p, order, axis=1) * np.arange(p.shape[1], 0, -1)

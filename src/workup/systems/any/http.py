@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
+from workup.files.jsonlines import kind, parse
 from workup.systems.chat.connection import Unread
 from workup.systems.chat.line import ChatLine
 from workup.systems.chat.reply import Messages, TimedReply, asked, reply_in
@@ -31,7 +32,7 @@ from workup.systems.settings import (
     Timeout,
     Url,
 )
-from workup.systems.wire.rows import kind, parse, risk_in, rows_out
+from workup.systems.wire.rows import risk_in, rows_out
 from workup.systems.wire.spans import Spans, SpanSettings, longest_answer, spans_in, texts_out
 from workup.systems.wire.transport import Channel
 from workup.task import Reply, Table

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from workup.documents.document import Span
 from workup.errors import InputError, SystemFailure
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 from workup.systems.chat.huggingface import LOGGERS as _LOGGERS
 from workup.systems.chat.huggingface import HuggingFaceChat, writes_text
 from workup.systems.chat.reply import Messages

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
 from workup.errors import InputError, SystemFailure, visible_lines
-from workup.systems.wire.rows import parse
+from workup.files.jsonlines import parse
 
 _SEE_ABOVE = "see its messages above"
 _LONGEST_MESSAGE = 2**16  # bytes of a line of stderr that are shown at once

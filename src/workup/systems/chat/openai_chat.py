@@ -17,6 +17,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from workup.errors import InputError
+from workup.files.jsonlines import parse
 from workup.systems.chat.connection import Unread
 from workup.systems.chat.line import Call, ChatLine
 from workup.systems.chat.reply import Messages, Price, TimedReply, check_number, plain_messages
@@ -35,7 +36,6 @@ from workup.systems.settings import (
     in_words_of,
 )
 from workup.systems.wire.address import SECRET_NAME
-from workup.systems.wire.rows import parse
 from workup.systems.wire.transport import Channel
 from workup.task import Reply
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workup.errors import InputError
-from workup.systems.wire.rows import kind
+from workup.files.jsonlines import kind
 from workup.task import Reply
 
 Messages = Sequence[Mapping[str, str]]

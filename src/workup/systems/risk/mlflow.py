@@ -19,7 +19,7 @@ from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
 from workup.files.yaml_files import YamlFault, parse_yaml
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 from workup.systems.risk.predictors import (
     Column,
     answer_rows,

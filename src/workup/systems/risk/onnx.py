@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 from workup.systems.risk.onnx_classes import class_labels
 from workup.systems.risk.onnx_files import external_files, pin_of, with_external_files
 from workup.systems.risk.predictors import (

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError, MissingExtra, SystemFailure, near, raised
-from workup.scores import Bools, Floats
+from workup.stats.arrays import Bools, Floats
 from workup.systems.risk.private_copy import plain_file
 from workup.systems.settings import UNPINNED, Positive
 from workup.task import Table

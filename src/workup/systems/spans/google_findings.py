@@ -10,7 +10,7 @@ from typing import Any
 
 from workup.documents.offsets import Counting, to_codepoints
 from workup.errors import InputError
-from workup.systems.wire.rows import kind, parse
+from workup.files.jsonlines import kind, parse
 
 # Ranks, not probabilities: the service has five steps and says no more of them than their order.
 SCORES = {"VERY_UNLIKELY": 0.1, "UNLIKELY": 0.3, "POSSIBLE": 0.5, "LIKELY": 0.7, "VERY_LIKELY": 0.9}

@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from workup import __version__
 from workup.deid.engine import LEAVES, Deidentifier
 from workup.documents.document import Span
 from workup.documents.policies import Policy
@@ -22,6 +21,7 @@ from workup.systems.spans.detectors import (
     detect_each,
     settings_text,
 )
+from workup.version import __version__
 
 
 class Native:

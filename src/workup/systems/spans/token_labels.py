@@ -13,7 +13,7 @@ import numpy as np
 
 from workup.documents.document import Span
 from workup.errors import InputError
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 
 Aggregation = Literal["first", "average", "max", "simple"]
 AGGREGATIONS: tuple[str, ...] = get_args(Aggregation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from datetime import date
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from workup.errors import InputError, near
+from workup.files.jsonlines import kind
 from workup.task import Table
 
 
@@ -36,14 +36,6 @@ def rows_out(table: Table, *, send: list[str] | None, system: str) -> Iterator[d
         yield {"id": str(number), **dict(zip(names, cells, strict=True))}
 
 
-def parse(text: bytes) -> Any:
-    """One JSON value; ValueError or RecursionError for what is none, such as NaN, which Python reads and JSON lacks.
-
-    A key that stands twice in one object is refused too: of two answers under one name, Python would keep the last.
-    """
-    return json.loads(text, parse_constant=_refuse, object_pairs_hook=_each_key_once)
-
-
 def risk_in(answer: Any, *, due: int, rows: int) -> tuple[float | None, str]:
     """The risk in the answer to row `due` of `rows`, and what is wrong with that answer; never what it holds."""
     problem = wrong_place(answer, due=due, sent=rows, noun="row")
@@ -59,16 +51,6 @@ def risk_in(answer: Any, *, due: int, rows: int) -> tuple[float | None, str]:
     if not 0 <= risk <= 1:
         return None, "'risk' must lie from 0 to 1; turn percentages and scores into probabilities"
     return float(risk), ""
-
-
-def kind(value: Any) -> str:
-    """What sort of JSON value this is, without the value."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
-    return kinds.get(type(value), "a number")
 
 
 def wrong_place(answer: Any, *, due: int, sent: int, noun: str) -> str:
@@ -87,17 +69,6 @@ def wrong_place(answer: Any, *, due: int, sent: int, noun: str) -> str:
     if place < due:
         return f"answers {noun} {place} a second time"
     return "" if place == due else f"answers {noun} {place} where {noun} {due} was due; keep the order sent"
-
-
-def _refuse(_: str) -> float:
-    raise ValueError
-
-
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError
-    return found
 
 
 def _column(values: Any, *, name: str, where: str) -> list[Any]:

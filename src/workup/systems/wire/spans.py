@@ -13,7 +13,8 @@ from workup.documents.document import Span
 from workup.documents.offsets import Counting, to_codepoints
 from workup.documents.records import check_whole, listing, mapping, needed, offset, word
 from workup.errors import InputError
-from workup.systems.wire.rows import kind, wrong_place
+from workup.files.jsonlines import kind
+from workup.systems.wire.rows import wrong_place
 
 Spans = list[Span]
 

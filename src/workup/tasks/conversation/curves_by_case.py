@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workup.metric import FEWEST_CLUSTERS
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 from workup.stats.bootstrap import percentile, unit_counts
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.decay import survival

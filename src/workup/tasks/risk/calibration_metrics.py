@@ -10,8 +10,9 @@ import numpy as np
 from scipy import special
 
 from workup.metric import FEWEST_PATIENTS, Concern, Family, Interval, Metric, linear, mean, ratio
-from workup.scores import Floats, Ints, Scores
+from workup.scores import Scores
 from workup.stats import calibration, refits, smooth
+from workup.stats.arrays import Floats, Ints
 from workup.stats.intervals import wilson, z_critical
 from workup.tasks.risk.discrimination import BOTH_CLASSES
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError
-from workup.scores import MISSING, Bools, Floats, level_name
+from workup.scores import MISSING, level_name
+from workup.stats.arrays import Bools, Floats
 from workup.tasks.times import rows_named
 
 _SHOWN = 5

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError, near
-from workup.scores import Floats
+from workup.stats.arrays import Floats, Times
 from workup.task import Case, Table
 from workup.tasks.expressions import looks_like_expression
 from workup.tasks.risk.checks import (
@@ -26,7 +26,7 @@ from workup.tasks.risk.checks import (
 )
 from workup.tasks.risk.derived import Derived, Grouping, derive
 from workup.tasks.risk.identity import Ids, content, identities
-from workup.tasks.times import Times, check_time, rows_named
+from workup.tasks.times import check_time, rows_named
 
 NO_PATIENT_COLUMN = "No patient column: each row is taken as a patient of its own."
 

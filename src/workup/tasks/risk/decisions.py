@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from workup.metric import Metric, ratio
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 
 ODDS = "equalised_odds"
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from workup.metric import FEWEST_CLUSTERS, Concern, Family, Interval, Metric
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import rank
+from workup.stats.arrays import Floats
 
 # DeLong's interval covers 81 to 90 % with 3 to 5 events (evidence/small_samples.json); Newcombe's holds its level.
 # From 9 on the customary interval is kept; it covers about 91 to 93 % at 10 events and 94 % at 20.

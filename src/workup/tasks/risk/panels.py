@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from workup.estimate import Draws, estimate
 from workup.metric import FEWEST_CLUSTERS, FEWEST_PATIENTS, share_interval
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import calibration, rank, smooth
+from workup.stats.arrays import Floats, Rows
 from workup.stats.net_benefit import net_benefit_curve
 from workup.stats.perfect_calibration import DRAWS, distances_by_chance
 from workup.stats.random import generator
@@ -18,7 +18,6 @@ from workup.tasks.risk.calibration_metrics import NO_CURVE, at_an_end, enough_fo
 from workup.tasks.risk.metrics import Smoother, calibration_metrics
 from workup.tasks.risk.sweep import shown_groups
 
-Rows = npt.NDArray[np.intp]
 _BINS = 20
 _GRID = 60
 _GROUP_GRID = 20

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from workup import plugins
 from workup.estimate import Draws, Estimate, estimate
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import calibration, smooth
+from workup.stats.arrays import Floats
 from workup.stats.random import generator
 from workup.tasks.risk import metrics as risk
 from workup.tasks.selftests import Check

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from workup.metric import share_interval
-from workup.scores import Floats, Levels, Scores
+from workup.scores import Levels, Scores
+from workup.stats.arrays import Floats
 from workup.stats.intervals import wilson
 
 # Denser where most clinical thresholds lie.

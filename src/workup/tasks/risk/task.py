@@ -17,8 +17,9 @@ from workup.disclosure.small_groups import TOGETHER
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError, visible
 from workup.gates import primary_values
 from workup.metric import Metric
-from workup.scores import MISSING, Floats, Levels, Scores, patient_codes
+from workup.scores import MISSING, Levels, Scores, patient_codes
 from workup.stats import calibration
+from workup.stats.arrays import Floats
 from workup.stats.equal_shares import equal_shares
 from workup.stats.multiplicity import adjust
 from workup.study import CorpusPart, Study

@@ -17,9 +17,9 @@ from workup.documents.document import Document
 from workup.documents.labels import LEVELS, Level, at_level, is_canonical
 from workup.documents.mappings import LabelMapping
 from workup.errors import InputError, near
+from workup.stats.arrays import Floats
 
 Measure = Literal["f1", "kappa", "alpha"]
-Floats = npt.NDArray[np.float64]
 Pair = tuple[str, str]
 _Cell = tuple[Level, str | None]
 _ABSENT = np.zeros((0, 6))

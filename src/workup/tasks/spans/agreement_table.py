@@ -10,7 +10,8 @@ import numpy as np
 from workup.documents.document import Document
 from workup.documents.mappings import LabelMapping
 from workup.metric import FEWEST_PATIENTS
-from workup.scores import Floats, patient_codes
+from workup.scores import patient_codes
+from workup.stats.arrays import Floats
 from workup.stats.bootstrap import unit_counts
 from workup.tasks.spans.agreement import AgreementCounts, AgreementRow, count_agreement
 

@@ -15,12 +15,12 @@ import numpy.typing as npt
 from workup.documents.batch import Batch
 from workup.documents.document import SpanArrays
 from workup.documents.policies import MAY, MUST
+from workup.stats.arrays import Floats
 from workup.tasks.spans.counting.counting_rules import Golds
 
 MOST = 20_000  # entries (documents, or readings of them) beyond which it is not measured
 _WORD = re.compile(r"\w+")
 _CREDITED, _FALSE = 1, 0
-Floats = npt.NDArray[np.float64]
 
 
 class Information:

@@ -9,7 +9,8 @@ import numpy as np
 
 from workup.documents.labels import branch_of, is_canonical
 from workup.estimate import Slice
-from workup.scores import Floats, Levels, Scores
+from workup.scores import Levels, Scores
+from workup.stats.arrays import Floats
 from workup.task import Part
 from workup.tasks.spans import columns
 from workup.tasks.spans.counting.scoring import SpanScores

@@ -23,8 +23,9 @@ from workup.metric import (
     ratio,
     share_interval,
 )
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import intervals
+from workup.stats.arrays import Floats
 from workup.tasks.spans import columns
 from workup.tasks.spans.counting.counting_rules import FULL_MASK, Yardstick
 from workup.tasks.spans.counting.matchup import PHI, Setting

@@ -12,6 +12,7 @@ from functools import cache
 import numpy as np
 
 from workup.documents.batch import Batch
+from workup.documents.detections import Found
 from workup.documents.document import Document, Span
 from workup.documents.labels import branch_of
 from workup.metric import Metric
@@ -20,7 +21,6 @@ from workup.stats.random import generator
 from workup.tasks.selftests import Check
 from workup.tasks.spans.counting.accumulator import Ledger
 from workup.tasks.spans.counting.counting_rules import Yardstick
-from workup.tasks.spans.detections import Found
 from workup.tasks.spans.metrics import span_metrics
 
 _DOCUMENTS = 60

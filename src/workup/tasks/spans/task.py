@@ -14,6 +14,7 @@ import numpy as np
 
 from workup import plugins
 from workup.documents.batch import batches_of
+from workup.documents.detections import Detections, Found, GivenSpans, HeldDetections, StreamedDetections
 from workup.documents.document import Document, Span
 from workup.documents.mappings import LabelMapping
 from workup.errors import InputError, RunError, StudyError, SystemFailure
@@ -45,7 +46,6 @@ from workup.tasks.spans.counting.crowding import Crowding
 from workup.tasks.spans.counting.matchup import PHI
 from workup.tasks.spans.counting.modes import parse_mode
 from workup.tasks.spans.counting.scoring import SpanScores, as_scores
-from workup.tasks.spans.detections import Detections, Found, GivenSpans, HeldDetections, StreamedDetections
 from workup.tasks.spans.errors.details import details_of
 from workup.tasks.spans.errors.error_log import Errors
 from workup.tasks.spans.label_parts import label_parts

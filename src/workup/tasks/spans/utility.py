@@ -16,7 +16,8 @@ from workup.documents.batch import Batch
 from workup.documents.document import SpanArrays
 from workup.documents.policies import MUST_NOT
 from workup.metric import Interval, Metric
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.spans import columns
 from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
 from workup.tasks.spans.metrics import share

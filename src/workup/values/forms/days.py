@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 
+from workup.text.calendar import WEEKDAYS
 from workup.text.numbers import number_words, ordinal
 from workup.values import dates, tables
 from workup.values.draws import Chance
@@ -92,7 +93,7 @@ def _ages(age_of: Callable[[Patient, datetime.date], tuple[int, str]]) -> Forms:
 
 
 def _around(chance: Chance, when: datetime.date) -> str:
-    return f"{chance.pick(('last', 'next', 'this', 'this past'))} {chance.pick(dates.WEEKDAYS)}"
+    return f"{chance.pick(('last', 'next', 'this', 'this past'))} {chance.pick(WEEKDAYS)}"
 
 
 LEAVES: dict[str, Forms] = {
@@ -112,7 +113,7 @@ LEAVES: dict[str, Forms] = {
         {
             "word": _relative(lambda c, w: c.pick(("yesterday", "tomorrow", "the day before yesterday", "last night"))),
             "weekday": _relative(_around),
-            "weekday_alone": _relative(lambda c, w: c.pick(dates.WEEKDAYS)),
+            "weekday_alone": _relative(lambda c, w: c.pick(WEEKDAYS)),
             "ago": _relative(lambda c, w: f"{c.integer(2, 9)} {c.pick(_UNITS)} ago"),
             "ago_words": _relative(lambda c, w: f"{number_words(c.integer(2, 9))} {c.pick(_UNITS)} ago"),
             "ahead": _relative(lambda c, w: f"in {c.integer(2, 14)} days"),
@@ -123,7 +124,7 @@ LEAVES: dict[str, Forms] = {
             "anchored": _relative(lambda c, w: f"{number_words(c.integer(2, 9))} days after {c.pick(_EVENTS)}"),
             "postoperative": _relative(lambda c, w: f"{c.pick(('POD', 'POD #', 'post-op day '))}{c.integer(1, 9)}"),
             "hospital_day": _relative(lambda c, w: f"hospital day {c.integer(2, 14)}"),
-            "week_from": _relative(lambda c, w: f"a week from {c.pick(dates.WEEKDAYS)}"),
+            "week_from": _relative(lambda c, w: f"a week from {c.pick(WEEKDAYS)}"),
             "of_month": _relative(
                 lambda c, w: f"the {ordinal(c.integer(1, 28))} of {c.pick(('this', 'last', 'next'))} month"
             ),

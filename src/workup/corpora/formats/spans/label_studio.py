@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from workup.corpora.formats.spans.json_lists import records, write_list
 from workup.corpora.formats.spans.sniff import first_item
 from workup.documents.document import Document, Span
 from workup.documents.offsets import Counting
@@ -28,8 +29,7 @@ from workup.documents.records import (
     word,
 )
 from workup.errors import InputError, named, within
-from workup.files.jsonlists import records, write_list
-from workup.systems.wire.rows import kind
+from workup.files.jsonlines import kind
 
 name = "label-studio"
 endings = (".json",)

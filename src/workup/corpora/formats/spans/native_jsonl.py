@@ -36,8 +36,7 @@ from workup.documents.records import (
 )
 from workup.errors import InputError, named, within
 from workup.files.disk import replace_whole
-from workup.files.jsonlines import lines, value_of
-from workup.systems.wire.rows import kind
+from workup.files.jsonlines import kind, lines, value_of
 
 name = "spans-jsonl"
 endings = (".jsonl", ".jsonl.gz", ".ndjson")

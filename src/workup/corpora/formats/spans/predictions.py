@@ -16,6 +16,7 @@ import numpy as np
 from workup.corpora.formats.spans import fast_jsonl
 from workup.corpora.formats.spans.native_jsonl import columns, span_record
 from workup.documents.batch import in_pieces, span_columns
+from workup.documents.detections import Answers, Found, answers_of
 from workup.documents.document import Span, SpanArrays
 from workup.documents.offsets import Counting, to_codepoints
 from workup.documents.records import (
@@ -33,10 +34,8 @@ from workup.documents.records import (
 )
 from workup.errors import InputError, named, within
 from workup.files.disk import replace_whole
-from workup.files.jsonlines import lines, value_of
+from workup.files.jsonlines import kind, lines, value_of
 from workup.files.seen_ids import SeenIds
-from workup.systems.wire.rows import kind
-from workup.tasks.spans.detections import Answers, Found, answers_of
 
 Prediction = tuple[str, tuple[Span, ...]]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from workup.corpora.formats.spans.json_lists import records, write_list
 from workup.corpora.formats.spans.sniff import first_item
 from workup.documents.document import Document, Span
 from workup.documents.offsets import Counting
@@ -29,8 +30,7 @@ from workup.documents.records import (
     word,
 )
 from workup.errors import InputError, named
-from workup.files.jsonlists import records, write_list
-from workup.systems.wire.rows import kind
+from workup.files.jsonlines import kind
 
 name = "presidio"
 endings = (".json",)

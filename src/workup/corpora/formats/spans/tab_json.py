@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workup.corpora.formats.spans import native_jsonl
+from workup.corpora.formats.spans.json_lists import records, write_list
 from workup.corpora.formats.spans.sniff import first_item, first_line
 from workup.documents.document import Document, Span
 from workup.documents.offsets import Counting
@@ -29,9 +30,7 @@ from workup.documents.records import (
     word,
 )
 from workup.errors import InputError, named, within
-from workup.files.jsonlines import lines, value_of
-from workup.files.jsonlists import records, write_list
-from workup.systems.wire.rows import kind
+from workup.files.jsonlines import kind, lines, value_of
 
 name = "tab"
 endings = (".json",)  # to write lines, the format must be named

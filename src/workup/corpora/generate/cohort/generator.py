@@ -24,7 +24,8 @@ from workup.corpora.generate.cohort.mix import Mix, Split
 from workup.corpora.generate.cohort.plan import PREDICTORS, Change, CohortPlan
 from workup.errors import InputError
 from workup.files.disk import refuse_special, replace_whole
-from workup.scores import MISSING, Floats, Ints
+from workup.scores import MISSING
+from workup.stats.arrays import Floats, Ints
 from workup.stats.random import generator
 
 __all__ = ["Change", "CohortPlan", "PlantedCohort", "generate"]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from workup.corpora.generate.cohort import cells, planted_truth
 from workup.corpora.generate.cohort.plan import LEVERS, Change, CohortPlan
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 from workup.stats.random import generator
 
 _WHERE = "cohort plan"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workup.scores import Floats
+from workup.stats.arrays import Floats
 
 _NODES = 16  # Gauss–Legendre nodes in a panel; with panels of one SD the integrals are exact to about 1e-13
 REACH = 9.0  # SDs either side; the normal tail beyond holds 1e-19

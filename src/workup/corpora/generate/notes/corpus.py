@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from workup import __version__
 from workup.corpora.generate import writer
 from workup.corpora.generate.notes import settings, visits
 from workup.corpora.generate.notes.compiled import wording
@@ -25,6 +24,7 @@ from workup.documents.document import Document
 from workup.documents.labels import branch_of
 from workup.values import Patient, name_pool, versions
 from workup.values.draws import Chance
+from workup.version import __version__
 
 _BYSTANDERS = 8_000_000  # numbers of people who are met in the notes of others
 _MET = 40

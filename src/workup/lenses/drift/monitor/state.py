@@ -15,7 +15,8 @@ from workup.lenses.drift.charts import Family
 from workup.lenses.drift.series import Departure, Point, Series, departure, points
 from workup.lenses.drift.windows import Minimum
 from workup.metric import Concern
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 
 ACTED = "acted"
 TOO_LITTLE = Point(status="insufficient", reason="the window holds too little")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from workup.metric import Interval, Metric
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import intervals, logistic
+from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import Design, of_row, quotient, summed
 from workup.tasks.conversation.metrics.intervals import share_over_cases, smooth

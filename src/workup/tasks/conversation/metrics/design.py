@@ -9,7 +9,8 @@ import numpy as np
 
 from workup.estimate import Draws
 from workup.metric import Column
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
 
 TENTH = 10  # the turn at which recall is customarily read off

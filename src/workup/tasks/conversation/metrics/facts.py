@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from workup.metric import Column, Concern, Interval, Linear, Metric, linear, ratio
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import TENTH, Design, summed
 from workup.tasks.conversation.metrics.intervals import rate, share_over_cases, t_over_cases

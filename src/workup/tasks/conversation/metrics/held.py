@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.metric import Column, Interval, Metric, few_clusters, ratio
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import intervals
+from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import Design, of_row, quotient
 from workup.tasks.conversation.metrics.intervals import rate, smooth

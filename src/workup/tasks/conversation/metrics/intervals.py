@@ -23,8 +23,9 @@ from workup.metric import (
     linear,
     ratio,
 )
-from workup.scores import Floats, Scores
+from workup.scores import Scores
 from workup.stats import bootstrap, intervals
+from workup.stats.arrays import Floats
 
 RESAMPLED_FROM = 50  # clusters from which means and slopes are resampled, not taken for normal
 _NUDGE = 1e-4  # by how much a cluster's weight is moved to see what it adds

@@ -6,7 +6,8 @@ import numpy as np
 
 from workup.estimate import Draws
 from workup.metric import Metric
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.intervals import smooth
 

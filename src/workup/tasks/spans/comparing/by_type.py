@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.metric import FEWEST_CLUSTERS, FEWEST_FOR_SHARES
+from workup.stats.arrays import Floats
 from workup.stats.intervals import mcnemar, share_difference
 from workup.stats.multiplicity import adjust
 from workup.stats.paired_gaps import patient_gap, sign_flip
 from workup.tasks.spans.comparing.emitted_types import UNKNOWN, Emits
 from workup.tasks.spans.comparing.joint import Joint
 
-Floats = npt.NDArray[np.float64]
 Counts = Mapping[str, npt.NDArray[np.int64]]
 _SIDES = ("first", "second")
 _GAP = ("value", "low", "high", "p")

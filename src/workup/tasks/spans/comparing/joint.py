@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.batch import Batch
+from workup.documents.detections import Found
 from workup.documents.document import SpanArrays
 from workup.documents.labels import branch_of, is_canonical
+from workup.stats.arrays import Ints
 from workup.tasks.spans.counting.accumulator import UNKNOWN
 from workup.tasks.spans.counting.counting_rules import Yardstick
 from workup.tasks.spans.counting.matchup import Matchup, Setting
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.scoring import SpanScores
 from workup.tasks.spans.counting.verdicts import CREDITED, FALSE_ALARM, NEUTRAL, REMOVED
-from workup.tasks.spans.detections import Found
 
-Whole = npt.NDArray[np.int64]
 # Golds that must be masked, and how both fared; then of each system: points (found golds, in halves where a mode gives
 # halves), predictions that count, those credited, false alarms, and false alarms that the other raised there too.
 FIELDS = (
@@ -41,13 +41,13 @@ EVERY_DOCUMENT = 20_000  # documents that are all kept one by one; of a larger c
 class Cells(NamedTuple):
     """Counts by owner (a patient or a document) and label, where there are any; `counts[field, cell]`."""
 
-    owner: Whole
-    label: Whole
-    counts: Whole
+    owner: Ints
+    label: Ints
+    counts: Ints
 
-    def of(self, field: str) -> Whole:
+    def of(self, field: str) -> Ints:
         """One field."""
-        found: Whole = self.counts[FIELDS.index(field)]
+        found: Ints = self.counts[FIELDS.index(field)]
         return found
 
 
@@ -64,7 +64,7 @@ class Joint:
     halves: bool = False  # points are in halves: a mode that gives half of one
     left_out: int = 0  # documents of a large corpus that are not kept, since the systems do not differ there
 
-    def of_patients(self, labels: Sequence[str] | None = None) -> Mapping[str, Whole]:
+    def of_patients(self, labels: Sequence[str] | None = None) -> Mapping[str, Ints]:
         """Each field with an entry per patient: of all types together, or of those named."""
         cells = self.by_patient
         wanted = np.array([labels is None or name in labels for name in self.labels] + [False])
@@ -170,14 +170,14 @@ class _Gathered:
             left_out=self.left_out,
         )
 
-    def _numbered(self, batch: Batch) -> Whole:
+    def _numbered(self, batch: Batch) -> Ints:
         """The place of each entry's document; readings of one document share it."""
         first = batch.first or [True] * len(batch)
         places = np.cumsum(first) - 1 + len(self.documents)
         self.documents += [id for id, one in zip(batch.ids, first, strict=True) if one]
         return places.astype(np.int64)
 
-    def _counted(self, golds: SpanArrays, sides: Sequence[_Side]) -> tuple[Whole, Whole, Whole]:
+    def _counted(self, golds: SpanArrays, sides: Sequence[_Side]) -> tuple[Ints, Ints, Ints]:
         """Label, counts and entry of the batch of every gold and every prediction of both, one after another."""
         ignored = np.array([name in sides[0].matchup.ignored for name in golds.labels] + [False])
         must = sides[0].fate.must & ~ignored[golds.label] if len(golds) else sides[0].fate.must
@@ -212,7 +212,7 @@ class _Gathered:
         owner = [spans.document.astype(np.int64) for spans, _ in blocks]
         return np.concatenate(labels), np.concatenate(counts, axis=1), np.concatenate(owner)
 
-    def _codes(self, spans: SpanArrays) -> Whole:
+    def _codes(self, spans: SpanArrays) -> Ints:
         branches = self.setting.level.startswith("branch")
         names = [branch_of(name) if branches and is_canonical(name) else name for name in spans.labels]
         codes = np.array([self.labels.setdefault(name, len(self.labels)) for name in names], dtype=np.int64)
@@ -243,7 +243,7 @@ def _differs(cells: Cells) -> npt.NDArray[np.bool_]:
     return found
 
 
-def _added(owner: Whole, label: Whole, counts: Whole) -> Cells:
+def _added(owner: Ints, label: Ints, counts: Ints) -> Cells:
     """Counts of equal owner and label added up."""
     width = int(label.max(initial=0)) + 1
     joint_, place = np.unique(owner * width + label, return_inverse=True)
@@ -251,7 +251,7 @@ def _added(owner: Whole, label: Whole, counts: Whole) -> Cells:
     return Cells(joint_ // width, joint_ % width, sums)
 
 
-def _joined(parts: Sequence[Cells], order: Whole, *, owners: Whole | None = None) -> Cells:
+def _joined(parts: Sequence[Cells], order: Ints, *, owners: Ints | None = None) -> Cells:
     """Cells of all batches, labels (and owners) renumbered."""
     empty = np.empty(0, np.int64)
     owner = np.concatenate([empty, *(part.owner for part in parts)])

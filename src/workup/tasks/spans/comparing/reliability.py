@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.metric import FEWEST_CLUSTERS, share_interval
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.stats.paired_gaps import patient_gap
 from workup.tasks.spans.counting.verdicts import CREDITED, NEUTRAL, REMOVED
 

@@ -11,21 +11,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from workup.documents.document import SpanArrays
 from workup.documents.policies import Policy
+from workup.documents.text_flags import ignorable
+from workup.stats.arrays import Bools
 from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
 from workup.tasks.spans.counting.matchup import Matchup, Setting
 from workup.tasks.spans.counting.modes import parse_mode
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.pair_rules import reaches
-from workup.tasks.spans.counting.text_flags import ignorable
 from workup.tasks.spans.counting.verdicts import CREDITED, NEUTRAL, REMOVED
 
 STRICT = parse_mode("strict")
 CONFUSIONS = 100  # pairs of labels that a row lists
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(eq=False)
@@ -142,7 +141,7 @@ def _harmonic(precision: float | None, recall: float | None) -> float | None:
     return 2 * precision * recall / (precision + recall)
 
 
-def _compound(matchup: Matchup, setting: Setting, fate: Outcomes) -> Flags:
+def _compound(matchup: Matchup, setting: Setting, fate: Outcomes) -> Bools:
     """Found golds that no single prediction covers far enough: several do it together."""
     golds, found = matchup.golds, matchup.predictions
     on = fate.hit[fate.gold]
@@ -165,7 +164,7 @@ def _compound(matchup: Matchup, setting: Setting, fate: Outcomes) -> Flags:
             ],
             dtype=np.bool_,
         )
-    together: Flags = several & (np.bincount(gold, weights=alone, minlength=len(golds)) == 0)
+    together: Bools = several & (np.bincount(gold, weights=alone, minlength=len(golds)) == 0)
     return together
 
 

@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.batch import Batch
+from workup.documents.detections import Detections, Found
 from workup.documents.document import SpanArrays
 from workup.errors import InputError
 from workup.estimate import Draws, Estimate, estimate
 from workup.metric import FEWEST_CLUSTERS, Metric
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.stats.random import generator
 from workup.task import Watch
 from workup.tasks.spans import columns
@@ -24,7 +26,6 @@ from workup.tasks.spans.counting.counting_rules import Yardstick
 from workup.tasks.spans.counting.counts import count
 from workup.tasks.spans.counting.matchup import Setting
 from workup.tasks.spans.counting.outcomes import outcomes
-from workup.tasks.spans.detections import Detections, Found
 from workup.tasks.spans.metrics import accuracy_metrics, policy_metrics
 
 GRID = 40  # thresholds that are tried, where scores take more values

@@ -13,19 +13,20 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.batch import Batch
+from workup.documents.detections import Found
 from workup.documents.document import Document, SpanArrays
 from workup.documents.labels import SCHEME
 from workup.documents.policies import Policy
+from workup.stats.arrays import Ints
 from workup.tasks.spans import columns
 from workup.tasks.spans.comparing.rule_sets import RuleSets
 from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
 from workup.tasks.spans.counting.counts import Counts, count
-from workup.tasks.spans.counting.document_rows import Cells, Rows, Whole
+from workup.tasks.spans.counting.document_rows import Cells, Rows
 from workup.tasks.spans.counting.leaks import FIELDS as LEAK_FIELDS
 from workup.tasks.spans.counting.matchup import Matchup, Setting
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.verdicts import CREDITED, NEUTRAL, REMOVED
-from workup.tasks.spans.detections import Found
 from workup.tasks.spans.errors.entities import KINDS, Entities, group_entities
 from workup.tasks.spans.errors.error_log import Errors
 from workup.tasks.spans.errors.severity import severity_weights
@@ -241,7 +242,7 @@ class _CellBuilder:
         self._gold, self._prediction = place[: len(at_gold)], place[len(at_gold) :]
         self._columns: dict[str, npt.NDArray[np.int32]] = {}
 
-    def _joint(self, spans: SpanArrays) -> Whole:
+    def _joint(self, spans: SpanArrays) -> Ints:
         place = {name: i for i, name in enumerate(self._names)}
         codes = np.array([place[name] for name in spans.labels], dtype=np.int64)
         label = codes[spans.label] if len(spans) else np.empty(0, np.int64)

@@ -15,7 +15,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from workup.tasks.spans.counting.components import Flags, Whole, clusters
+from workup.stats.arrays import Bools, Whole
+from workup.tasks.spans.counting.components import clusters
 from workup.tasks.spans.counting.solver import Edge, solve
 
 _ENUMERATED = 4  # golds and predictions of a component whose assignments are all tried
@@ -33,7 +34,7 @@ class Edges(NamedTuple):
 
     gold: Whole
     prediction: Whole
-    merits: tuple[Flags, ...]
+    merits: tuple[Bools, ...]
     overlap: Whole
     union: Whole
     left: Whole
@@ -101,7 +102,7 @@ def assign(gold: Whole, prediction: Whole, merits: Merits) -> Whole:
     return np.flatnonzero(found)
 
 
-def scores(merits: Sequence[Flags], overlap: Whole, union: Whole) -> npt.NDArray[np.float64] | None:
+def scores(merits: Sequence[Bools], overlap: Whole, union: Whole) -> npt.NDArray[np.float64] | None:
     """Merits and IoU of single edges in one number: merits as bits above the quotient."""
     if len(union) and union.max() >= _EXACT_UNION:
         return None
@@ -118,7 +119,7 @@ class Stars(NamedTuple):
     first: Whole
     size: Whole
 
-    def best(self, allowed: Flags, score: npt.NDArray[np.float64]) -> Whole:
+    def best(self, allowed: Bools, score: npt.NDArray[np.float64]) -> Whole:
         """The best allowed pair of every star that has one; of equal ones the first."""
         own = np.where(allowed.take(self.pair), score.take(self.pair), -1.0)
         top = np.maximum.reduceat(own, self.first)
@@ -127,7 +128,7 @@ class Stars(NamedTuple):
         return self.pair.take(reached.take(groups(star)[0]))
 
 
-def _marked(node: Whole, marks: Flags) -> Flags:
+def _marked(node: Whole, marks: Bools) -> Bools:
     """Edges whose node has any marked edge."""
     has = np.zeros(int(node.max()) + 1, dtype=np.bool_)
     has[node[marks]] = True
@@ -191,7 +192,7 @@ def _place_within(component: Whole, node: Whole) -> Whole:
     return found
 
 
-def _weights(edges: Edges, component: Whole, order: Whole, first: Whole) -> tuple[Whole, Flags]:
+def _weights(edges: Edges, component: Whole, order: Whole, first: Whole) -> tuple[Whole, Bools]:
     """Each edge as one whole number whose sums compare like tuples, and the components where 64 bits hold them.
 
     IoU is put over a common multiple of the component's denominators, so sums that are equal are seen to be equal.
@@ -199,7 +200,7 @@ def _weights(edges: Edges, component: Whole, order: Whole, first: Whole) -> tupl
     common = np.lcm.reduceat(edges.union.take(order), first)
     base = _ENUMERATED + 1
     limit = 2**60 // base ** (len(edges.merits) + 3)
-    exact: Flags = (common > 0) & (common < limit)
+    exact: Bools = (common > 0) & (common < limit)
     common = np.where(exact, common, 1)
     # A multiple that overflowed unseen is told by what does not divide it.
     odd = common.take(component) % edges.union != 0

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from workup.documents.text_flags import BlockText
 from workup.errors import InputError
-from workup.tasks.spans.counting.components import Flags, Pairs, Whole, overlapping_pairs
+from workup.stats.arrays import Bools, Whole
+from workup.tasks.spans.counting.components import Pairs, overlapping_pairs
 from workup.tasks.spans.counting.matchup import IGNORED, Columns, Matchup, in_order
-from workup.tasks.spans.counting.text_flags import BlockText
 
 _SPANS = 1 << 17  # of golds, and of predictions, that a block holds before it ends at the next document
 _SHORT = 1 << 30  # a line up to here is kept in 32 bits, with room for sums of two places
@@ -69,7 +70,7 @@ class Sheet:
     predictions: Columns
     table: npt.NDArray[np.int8]
     combination: npt.NDArray[np.integer]
-    ignored: Flags  # by label
+    ignored: Bools  # by label
     policies: tuple[str, ...]
     rows: int = field(default=0)  # documents, with unknown ones that predictions name
 
@@ -143,7 +144,7 @@ class Sheet:
         )
 
 
-def _combined(matchup: Matchup, golds: Columns, ignored: Flags) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.integer]]:
+def _combined(matchup: Matchup, golds: Columns, ignored: Bools) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.integer]]:
     """Distinct combinations of decisions over the policies, and the number of each gold's."""
     base, policies = IGNORED + 1, len(matchup.decisions)
     if policies > 30:

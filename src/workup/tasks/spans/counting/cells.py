@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workup.stats.arrays import Whole
 from workup.tasks.spans.counting.blocks import Block, Sheet
 from workup.tasks.spans.counting.characters import on_characters, on_tokens, on_typed_tokens, stray_units
-from workup.tasks.spans.counting.components import Whole
 from workup.tasks.spans.counting.counts import needs_text
 from workup.tasks.spans.counting.matchup import Matchup, Setting, rows_of
 from workup.tasks.spans.counting.outcomes import outcomes

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workup.documents.policies import MAY, MUST
+from workup.stats.arrays import Bools, Whole
 from workup.tasks.spans.counting.blocks import Block, Sheet, Side
-from workup.tasks.spans.counting.components import Flags, Pairs, Whole, overlapping_pairs
+from workup.tasks.spans.counting.components import Pairs, overlapping_pairs
 from workup.tasks.spans.counting.coverage import union_starts
 from workup.tasks.spans.counting.matchup import IGNORED
 from workup.tasks.spans.counting.pair_rules import Types
@@ -176,7 +177,7 @@ def _union_sizes(owner: Whole, start: Whole, end: Whole, owners: int) -> Whole:
     return _sums(owner.take(order), end.take(order) + base - begun, owners)
 
 
-def _untouching(block: Block, sheet: Sheet, decision: Whole) -> Flags:
+def _untouching(block: Block, sheet: Sheet, decision: Whole) -> Bools:
     """Predictions with an ignored label that touch no counted gold."""
     ignored = sheet.ignored.take(block.predictions.label)
     if not ignored.any():
@@ -203,7 +204,7 @@ def _laid_out(stretches: Stretches, base: Whole) -> tuple[Stretches, Whole]:
     return _chosen(moved, order), order
 
 
-def _by_row(stretches: Stretches, begun: Whole, chosen: Flags | None) -> Whole:
+def _by_row(stretches: Stretches, begun: Whole, chosen: Bools | None) -> Whole:
     """Later starts that make the stretches of each row disjoint; `begun` does so for all rows together.
 
     Only where that moved a start do rows matter: among the stretches moved and the one that each run of them follows.

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Whole: TypeAlias = npt.NDArray[np.integer[Any]]  # 32 bits where a block's line is short enough, else 64
-Flags: TypeAlias = npt.NDArray[np.bool_]
+from workup.stats.arrays import Bools, Whole
+
 _STEPS = 4  # neighbours looked at one by one; what reaches farther is found by bisection
 
 
@@ -39,7 +37,7 @@ class Pairs:
         return np.concatenate([self.lone_prediction, self.tied_prediction])
 
     @classmethod
-    def split(cls, gold: Whole, prediction: Whole, alone: Flags) -> Pairs:
+    def split(cls, gold: Whole, prediction: Whole, alone: Bools) -> Pairs:
         """Told apart by a flag."""
         lone, tied = np.flatnonzero(alone), np.flatnonzero(~alone)
         return cls(gold.take(lone), prediction.take(lone), gold.take(tied), prediction.take(tied))
@@ -114,9 +112,9 @@ def _pairs(
     return Pairs.split(gold, prediction, _once(gold) & _once(prediction))
 
 
-def _once(places: Whole) -> Flags:
+def _once(places: Whole) -> Bools:
     """Places that occur once."""
-    found: Flags = np.bincount(places, minlength=1).take(places) == 1
+    found: Bools = np.bincount(places, minlength=1).take(places) == 1
     return found
 
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from workup.documents.text_flags import BlockText
+from workup.stats.arrays import Whole
 from workup.tasks.spans.counting.blocks import Block, Sheet
-from workup.tasks.spans.counting.components import Whole
-from workup.tasks.spans.counting.text_flags import BlockText
 
 
 class Unpaired(NamedTuple):

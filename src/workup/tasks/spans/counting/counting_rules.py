@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.batch import Batch, coded
+from workup.documents.detections import Found
 from workup.documents.document import IDENTIFIERS, SpanArrays
 from workup.documents.labels import CODE, LEVELS, NAMES, SCHEME, UNMAPPED, at_level, branch_of
 from workup.documents.mappings import LabelMapping
@@ -24,7 +25,6 @@ from workup.tasks.spans.counting.equivalence import Equivalence
 from workup.tasks.spans.counting.ignored_labels import IgnoredLabels
 from workup.tasks.spans.counting.matchup import PHI, Level, Matchup, Setting
 from workup.tasks.spans.counting.modes import DEFAULT_MODES, Mode, levels_counted, parse_mode, parse_modes
-from workup.tasks.spans.detections import Found
 
 CURVE = tuple(parse_mode(f"iou:{tenth / 10:g}") for tenth in range(1, 11))  # recall and precision over τ
 FULL_MASK = parse_mode("full_mask")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workup.tasks.spans.counting.components import Flags, Whole
+from workup.stats.arrays import Bools, Whole
 
 
 def fresh_starts(owner: Whole, origin: Whole, start: Whole, end: Whole) -> Whole:
@@ -35,7 +35,7 @@ def covered(owner: Whole, origin: Whole, start: Whole, end: Whole, owners: int) 
     return np.bincount(owner, weights=lengths, minlength=owners).astype(np.int64)
 
 
-def union_starts(start: Whole, end: Whole, chosen: Flags | None = None) -> Whole:
+def union_starts(start: Whole, end: Whole, chosen: Bools | None = None) -> Whole:
     """Later starts for the chosen of some stretches on one line, sorted by start, that make them disjoint.
 
     What is not chosen becomes empty.

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Whole = npt.NDArray[np.int64]
+from workup.stats.arrays import Ints
+
 _Small = npt.NDArray[np.integer[Any]]
 MANY = 100_000  # documents that are held one by one before equal designs are added up
 _LEAST_GAIN = 2  # folding that does not halve the rows is not tried again before they have doubled
@@ -35,7 +36,7 @@ class Rows:
         for name, column in columns.items():
             self._parts.setdefault(name, []).append(_small(column))
 
-    def fold(self) -> Whole | None:
+    def fold(self) -> Ints | None:
         """Where there are many rows, add up those with one key; gives the new place of each old row, if so."""
         if len(self.keys) <= self._limit:
             return None
@@ -49,7 +50,7 @@ class Rows:
         self.keys, self.folded = list(place), True
         return new
 
-    def column(self, name: str) -> Whole:
+    def column(self, name: str) -> Ints:
         """One column whole."""
         parts = self._parts[name]
         if len(parts) > 1:
@@ -72,7 +73,7 @@ class Cells:
         self._label: list[_Small] = []
         self._parts: dict[str, list[_Small]] = {}
 
-    def add(self, row: Whole, label: Whole, names: Sequence[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
+    def add(self, row: Ints, label: Ints, names: Sequence[str], columns: Mapping[str, npt.NDArray[Any]]) -> None:
         """Cells of more rows; `label` counts into `names`."""
         for name in names:
             if name not in self._code:
@@ -83,7 +84,7 @@ class Cells:
         for name, column in columns.items():
             self._parts.setdefault(name, []).append(_small(column))
 
-    def fold(self, new: Whole) -> None:
+    def fold(self, new: Ints) -> None:
         """Follow rows that were added up."""
         joint = new[self.row] * max(1, len(self.labels)) + self.label
         found, place = np.unique(joint, return_inverse=True)
@@ -93,21 +94,21 @@ class Cells:
         self._row, self._label = [_small(row)], [_small(label)]
 
     @property
-    def row(self) -> Whole:
+    def row(self) -> Ints:
         """The row of each cell."""
         return np.concatenate([np.empty(0, np.int64), *self._row]).astype(np.int64)
 
     @property
-    def label(self) -> Whole:
+    def label(self) -> Ints:
         """The label of each cell, a place in `labels`."""
         return np.concatenate([np.empty(0, np.int64), *self._label]).astype(np.int64)
 
-    def column(self, name: str) -> Whole:
+    def column(self, name: str) -> Ints:
         """One column whole."""
         return np.concatenate([np.empty(0, np.int64), *self._parts.get(name, [])]).astype(np.int64)
 
 
-def _added(column: Whole, place: Whole, n: int) -> _Small:
+def _added(column: Ints, place: Ints, n: int) -> _Small:
     return _small(np.bincount(place, weights=column, minlength=n))
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.policies import MUST, MUST_NOT
+from workup.stats.arrays import Whole
 from workup.tasks.spans.counting.blocks import Block, Sheet
 from workup.tasks.spans.counting.characters import Line, Units
-from workup.tasks.spans.counting.components import Whole
 from workup.tasks.spans.counting.coverage import union_starts
 
 # must_alnum: letters and digits only. A document leaks when a must-mask gold is not fully masked. Non-PHI is what lies

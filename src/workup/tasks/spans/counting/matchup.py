@@ -15,7 +15,7 @@ from workup.documents.labels import LEVELS as LEVEL_NAMES
 from workup.documents.labels import at_level, is_canonical
 from workup.documents.policies import DECISIONS
 from workup.errors import InputError, near
-from workup.tasks.spans.counting.components import Flags, Whole
+from workup.stats.arrays import Bools, Whole
 from workup.tasks.spans.counting.modes import Mode, levels_counted, parse_modes
 
 IGNORED = len(DECISIONS)  # stands beside the decisions of a policy: this gold is counted on neither side
@@ -93,7 +93,7 @@ class Matchup:
     levels: tuple[Level, ...] = ()
     texts: Sequence[str] | None = None
     lengths: npt.NDArray[np.integer] | None = None
-    answered: Flags | None = None
+    answered: Bools | None = None
     ignored: Collection[str] = ()
 
     def __post_init__(self) -> None:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from workup.documents.policies import MUST
 from workup.errors import InputError
+from workup.stats.arrays import Bools, Whole
 from workup.tasks.spans.counting.blocks import Block, Sheet
-from workup.tasks.spans.counting.components import Flags, Whole
 from workup.tasks.spans.counting.contested_blocks import Knots
 from workup.tasks.spans.counting.counts import needs_text
 from workup.tasks.spans.counting.matchup import Columns, Matchup, Setting
@@ -30,11 +30,11 @@ class Outcomes:
     assigned ones, or, in two-sided modes, all of equal type that overlap.
     """
 
-    must: Flags
-    hit: Flags
-    exact: Flags
+    must: Bools
+    hit: Bools
+    exact: Bools
     outcome: npt.NDArray[np.int8]
-    stray: Flags
+    stray: Bools
     gold: Whole
     prediction: Whole
 

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from workup.tasks.spans.counting.components import Flags, Whole
+from workup.documents.text_flags import BlockText
+from workup.stats.arrays import Bools, Whole
 from workup.tasks.spans.counting.matchup import Level
 from workup.tasks.spans.counting.modes import Mode
-from workup.tasks.spans.counting.text_flags import BlockText
 
 _I2B2_SLACK = 2  # characters by which the end may differ
 
@@ -40,26 +40,26 @@ class Borders:
         """Those of some pairs."""
         return Borders(*(column.take(which) for column in (self.gold_start, self.gold_end, self.start, self.end)))
 
-    def same(self) -> Flags:
+    def same(self) -> Bools:
         """Start and end are equal."""
-        found: Flags = (self.gold_start == self.start) & (self.gold_end == self.end)
+        found: Bools = (self.gold_start == self.start) & (self.gold_end == self.end)
         return found
 
-    def half(self) -> Flags:
+    def half(self) -> Bools:
         """At least half of the prediction lies on the gold: ρ of the two-sided count."""
         return 2 * self.overlap >= self.end - self.start
 
-    def mostly(self) -> Flags:
+    def mostly(self) -> Bools:
         """More than half of the prediction lies on the gold."""
         return 2 * self.overlap > self.end - self.start
 
 
-def borders_fit(mode: Mode, pairs: Borders, text: BlockText | None = None) -> Flags:
+def borders_fit(mode: Mode, pairs: Borders, text: BlockText | None = None) -> Bools:
     """Where the borders of a pair satisfy a mode; for two-sided modes, where this prediction alone covers the gold."""
     if mode.kind in ("strict", "exact"):
         return pairs.same()
     if mode.kind == "i2b2":
-        near: Flags = (pairs.gold_start == pairs.start) & (np.abs(pairs.gold_end - pairs.end) <= _I2B2_SLACK)
+        near: Bools = (pairs.gold_start == pairs.start) & (np.abs(pairs.gold_end - pairs.end) <= _I2B2_SLACK)
         return near
     if mode.kind == "iou":
         return reaches(mode, pairs.overlap, pairs.union)
@@ -68,12 +68,12 @@ def borders_fit(mode: Mode, pairs: Borders, text: BlockText | None = None) -> Fl
     if mode.kind == "full_mask":
         assert text is not None
         left, right = np.maximum(pairs.gold_start, pairs.start), np.minimum(pairs.gold_end, pairs.end)
-        full: Flags = text.solid(left, right) == text.solid(pairs.gold_start, pairs.gold_end)
+        full: Bools = text.solid(left, right) == text.solid(pairs.gold_start, pairs.gold_end)
         return full
     return np.ones(len(pairs.start), dtype=np.bool_)
 
 
-def reaches(mode: Mode, part: Whole, whole: Whole) -> Flags:
+def reaches(mode: Mode, part: Whole, whole: Whole) -> Bools:
     """Part / whole is at least the mode's share, with no rounding."""
     assert mode.share is not None
     return mode.share.denominator * part.astype(np.int64) >= mode.share.numerator * whole.astype(np.int64)
@@ -100,19 +100,19 @@ class Types:
         """The type of each label at a level."""
         return self._codes[level]
 
-    def equal(self, level: str, gold: Whole, prediction: Whole) -> Flags:
+    def equal(self, level: str, gold: Whole, prediction: Whole) -> Bools:
         """Where the labels of pairs are of one type."""
         if not self.levels[level].typed:
             return np.ones(len(gold), dtype=np.bool_)
         if level in self._distinct:
-            distinct: Flags = gold == prediction
+            distinct: Bools = gold == prediction
             return distinct
         codes = self._codes[level]
         own = codes.take(gold)
-        found: Flags = (own == codes.take(prediction)) & (own >= 0)
+        found: Bools = (own == codes.take(prediction)) & (own >= 0)
         return found
 
-    def equal_or_parent(self, level: str, gold: Whole, prediction: Whole) -> Flags:
+    def equal_or_parent(self, level: str, gold: Whole, prediction: Whole) -> Bools:
         """The published rule: the prediction's label is the gold's type or that type's parent, never the reverse."""
         found = self.equal(level, gold, prediction)
         for parents in self._parents:

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.policies import MAY, MUST
+from workup.stats.arrays import Bools, Whole
 from workup.tasks.spans.counting.blocks import Block, Sheet
-from workup.tasks.spans.counting.components import Flags, Whole
 from workup.tasks.spans.counting.matchup import IGNORED, Setting
 from workup.tasks.spans.counting.modes import Mode
 from workup.tasks.spans.counting.pair_rules import Borders, Types, borders_fit
@@ -39,7 +39,7 @@ class _Fact(NamedTuple):
 
     names: tuple[str, ...]
     radix: int
-    read: Callable[[Pair], npt.NDArray[np.integer] | Flags]
+    read: Callable[[Pair], npt.NDArray[np.integer] | Bools]
 
 
 class Singles:
@@ -120,7 +120,7 @@ class Singles:
     # ---- verdicts ----------------------------------------------------------------------------------------------------
 
     def _verdicts(self, found: Whole) -> Verdicts:
-        facts: dict[str, Flags] = {}
+        facts: dict[str, Bools] = {}
         decision = np.zeros(len(found), dtype=np.int64)
         rest = found
         for fact in reversed(self._facts):
@@ -135,7 +135,7 @@ class Singles:
             self._judge(setting, facts, self._sheet.table[decision, policy], verdicts, i)
         return verdicts
 
-    def _judge(self, setting: Setting, facts: dict[str, Flags], decision: Whole, verdicts: Verdicts, i: int) -> None:
+    def _judge(self, setting: Setting, facts: dict[str, Bools], decision: Whole, verdicts: Verdicts, i: int) -> None:
         mode, typed = setting.mode, self._types.levels[setting.level].typed
         always = np.ones(len(decision), dtype=np.bool_)
         must, may = decision == MUST, decision == MAY
@@ -174,7 +174,7 @@ def _how_many(family: Sequence[Mode]) -> Callable[[Pair], Whole]:
     return read
 
 
-def _compared(compare: Callable[[str, Whole, Whole], Flags], level: str) -> Callable[[Pair], Flags]:
+def _compared(compare: Callable[[str, Whole, Whole], Bools], level: str) -> Callable[[Pair], Bools]:
     return lambda pair: compare(level, pair.gold_label, pair.label)
 
 

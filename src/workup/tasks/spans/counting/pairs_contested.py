@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.policies import MAY, MUST
+from workup.stats.arrays import Bools, Whole
 from workup.tasks.spans.counting.assignment import Edges, Stars, assign, groups, scores
 from workup.tasks.spans.counting.blocks import Sheet
-from workup.tasks.spans.counting.components import Flags, Whole
 from workup.tasks.spans.counting.contested_blocks import Knots
 from workup.tasks.spans.counting.coverage import covered, fresh_starts
 from workup.tasks.spans.counting.matchup import IGNORED, Setting
@@ -29,11 +29,11 @@ class _Standing:
     """What a policy makes of the golds, and of predictions before any mode: those on ignored golds are set aside."""
 
     policy: str
-    must: Flags  # golds
-    may: Flags
+    must: Bools  # golds
+    may: Bools
     any_may: bool
-    set_aside: Flags  # predictions that lie mostly on ignored golds and on nothing that counts
-    untouching: Flags  # predictions with an ignored label that touch no counted gold
+    set_aside: Bools  # predictions that lie mostly on ignored golds and on nothing that counts
+    untouching: Bools  # predictions with an ignored label that touch no counted gold
 
     @property
     def all_must(self) -> bool:
@@ -71,7 +71,7 @@ class Tangle:
         """The verdict of every setting; `partners`, if given, receives the pairs that each rests on."""
         verdicts = Verdicts.empty(len(settings), len(self.golds), len(self.predictions))
         standings = {policy: self._standing(policy) for policy in dict.fromkeys(one.policy for one in settings)}
-        shares: dict[tuple[str, str], tuple[Flags, Flags]] = {}
+        shares: dict[tuple[str, str], tuple[Bools, Bools]] = {}
         for i, setting in enumerate(settings):
             standing, key = standings[setting.policy], (setting.policy, setting.level)
             if key not in shares and (setting.mode.two_sided or standing.any_may):
@@ -106,7 +106,7 @@ class Tangle:
         untouching = self._sheet.ignored.take(self.label) & ~touching
         return _Standing(policy, must, may, bool(may.any()), 2 * only_ignored > self._length, untouching)
 
-    def _shares(self, standing: _Standing, level: str) -> tuple[Flags, Flags]:
+    def _shares(self, standing: _Standing, level: str) -> tuple[Bools, Bools]:
         """Predictions with at least half of their places on must-mask golds of their type; on those or may-mask golds.
 
         What may be masked may be masked under any label, so types decide credit alone.
@@ -117,7 +117,7 @@ class Tangle:
             return on_must, on_must
         return on_must, 2 * self._own_places(must | standing.may.take(self._gold)) >= self._length
 
-    def _own_places(self, pairs: Flags) -> Whole:
+    def _own_places(self, pairs: Bools) -> Whole:
         """How many of its own places each prediction has on the golds of these pairs."""
         order = self._by_prediction[pairs.take(self._by_prediction)]
         owner = self._prediction.take(order)
@@ -127,7 +127,7 @@ class Tangle:
     # ---- one-to-one --------------------------------------------------------------------------------------------------
 
     def _judge_assigned(
-        self, standing: _Standing, rests: Whole, shares: tuple[Flags, Flags] | None, verdicts: Verdicts, i: int
+        self, standing: _Standing, rests: Whole, shares: tuple[Bools, Bools] | None, verdicts: Verdicts, i: int
     ) -> None:
         gold, prediction = self._gold.take(rests), self._prediction.take(rests)
         must = standing.must.take(gold)
@@ -161,7 +161,7 @@ class Tangle:
         rest = which[assign(gold, prediction, _Rivals(self, which, mode, standing))]
         return np.concatenate([won, rest])
 
-    def merits(self, which: Whole | None, mode: Mode, standing: _Standing) -> list[Flags]:
+    def merits(self, which: Whole | None, mode: Mode, standing: _Standing) -> list[Bools]:
         """What rivals are weighed by before IoU, the first most; of some pairs, or of all."""
         gold = self._gold if which is None else self._gold.take(which)
         found = [standing.must.take(gold)]
@@ -210,7 +210,7 @@ class Tangle:
         setting: Setting,
         standing: _Standing,
         rests: Whole,
-        shares: tuple[Flags, Flags],
+        shares: tuple[Bools, Bools],
         verdicts: Verdicts,
         i: int,
     ) -> None:
@@ -245,7 +245,7 @@ class Tangle:
         return Stars(pair, *groups(self._gold.take(pair)))
 
     @cached_property
-    def _same(self) -> Flags:
+    def _same(self) -> Bools:
         return self._borders.same()
 
     @cached_property
@@ -256,13 +256,13 @@ class Tangle:
     def _right(self) -> Whole:
         return np.minimum(self._borders.gold_end, self._borders.end)
 
-    def _equal(self, level: str) -> Flags:
+    def _equal(self, level: str) -> Bools:
         if level not in self._equals:
             self._equals[level] = self._types.equal(level, *self._labels)
         return self._equals[level]
 
     @cached_property
-    def _equals(self) -> dict[str, Flags]:
+    def _equals(self) -> dict[str, Bools]:
         return {}
 
     @cached_property

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from workup.documents.detections import Detections
 from workup.scores import Levels, Scores
 from workup.tasks.spans import columns
 from workup.tasks.spans.corpus import SpansCorpus
 from workup.tasks.spans.counting.accumulator import UNKNOWN, Ledger
-from workup.tasks.spans.detections import Detections
 from workup.tasks.times import check_time
 
 _OF_DOCUMENTS = ("type", "specialty")  # of every document, so they are groups wherever they are known

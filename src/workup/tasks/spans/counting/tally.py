@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.policies import MUST, MUST_NOT
+from workup.stats.arrays import Bools, Whole
 from workup.tasks.spans.counting.blocks import Block, Sheet
 from workup.tasks.spans.counting.characters import (
     Units,
@@ -16,7 +17,6 @@ from workup.tasks.spans.counting.characters import (
     on_typed_tokens,
     stray_units,
 )
-from workup.tasks.spans.counting.components import Flags, Whole
 from workup.tasks.spans.counting.contested_blocks import Knots
 from workup.tasks.spans.counting.coverage import union_starts
 from workup.tasks.spans.counting.leaks import Leaks, LeakTable
@@ -196,7 +196,7 @@ class Tally:
             self._labels[i, PREDICTIONS, : len(names)] += of_cells.sum(axis=0)
 
 
-def _fields(verdicts: Verdicts) -> Iterator[tuple[int, Flags]]:
+def _fields(verdicts: Verdicts) -> Iterator[tuple[int, Bools]]:
     """Each field that verdicts change, with the units that it counts; nothing where it counts none."""
     outcome = verdicts.outcome
     kinds = ((OF_CREDIT, CREDITED), (OF_NEUTRAL, NEUTRAL), (PREDICTIONS, REMOVED))
@@ -225,7 +225,7 @@ def _doubles(cells: Whole) -> npt.NDArray[np.float64]:
     return np.ascontiguousarray(cells.T, dtype=np.float64)
 
 
-def _product(flags: Flags, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+def _product(flags: Bools, cells: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
     """For each setting and group, how many are of a flagged kind."""
     return (flags.astype(np.float64) @ cells).astype(np.int32)
 
@@ -240,7 +240,7 @@ class _Grouping:
         self.present = np.flatnonzero(occurs) + low
         self._number = (np.cumsum(occurs) - 1).take(document - low)
 
-    def sums(self, flags: Flags) -> npt.NDArray[np.int32]:
+    def sums(self, flags: Bools) -> npt.NDArray[np.int32]:
         """For each document that is present, how many units are flagged."""
         return np.bincount(self._number, weights=flags, minlength=len(self.present)).astype(np.int32)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from workup.tasks.spans.counting.components import Flags
+from workup.stats.arrays import Bools
 
 OUTCOMES = ("false_alarm", "credited", "neutral", "removed")  # an outcome's code is its place here
 FALSE_ALARM, CREDITED, NEUTRAL, REMOVED = range(4)
@@ -20,10 +20,10 @@ class Verdicts:
     `rests` says of pairs without a rival whether the verdict rests on them; it is unused where rivals are.
     """
 
-    hit: Flags
-    exact: Flags
+    hit: Bools
+    exact: Bools
     outcome: npt.NDArray[np.int8]
-    rests: Flags
+    rests: Bools
 
     @classmethod
     def empty(cls, settings: int, golds: int, predictions: int) -> Verdicts:

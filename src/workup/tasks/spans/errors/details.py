@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from workup.documents.batch import Batch
+from workup.documents.detections import Found
 from workup.documents.document import SpanArrays
 from workup.documents.policies import DECISIONS
 from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
@@ -17,7 +18,6 @@ from workup.tasks.spans.counting.matchup import Matchup, Setting
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.scoring import SpanScores
 from workup.tasks.spans.counting.verdicts import OUTCOMES
-from workup.tasks.spans.detections import Found
 from workup.tasks.spans.errors.error_category import Categories
 
 Records = Iterator[dict[str, Any]]

@@ -17,10 +17,10 @@ from workup.documents.batch import Batch
 from workup.documents.document import IDENTIFIERS
 from workup.documents.labels import LEVEL_TABLES
 from workup.errors import InputError, near
+from workup.stats.arrays import Bools
 
 Kind = Literal["direct", "quasi", "unspecified"]
 KINDS: tuple[Kind, ...] = ("direct", "quasi", "unspecified")  # a kind's code is its place here
-Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int64]
 _EDGES = "".join(mark for mark in string.punctuation if unicodedata.category(mark).startswith("P")) + " "
 
@@ -56,7 +56,7 @@ class EntityTable(NamedTuple):
     """One row per entity with a mention that must be masked: its document, whether all such mentions are, its kind."""
 
     document: Codes
-    protected: Flags
+    protected: Bools
     kind: Codes
 
 
@@ -68,7 +68,7 @@ class Entities:
     number: Codes
     kind: Codes  # of the entity, repeated for each of its mentions: a place in KINDS
 
-    def is_kind(self, kind: str) -> Flags:
+    def is_kind(self, kind: str) -> Bools:
         """Mentions of entities of a kind: direct if any mention is direct, else quasi if any is, else unspecified."""
         if kind not in KINDS:
             raise InputError(

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.batch import Batch
+from workup.documents.detections import Found
 from workup.documents.document import SpanArrays
 from workup.documents.labels import is_canonical
 from workup.documents.residue import Masked, residue
@@ -20,7 +21,6 @@ from workup.tasks.spans.counting.matchup import PHI, Matchup, Setting
 from workup.tasks.spans.counting.modes import parse_mode
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.verdicts import FALSE_ALARM
-from workup.tasks.spans.detections import Found
 from workup.tasks.spans.errors.categories import fifth
 from workup.tasks.spans.errors.error_category import Categories
 from workup.tasks.spans.errors.partial_leaks import partial_leak

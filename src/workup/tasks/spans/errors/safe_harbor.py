@@ -15,8 +15,8 @@ from workup.documents.labels import BRANCHES, LETTERS, SCHEME, leaves_of
 from workup.errors import InputError
 from workup.metric import CLUSTERED, few_clusters
 from workup.stats import intervals
+from workup.stats.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 Status = Literal["tested", "not tested"]
 # The identifiers of 45 CFR 164.514(b)(2)(i), in our own words.
 TITLES: Mapping[str, str] = {

@@ -7,12 +7,11 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from workup.documents.labels import NAMES, SCHEME, canonical_name, leaves_of, read_shipped
 from workup.errors import InputError
+from workup.stats.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 PROTECTED = "CLIN"  # never to be masked, so never a miss
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from workup.documents.document import Document
 from workup.errors import InputError, named, within
-from workup.tasks.spans.review.frame import Floats
+from workup.stats.arrays import Floats
 from workup.tasks.spans.review.queue import Item, Queue
 from workup.tasks.spans.review.shared_alarms import LEAST_IOU, iou
 from workup.tasks.spans.review.showing import OPEN, VERDICTS

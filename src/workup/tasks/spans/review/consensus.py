@@ -12,7 +12,7 @@ import numpy as np
 from workup.errors import InputError, near
 from workup.metric import FEWEST_CLUSTERS
 from workup.stats import intervals
-from workup.tasks.spans.review.frame import Floats, Whole
+from workup.stats.arrays import Floats, Ints
 
 Rule = Literal["majority", "any", "all"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -60,7 +60,7 @@ class Agreement:
     reason: str = ""
 
 
-def pairwise(answers: Floats, patient: Whole, names: Sequence[str], *, level: float = 0.95) -> list[Agreement]:
+def pairwise(answers: Floats, patient: Ints, names: Sequence[str], *, level: float = 0.95) -> list[Agreement]:
     """Agreement of every pair of reviewers, on the regions that both answered."""
     return [
         agreement(answers[:, a], answers[:, b], patient, names=(names[a], names[b]), level=level)
@@ -71,7 +71,7 @@ def pairwise(answers: Floats, patient: Whole, names: Sequence[str], *, level: fl
 def agreement(
     first: Floats,
     second: Floats,
-    patient: Whole,
+    patient: Ints,
     *,
     names: tuple[str, str],
     weight: Floats | None = None,

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int64]
+from workup.stats.arrays import Floats, Ints
+
 Metric = Literal["recall", "precision"]
 
 STRATA = ("missed_by_all", "found_by_some", "found_by_all", "alarm_of_all", "alarm_of_some")
@@ -38,8 +38,8 @@ class Frame:
     golds have them, whatever reviewers say.
     """
 
-    patient: Whole
-    stratum: Whole
+    patient: Ints
+    stratum: Ints
     count: Floats
     golds: Floats
     hits: Floats

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from workup.tasks.spans.review.frame import Floats, Whole
+from workup.stats.arrays import Floats, Ints
 from workup.tasks.spans.review.reviewer_error import LEAST_YOUDEN, ReviewerError, taken_as_right
 
 FEWEST_DOUBLE = 50  # regions that two reviewers answered, below which errors are not estimated
@@ -22,7 +22,7 @@ _ROUNDS = 5_000
 _STILL, _SETTLED = 1e-9, 1e-5
 
 
-def estimate_error(answers: Floats, stratum: Whole) -> ReviewerError:
+def estimate_error(answers: Floats, stratum: Ints) -> ReviewerError:
     """Sensitivity and specificity of each reviewer from answers [region, reviewer], or why they cannot be had.
 
     >>> truth = np.repeat([1.0, 0.0, 1.0, 0.0], [90, 10, 10, 90])
@@ -66,7 +66,7 @@ def estimate_error(answers: Floats, stratum: Whole) -> ReviewerError:
     )
 
 
-def _refusal(seen: npt.NDArray[np.bool_], double: npt.NDArray[np.bool_], stratum: Whole) -> str:
+def _refusal(seen: npt.NDArray[np.bool_], double: npt.NDArray[np.bool_], stratum: Ints) -> str:
     if seen.shape[1] < 2 or not double.any():
         return "no region was answered by two reviewers"
     if double.sum() < FEWEST_DOUBLE:
@@ -87,7 +87,7 @@ class _Fit:
     specificity: Floats
     settled: bool = True
 
-    def posterior(self, answers: Floats, seen: npt.NDArray[np.bool_], place: Whole) -> Floats:
+    def posterior(self, answers: Floats, seen: npt.NDArray[np.bool_], place: Ints) -> Floats:
         """The chance that each region is an identifier, given its answers."""
         yes = np.where(answers > 0.5, np.log(self.sensitivity), np.log1p(-self.sensitivity))
         no = np.where(answers > 0.5, np.log1p(-self.specificity), np.log(self.specificity))
@@ -95,7 +95,7 @@ class _Fit:
         odds = np.log(share) - np.log1p(-share) + np.where(seen, yes - no, 0.0).sum(axis=1)
         return np.asarray(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
 
-    def scores(self, answers: Floats, seen: npt.NDArray[np.bool_], place: Whole) -> Floats:
+    def scores(self, answers: Floats, seen: npt.NDArray[np.bool_], place: Ints) -> Floats:
         """Slopes of each region's log likelihood in the logits of sensitivities, specificities and shares."""
         chance = self.posterior(answers, seen, place)[:, None]
         yes = np.where(seen, answers, 0.0)
@@ -109,7 +109,7 @@ class _Fit:
         rates = np.concatenate([self.sensitivity, self.specificity, self.share])
         return np.asarray(2 * _PSEUDO * rates * (1 - rates))
 
-    def doubt(self, double: npt.NDArray[np.bool_], place: Whole) -> str:
+    def doubt(self, double: npt.NDArray[np.bool_], place: Ints) -> str:
         """Why the answer should not be used, if so."""
         if float((self.sensitivity + self.specificity).min()) - 1 < LEAST_YOUDEN:
             return "a reviewer's answers look little better than chance beside those of the others"
@@ -119,7 +119,7 @@ class _Fit:
         return ""
 
 
-def _maximise(answers: Floats, seen: npt.NDArray[np.bool_], place: Whole, strata: int) -> _Fit:
+def _maximise(answers: Floats, seen: npt.NDArray[np.bool_], place: Ints, strata: int) -> _Fit:
     """Expectation and maximisation over distinct patterns of answers (Dawid and Skene 1979), from the majority."""
     coded = np.column_stack([place, np.where(seen, answers, -1.0)])
     rows, times = np.unique(coded, axis=0, return_counts=True)

@@ -10,7 +10,8 @@ import numpy as np
 
 from workup.metric import FEWEST_CLUSTERS, Interval
 from workup.stats import intervals
-from workup.tasks.spans.review.frame import STRATA, Floats, Frame, Terms, Whole
+from workup.stats.arrays import Floats, Ints
+from workup.tasks.spans.review.frame import STRATA, Frame, Terms
 from workup.tasks.spans.review.reviewer_error import Judged
 
 FEWEST_ANSWERS = 10  # a share of its own needs so many reviewed regions; fewer are taken together with their stratum's
@@ -24,7 +25,7 @@ def few_patients(patients: int) -> str:
 # ---- shares ----------------------------------------------------------------------------------------------------------
 
 
-def _cells(frame: Frame, system: int | None) -> Whole:
+def _cells(frame: Frame, system: int | None) -> Ints:
     """Stratum and what the system did there: four cells a stratum; -1 where nothing is reviewed."""
     if system is None:
         return np.where(frame.stratum < 0, -1, 4 * frame.stratum)
@@ -33,7 +34,7 @@ def _cells(frame: Frame, system: int | None) -> Whole:
     return np.where(frame.stratum < 0, -1, 4 * frame.stratum + 2 * found + spoke)
 
 
-def _groups(frame_cells: Whole, sample_cells: Whole) -> Whole:
+def _groups(frame_cells: Ints, sample_cells: Ints) -> Ints:
     """For each cell the cell whose share it takes: its own where enough was reviewed, else one with the others."""
     many = np.bincount(sample_cells, minlength=4 * len(STRATA))
     there = np.bincount(frame_cells[frame_cells >= 0], minlength=len(many))
@@ -60,14 +61,14 @@ class Projection:
     frame_top: Floats  # of each row of the frame, were the shares known
     frame_bottom: Floats
     frame_residual: Floats  # of each row of the frame, under the shares
-    frame_patient: Whole
+    frame_patient: Ints
     frame_spread: float  # the same as if rows were independent
     patients: int
-    group: Whole  # of each reviewed region
+    group: Ints  # of each reviewed region
     lever: Floats  # the change of the rate with the region's own truth
     rest: Floats  # truth less share
     judged: Judged
-    sample_patient: Whole
+    sample_patient: Ints
 
     @classmethod
     def of(cls, frame: Frame, sample: Frame, judged: Judged, of: Terms, drawn: Terms, system: int | None) -> Projection:
@@ -77,7 +78,7 @@ class Projection:
         reviewed = cells >= 0
         rows, group = alike[cells[reviewed]], alike[own]  # the group of each row, and of each reviewed region
 
-        def sums(values: Floats, at: Whole) -> Floats:
+        def sums(values: Floats, at: Ints) -> Floats:
             return np.asarray(np.bincount(at, weights=values, minlength=len(alike)), dtype=np.float64)
 
         many = np.maximum(sums(np.ones(len(group)), group), 1.0)
@@ -171,7 +172,7 @@ class Projection:
             found.append((down, up))
         return found
 
-    def _seen_share(self, here: Whole) -> tuple[float, float, float]:
+    def _seen_share(self, here: Ints) -> tuple[float, float, float]:
         """The share of a group whose uncertainty is Wilson's: its value, how many it rests on, and the rate's scale.
 
         With errors given it is the share of yeses. Where errors were estimated from the same answers the two go
@@ -200,7 +201,7 @@ class Projection:
             total += spread * n / max(1, n - 1) * float(np.sum(self.lever[here] ** 2))
         return total
 
-    def _group_places(self) -> list[Whole]:
+    def _group_places(self) -> list[Ints]:
         return [np.flatnonzero(self.group == code) for code in np.unique(self.group)]
 
     def _gradient(self) -> Floats:

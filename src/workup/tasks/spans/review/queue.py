@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from workup.documents.batch import Batch
+from workup.documents.detections import Detections
 from workup.errors import InputError
 from workup.report import canonical
+from workup.stats.arrays import Floats, Ints
 from workup.tasks.spans.corpus import Facts
 from workup.tasks.spans.counting.counting_rules import Yardstick
-from workup.tasks.spans.detections import Detections
-from workup.tasks.spans.review.frame import IN_WORDS, STRATA, Floats, Frame, Whole
+from workup.tasks.spans.review.frame import IN_WORDS, STRATA, Frame
 from workup.tasks.spans.review.sampling import DEFAULT_TOTAL, drawn, planned_sizes
 from workup.tasks.spans.review.triage import UNANSWERED, Regions, triage
 
@@ -167,7 +168,7 @@ def _counted(batches: Iterable[Batch], facts: Facts) -> Iterator[Batch]:
         yield batch
 
 
-def _items(regions: Regions, chosen: Whole, seed: int) -> Iterator[Item]:
+def _items(regions: Regions, chosen: Ints, seed: int) -> Iterator[Item]:
     frame, there = regions.frame, regions.frame.sizes()
     many = np.bincount(frame.stratum[chosen], minlength=len(STRATA))
     for place in chosen.tolist():

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.stats import intervals
-from workup.tasks.spans.review.frame import Floats
+from workup.stats.arrays import Floats
 
 LEAST_YOUDEN = 0.2  # sensitivity + specificity - 1 of a reviewer who is worth correcting
 

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError, near
+from workup.stats.arrays import Floats, Ints
 from workup.stats.random import generator
-from workup.tasks.spans.review.frame import STRATA, Floats, Whole
+from workup.tasks.spans.review.frame import STRATA
 
 DEFAULT_TOTAL = 400
 LEAST = 20  # regions of every stratum, where it has them and there is room
@@ -82,7 +83,7 @@ def _divided(room: float, free: npt.NDArray[np.bool_], left: Floats, needs: Floa
     return found
 
 
-def drawn(stratum: Whole, sizes: Sequence[int], *, seed: int) -> Whole:
+def drawn(stratum: Ints, sizes: Sequence[int], *, seed: int) -> Ints:
     """Places of the regions to review, ascending: so many of each stratum, each with the same chance.
 
     The draw hangs on the order of the regions, so they must stand in one that does not depend on how they were read.

@@ -12,19 +12,11 @@ import numpy as np
 from workup.errors import InputError
 from workup.estimate import Estimate
 from workup.report import canonical
+from workup.stats.arrays import Floats
 from workup.tasks.spans.review.answers import Answers
 from workup.tasks.spans.review.consensus import Agreement, Rule, agreed, agreement, pairwise
 from workup.tasks.spans.review.estimating import Corrected, corrected_rate, gold_rate, raw_rate, stratum_share
-from workup.tasks.spans.review.frame import (
-    IN_WORDS,
-    NOT_REVIEWED,
-    OF_GOLDS,
-    STRATA,
-    Floats,
-    Frame,
-    Metric,
-    as_golds_say,
-)
+from workup.tasks.spans.review.frame import IN_WORDS, NOT_REVIEWED, OF_GOLDS, STRATA, Frame, Metric, as_golds_say
 from workup.tasks.spans.review.latent_classes import estimate_error
 from workup.tasks.spans.review.queue import cautions
 from workup.tasks.spans.review.reviewer_error import (

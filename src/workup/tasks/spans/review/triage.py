@@ -13,16 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.batch import Batch
+from workup.documents.detections import Detections, Found
 from workup.documents.document import SpanArrays
 from workup.documents.policies import MAY, MUST
 from workup.errors import InputError
+from workup.stats.arrays import Floats, Ints
 from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
 from workup.tasks.spans.counting.matchup import PHI, Matchup, Setting
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.verdicts import CREDITED, FALSE_ALARM, NEUTRAL, REMOVED
-from workup.tasks.spans.detections import Detections, Found
 from workup.tasks.spans.review import frame as frames
-from workup.tasks.spans.review.frame import NOT_REVIEWED, Floats, Frame, Whole
+from workup.tasks.spans.review.frame import NOT_REVIEWED, Frame
 from workup.tasks.spans.review.shared_alarms import Place, groups, middle
 
 Patient = tuple[int, str]
@@ -226,7 +227,7 @@ class _Alarms:
     """False alarms of one system in a batch: those on no gold, and those `beside` one, which stay false alarms."""
 
     predictions: SpanArrays
-    apart: Whole
+    apart: Ints
     beside: npt.NDArray[np.bool_]
 
     @classmethod

@@ -10,8 +10,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from workup.errors import InputError
+from workup.stats.arrays import Floats
 from workup.tasks.conversation.cases.facts import Fact
-from workup.tasks.conversation.read.content.encoders import Encoder, Floats, encoded, fits
+from workup.tasks.conversation.read.content.encoders import Encoder, encoded, fits
 from workup.tasks.conversation.read.content.extended import aliases_of, values_behind
 from workup.tasks.conversation.read.content.lists import actions, listed, opposed
 from workup.tasks.conversation.read.content.passages import Entity, Passage

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from workup.errors import InputError, MissingExtra, PluginError
+from workup.stats.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 WARNING = (
     "The cosine of two whole texts rewards shared words: a text that says to stop what the plan continues lies close "
     "to the plan. Read plan coverage and the contradicted share instead."

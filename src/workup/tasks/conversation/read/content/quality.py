@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from workup.stats.agreement import Icc, Kappa, icc_agreement, paired_kappa
-from workup.stats.intervals import Ends, Floats, t_critical, wilson
+from workup.stats.arrays import Floats
+from workup.stats.intervals import Ends, t_critical, wilson
 from workup.tasks.conversation.read.content.ratings import ATTRIBUTES, Rating, Ratings
 
 _FEW = 10  # cases

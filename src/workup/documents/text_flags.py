@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from workup.tasks.spans.counting.components import Flags, Whole
+from workup.stats.arrays import Bools, Whole
 
 _SOLID, _ALNUM, _WORD = 1, 2, 4
 _PAGE = 256
@@ -34,7 +34,7 @@ def _flags(character: str) -> int:
 
 
 class _Classes:
-    """Flags by code point, filled page by page as pages are met: a full table takes longer than most corpora."""
+    """Bools by code point, filled page by page as pages are met: a full table takes longer than most corpora."""
 
     def __init__(self) -> None:
         self._ascii = bytes(_flags(chr(code)) if code < 128 else 0 for code in range(256))
@@ -96,8 +96,8 @@ class BlockText:
         return _before((self._flags & _ALNUM) != 0)
 
     @cached_property
-    def _starts(self) -> Flags:
-        word: Flags = (self._flags & _WORD) != 0
+    def _starts(self) -> Bools:
+        word: Bools = (self._flags & _WORD) != 0
         starts = word.copy()
         starts[1:] &= ~word[:-1]
         return starts
@@ -107,14 +107,14 @@ class BlockText:
         return _before(self._starts)
 
     @cached_property
-    def _within(self) -> Flags:
+    def _within(self) -> Bools:
         """Places inside a token, past its first character."""
         inside = np.zeros(len(self._flags) + 1, dtype=np.bool_)
         np.logical_and((self._flags & _WORD) != 0, ~self._starts, out=inside[:-1])
         return inside
 
 
-def _before(marks: Flags) -> npt.NDArray[np.int64]:
+def _before(marks: Bools) -> npt.NDArray[np.int64]:
     """How many places are marked before each place, and before the end."""
     found = np.zeros(len(marks) + 1, dtype=np.int64)
     np.cumsum(marks, out=found[1:])

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from workup.metric import Metric
-from workup.scores import Floats, Scores
+from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.stats.crossed_effects import crossed_gap
 from workup.stats.multiplicity import adjust
 

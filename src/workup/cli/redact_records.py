@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workup.cli.common import emit, say
-from workup.cli.output_paths import said
+from workup.files.output_paths import said
 from workup.redaction.files import RECORD, Source, record_path, write_files
 
 if TYPE_CHECKING:

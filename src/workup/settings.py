@@ -1,4 +1,5 @@
-"""Faults of typed settings in the words of YAML: where, what was expected, what was got, what to do.
+"""Typed settings: `Part`, which every piece of a study is made of, and its faults in the words of YAML: where, what was
+expected, what was got, what to do.
 
 Knows pydantic's models and error types, and nothing of what the settings mean.
 """
@@ -13,19 +14,67 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
-from pydantic import BaseModel, SecretBytes, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    SecretBytes,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
 
-from workup.errors import near, visible
+from workup.errors import StudyError, near, visible
 
 _OURS = ("value_error", "assertion_error")  # messages written in this project's own validators
+_LONGEST_NAME, _LONGEST_PATH = 255, 4_096  # bytes, as file systems have them
 _SHOWN = 60  # characters of a value in a message
 _SECRET = re.compile(r"(^|_)(key|token|secret|password|passphrase|credentials?)($|_)")
 _ITEMS: dict[Any, str] = {str: "[first, second]", float: "[0.1, 0.2]", int: "[1, 2]", bool: "[true, false]"}
 _ONE = {str: "text", float: "a number", int: "a whole number", bool: "true or false", Path: "a path"}
 _SEVERAL = {str: "texts", float: "numbers", int: "whole numbers", Path: "paths"}
+
+
+def _nameable(text: str) -> str:
+    parts = [len(part.encode("utf-8", "surrogatepass")) for part in text.split("/")]
+    if "\0" in text or max(parts) > _LONGEST_NAME or sum(parts) + len(parts) > _LONGEST_PATH:
+        raise ValueError("expected the path of a file; no file can have this name")
+    return text
+
+
+FileName = Annotated[str, AfterValidator(_nameable)]  # as the system would say, but with the field and its line
+
+
+class Part(BaseModel):
+    """A piece of a study: every field known, with a default or required; nothing else is let in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        # Python counts true as 1: `seed: yes` would be read as a seed of 1.
+        if isinstance(value, bool):
+            kinds = _kinds(cls.model_fields[str(info.field_name)].annotation)
+            if kinds & {int, float} and not kinds & {bool, Any}:
+                raise ValueError(f"expected a number; got {shape(value)}")
+        return value
+
+    @classmethod
+    def checked(cls, content: Any, *, where: str, lines: Mapping[tuple[str, ...], int] | None = None) -> Self:
+        """Read plain data, or raise one StudyError that names every fault."""
+        if not isinstance(content, Mapping):
+            # Of a whole file that is no mapping nothing is repeated: it may be a note, or a table of patients.
+            got = "a text" if isinstance(content, str) and lines is not None else shape(content)
+            raise StudyError(f"{where}: expected a mapping of fields; got {got}.")
+        try:
+            return cls.model_validate(dict(content))
+        except ValidationError as error:
+            raise StudyError(taught(error, cls, where=where, lines=lines)) from None
 
 
 @dataclass(frozen=True)
@@ -348,3 +397,8 @@ def _members(annotation: Any) -> list[Any]:
 
 def _is(kind: Any, of: Any) -> bool:
     return isinstance(kind, type) and kind not in (str, bytes) and issubclass(kind, of)
+
+
+def _kinds(annotation: Any) -> set[Any]:
+    """An annotation with all that it is made of: `X | None` holds X, `tuple[X, ...]` too."""
+    return {annotation, *(inner for part in get_args(annotation) for inner in _kinds(part))}

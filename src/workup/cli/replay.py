@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from workup.errors import RunError
 from workup.files.received import is_folder
+from workup.stats.arrays import Bools
 
 if TYPE_CHECKING:
     from workup.estimate import Draws
     from workup.metric import Metric
     from workup.report import Report
-    from workup.scores import Bools, Scores
+    from workup.scores import Scores
     from workup.study import Study
 
 StudyOf = Callable[[Path], Path]
