@@ -41,10 +41,19 @@ def _written(node: Any) -> str:
 
 
 def fingerprints(simulation: ModuleType, *, root: Path = ROOT) -> dict[str, str]:
-    """The fingerprint of every file that decides the simulation's result: what it tests, and the simulation itself."""
-    files = [f"{SOURCE}/{name}" for name in simulation.TESTED]
+    """The fingerprint of every file that decides the simulation's result: what it tests, and the simulation itself.
+
+    A name that ends in a slash is a room, with all modules in it.
+    """
+    files = [file for name in simulation.TESTED for file in _modules(f"{SOURCE}/{name}", root)]
     files += [f"sims/{name}" for name in simulation.MADE_BY]
     return {name: fingerprint((root / name).read_text(encoding="utf-8")) for name in files}
+
+
+def _modules(name: str, root: Path) -> list[str]:
+    if not name.endswith("/"):
+        return [name]
+    return sorted(path.relative_to(root).as_posix() for path in (root / name).rglob("*.py"))
 
 
 def record(simulation: ModuleType, size: Size, results: Sequence[Result]) -> dict[str, Any]:
