@@ -389,12 +389,10 @@ def _entry_points(place: Path) -> Path:
     lines = []
     for group, names in project["entry-points"].items():
         lines += [f"[{group}]", *(f"{name} = {where}" for name, where in names.items())]
-    folder = place / f"{project['name']}-{project['version']}.dist-info"
+    folder = place / f"{project['name']}-0.dist-info"
     folder.mkdir(parents=True)
     (folder / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n", encoding="utf-8"
-    )
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0\n", encoding="utf-8")
     return place
 
 
