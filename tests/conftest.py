@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from tests.support.places import DATA
+
+pytest.register_assert_rewrite("tests.support")  # what a helper asserts is told in full too
 
 # The same examples on every machine: a law that fails in one run fails in all of them.
 settings.register_profile(
@@ -24,7 +25,7 @@ settings.load_profile("workup")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of the public data sets are skipped, with the reason, where the folder is absent."""
-    if REAL_DATA.is_dir():
+    if DATA.is_dir():
         return
     for item in items:
         if item.get_closest_marker("real_data"):

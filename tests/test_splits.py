@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from splits.tables import PARTS, STRATEGIES, deviations, kinds, level_row, objects, random_table, visits
+from tests.support.split_tables import PARTS, STRATEGIES, deviations, kinds, level_row, objects, random_table, visits
 from workup.errors import InputError
 from workup.splits import split
 

@@ -11,9 +11,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from calendar_attacker import EVERY, candidates
 
-from shell import call
+from tests.support.calendar_attacker import EVERY, candidates
+from tests.support.places import DATA
+from tests.support.shell import call
 from workup.deid.redaction import Settings, audits, redact_all
 from workup.deid.redaction.anchors import anchors
 from workup.deid.redaction.keys import Secret
@@ -21,7 +22,6 @@ from workup.deid.redaction.shifting import shift_of
 from workup.tasks.spans.documents import Document, Span
 
 KEY = b"0123456789abcdef0123456789abcdef"
-DATA = Path(__file__).parents[3] / "shared" / "data"
 _DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
 # 3/14/2022 was a Monday, 12/25/2021 a Saturday, 11/24/2022 the fourth Thursday.
 ANCHORED = {

@@ -12,14 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from shell import call, spawn
+from tests.support.pinned_notes import PINNED
+from tests.support.places import ROOT
+from tests.support.shell import call, spawn
 from workup.corpora.generate.values import versions
 
-sys.path.insert(0, str(Path(__file__).parent / "notes"))
-
-from test_notes import PINNED
-
-ROOT = Path(__file__).resolve().parents[2]
 # Read by every Python that has this folder on its path, workers too: a clock that is off by as many days as asked.
 CLOCK = """
 import datetime, os, time

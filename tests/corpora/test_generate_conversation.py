@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ledger_sentences import faults_of
-from shell import call
+from tests.support.ledger_sentences import faults_of
+from tests.support.shell import call
 from workup.corpora.generate.conversation import generate
 from workup.corpora.generate.conversation.settings import FEWEST_TURNS, MOST_TURNS
 from workup.corpora.generate.conversation.sources import families, specialties, table

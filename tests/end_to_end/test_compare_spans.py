@@ -4,7 +4,6 @@ is written, and that neither text nor an id of a document is in it."""
 from __future__ import annotations
 
 import json
-import sys
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "spans"))
-
-from notes_made import detect, notes
-
-from shell import Done, call
+from tests.support.notes import detect, notes
+from tests.support.shell import Done, call
 
 CANARY = "QZXCANARY"
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from shell import COMMAND, SECRET, call
+from tests.support.shell import COMMAND, SECRET, call
 from workup.corpora.formats.span_format import span_formats
 
 NOTES = ("corpus", "generate", "--kind", "notes")

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from damage import mutations
-from shell import Done, call, cohort, risk_words, spawn, write
+from tests.support.damage import mutations
+from tests.support.shell import Done, call, cohort, risk_words, spawn, write
 from workup import Report, Study, plugins, validate
 from workup.corpora.generate.conversation import generate as conversations
 from workup.deid.redaction import maps

@@ -4,17 +4,13 @@ token of a note leaves in any of it."""
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "spans"))
-
-from notes_made import detect, notes
-
-from shell import Done, call
+from tests.support.notes import detect, notes
+from tests.support.shell import Done, call
 from workup.report import Report
 
 CANARY = "QZXCANARY"

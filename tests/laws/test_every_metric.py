@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from registered import CURVE, DRAWS, THRESHOLDS, every_metric, key, label, numbers
 
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
+from tests.support.registered import CURVE, DRAWS, THRESHOLDS, every_metric, key, label, numbers
 from workup.estimate import EVERYTHING, estimate, replicate, slices_by
 from workup.scores import Scores
 from workup.stats.bootstrap import unit_counts

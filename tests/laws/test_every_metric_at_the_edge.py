@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from registered import CURVE, DRAWS, every_metric, key, numbers
 
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
+from tests.support.registered import CURVE, DRAWS, every_metric, key, numbers
 from workup.estimate import EVERYTHING, Draws, Estimate, Slice, estimate
 from workup.scores import Scores
 

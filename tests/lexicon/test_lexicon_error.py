@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from marked_sentences import SENTENCES
 
+from tests.support.marked_sentences import SENTENCES
+from tests.support.places import DATA
 from workup.lexicon import CATEGORIES, Extractor, measured_error
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 EXTRACTOR = Extractor.load()
 
 

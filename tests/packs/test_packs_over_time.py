@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attacker import Both, combinations_of, true_counts
-from test_overlapping_columns import THRESHOLDS, cohort, report, withheld
 
+from tests.support.overlapping_columns import THRESHOLDS, cohort, report, withheld
+from tests.support.pack_attacker import Both, combinations_of, true_counts
 from workup.errors import InputError
 from workup.packs import SiteLedger, make_next_pack, make_pack
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hospitals import hospital, report_of, rows_of, study
 
+from tests.support.hospitals import hospital, report_of, rows_of, study
 from workup.engines.serial import Serial
 from workup.estimate import Draws
 from workup.lenses.pooling import PoolSettings, pool_sites

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hospitals import hospital, report_of
 
+from tests.support.hospitals import hospital, report_of
 from workup.errors import InputError
 from workup.packs import check_together, make_pack, read_key, read_pack
 from workup.packs.signing import sign

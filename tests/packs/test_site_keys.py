@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hospitals import hospital, report_of
 
+from tests.support.hospitals import hospital, report_of
 from workup.errors import InputError, MissingExtra
 from workup.packs import Pack, Seen, SiteKeys, check_together, make_key_pair, make_pack, read_pack
 from workup.packs.likeness import SAME, likeness

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 import workup
-from hostile import NAMES, hostile
+from tests.support.hostile import NAMES, hostile
+from tests.support.places import FIXTURE
 from workup.report import Report
 from workup.reports import drawing
 from workup.reports.charts import FIRST, Figure, panels
 from workup.reports.forests import MOST_GROUPS, forests
 from workup.reports.wording import number
-
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from conversation_record import (
+
+import workup
+from tests.support.conversation_record import (
     CASES,
     SECRET,
     SHORT,
@@ -21,11 +23,9 @@ from conversation_record import (
     with_estimate,
     with_tables,
 )
-from conversation_record import cases as held_cases
-from test_html import Page
-
-import workup
-from hostile import NAMES
+from tests.support.conversation_record import cases as held_cases
+from tests.support.hostile import NAMES
+from tests.support.html_page import Page
 from workup.errors import visible
 from workup.report import Report
 from workup.reports import drawing, flat, html, markdown, safety_card, text

@@ -7,15 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from conversation_record import report
-from test_html import Page
 
-from shell import call
+from tests.support.conversation_record import report
+from tests.support.html_page import Page
+from tests.support.places import FIXTURE
+from tests.support.shell import call
 from workup.errors import ReportError
 from workup.report import Report
 from workup.reports import safety_card
-
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from drift_record import BOUND, FELL, MONTHS, alert, compared, report, result, states, window
 
-from hostile import NAMES
+from tests.support.drift_record import BOUND, FELL, MONTHS, alert, compared, report, result, states, window
+from tests.support.hostile import NAMES
 from workup.report import Report
 from workup.reports import drawing
 from workup.reports.drift import figures, sections

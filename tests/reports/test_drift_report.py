@@ -7,8 +7,20 @@ from math import hypot
 from typing import Any
 
 import pytest
-from drift_record import MONTHS, SETTINGS, STATUS, alert, compared, figure, report, result, states, trend, window
 
+from tests.support.drift_record import (
+    MONTHS,
+    SETTINGS,
+    STATUS,
+    alert,
+    compared,
+    figure,
+    report,
+    result,
+    states,
+    trend,
+    window,
+)
 from workup.report import LensResult, Report
 from workup.reports.drift import figures, headline, sections
 from workup.reports.layout import Section

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hostile import NAMES
+from tests.support.hostile import NAMES
 from workup.estimate import Draws
 from workup.lenses.plans import (
     Group,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hostile import NAMES
+from tests.support.hostile import NAMES
 from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence
 from workup.lenses.pooling import Goal, PoolSettings, pool_sites

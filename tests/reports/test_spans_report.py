@@ -11,13 +11,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-import spans_record
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spans_record import NOTE, documents, predictions, report, scored, with_tables
-from test_html import Page
 
-from hostile import NAMES
+from tests.support import spans_record
+from tests.support.hostile import NAMES
+from tests.support.html_page import Page
+from tests.support.spans_record import NOTE, documents, predictions, report, scored, with_tables
 from workup import score_spans
 from workup.errors import visible
 from workup.report import Report

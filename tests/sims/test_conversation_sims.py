@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sims.conversation_studies import TURNS, Studies
-from sims.repetitions import Cell, Size, run, within
 
 from sims import conversation, conversation_program
+from sims.conversation_studies import TURNS, Studies
+from sims.repetitions import Cell, Size, run, within
 from workup.tasks.conversation import columns
 from workup.tasks.conversation.cases import ConversationCase, Turn
 from workup.tasks.conversation.facts import Fact

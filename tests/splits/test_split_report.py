@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hostile import NAMES
-from splits.tables import objects
+from tests.support.hostile import NAMES
+from tests.support.split_tables import objects
 from workup.reports.layout import Section
 from workup.reports.split import sections
 from workup.reports.text import section_text

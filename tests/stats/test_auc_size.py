@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats import auc_size
 from workup.stats.auc_size import (
     auc_above_chance,

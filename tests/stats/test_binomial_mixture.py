@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats import binomial_mixture
 from workup.stats.meta_analysis import pool_shares
 

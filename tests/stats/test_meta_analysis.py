@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.meta_analysis import Method, Pooled, TestKind, higgins_i2, leave_one_out, pool, subgroups
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")

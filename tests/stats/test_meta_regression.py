@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.heterogeneity import Method, TestKind
 from workup.stats.meta_analysis import pool, regress
 

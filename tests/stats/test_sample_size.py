@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.group_size import family
 from workup.stats.pilot_size import scaled_detectable, scaled_power, scaled_size
 from workup.stats.sample_size import (

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_chat import REASON, save_tiny_chat
 
+from tests.support.tiny_chat import REASON, save_tiny_chat
 from workup.errors import InputError, SystemFailure
 from workup.study import ConversationPart
 from workup.systems.huggingface import HuggingFaceTagger

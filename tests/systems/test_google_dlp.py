@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Reply, Service, cut_off, hang_up, stall
 
+from tests.support.loopback import Reply, Service, cut_off, hang_up, stall
 from workup.errors import InputError, MissingExtra, StudyError, SystemFailure
 from workup.systems import http_transport
 from workup.systems.google_dlp import GoogleDlp

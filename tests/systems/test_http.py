@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loopback import Reply, Service
 
+from tests.support.loopback import Reply, Service
 from workup.errors import InputError, MissingExtra, SystemFailure
 from workup.systems import http_transport as adapter
 from workup.systems.http import Http

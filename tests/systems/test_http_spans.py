@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loopback import Reply, Service, cut_off, hang_up, stall
 
+from tests.support.loopback import Reply, Service, cut_off, hang_up, stall
 from workup.errors import InputError, SystemFailure
 from workup.systems import http_transport
 from workup.systems.http import Http

@@ -19,7 +19,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from shell import call, cohort, spawn, write
+from tests.support.places import ROOT
+from tests.support.shell import call, cohort, spawn, write
 from workup import plugins
 from workup.checking import check_settings
 from workup.cli.information import settings_rows
@@ -178,7 +179,7 @@ def test_every_setting_of_every_system_is_typed_with_words_for_it() -> None:
 
 
 def test_the_page_of_settings_says_what_they_are() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
     sections = dict(part.split("\n", 1) for part in page.split("\n## ")[1:])
     assert set(sections) == set(NEEDED)
     for use, section in sections.items():

@@ -14,7 +14,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shell import call
+from tests.support.shell import call
 from workup import score_risk
 from workup.errors import InputError, StudyError
 from workup.lenses import drift, internal, sites, subgroups

@@ -7,8 +7,8 @@ import pytest
 import statsmodels.api as sm
 from scipy import special
 
-from cohorts import draw_cohort
-from oracles import Case, cases
+from tests.support.cohorts import draw_cohort
+from tests.support.oracles import Case, cases
 from workup.estimate import Draws, Estimate, estimate, jackknife, replicate
 from workup.metric import Metric
 from workup.scores import Scores

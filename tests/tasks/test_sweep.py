@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
 from workup.estimate import Draws, estimate
 from workup.scores import Scores
 from workup.tasks.risk.metrics import FEWEST_FOR_CURVE, Smoother, at_threshold

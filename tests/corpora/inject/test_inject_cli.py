@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from shell import SECRET, Done, call
+from tests.support.places import DATA
+from tests.support.shell import SECRET, Done, call
 from workup.corpora.formats.span_format import read_documents
 from workup.corpora.generate.values import LEAVES, versions
 from workup.corpora.inject import UNKNOWN
 from workup.corpora.inject.building import without
 from workup.tasks.spans.documents import IDENTIFIERS
 
-ROOT = Path(__file__).resolve().parents[3]
-MTSAMPLES = ROOT.parent / "shared" / "data" / "mtsamples" / "mtsamples.csv.gz"
+MTSAMPLES = DATA / "mtsamples" / "mtsamples.csv.gz"
 TEXT = "The patient was seen in clinic by the nurse. He lives with his wife. PLAN: Follow up in two weeks with us.\n"
 
 

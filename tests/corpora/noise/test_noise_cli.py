@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import SECRET, call
+from tests.support.shell import SECRET, call
 from workup.corpora.noise import KINDS
 from workup.corpora.noise.distance import distance
 

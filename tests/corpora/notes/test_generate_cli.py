@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import call, spawn
+from tests.support.shell import call, spawn
 from workup import plugins
 
 KIND = "notes" if "notes" in plugins.registered("generators") else "workup.corpora.generate.notes:generate"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from redaction_notes import KEY, marked
 
+from tests.support.redaction_notes import KEY, marked
 from workup.deid.redaction import (
     Piece,
     Redacted,

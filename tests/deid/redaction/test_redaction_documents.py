@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from redaction_notes import KEY, arbitrary, dated, marked, note
 
+from tests.support.redaction_notes import KEY, arbitrary, dated, marked, note
 from workup.corpora.generate.values.dates import FULL_FORMS
 from workup.deid.redaction import (
     Redacted,

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 from hypothesis import given
-from redaction_notes import KEY, arbitrary
 
+from tests.support.redaction_notes import KEY, arbitrary
 from workup.deid.redaction import Entry, opened, redact, sealed
 from workup.deid.redaction.maps import files_of, sha256
 from workup.errors import InputError, MissingExtra

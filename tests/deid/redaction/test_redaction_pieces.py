@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 from hypothesis import given
-from redaction_notes import arbitrary
 
+from tests.support.redaction_notes import arbitrary
 from workup.deid.redaction import Alignment, Piece, merged, moved
 from workup.deid.redaction.pieces import rebuilt
 from workup.tasks.spans.documents import Document, Span

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from redaction_notes import KEY, REPLACED
 
+from tests.support.redaction_notes import KEY, REPLACED
 from workup.corpora.generate.chance import Chance
 from workup.corpora.generate.values import Patient, forms, make
 from workup.corpora.generate.values.check_digits import dea_number, gtin14, iban, luhn_digit, vin_number

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import random
 import textwrap
-from pathlib import Path
 
 import pytest
-from facts_made import ALL, PENICILLIN, WARFARIN
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.facts import ALL, PENICILLIN, WARFARIN
+from tests.support.places import DATA
 from workup.tasks.conversation.facts import Fact
 from workup.tasks.conversation.matching import ACTIVE_OUTCOMES, RETIRED_OUTCOMES, Matcher, outcome_of, outcomes
 from workup.tasks.conversation.matching.probes import probes
@@ -178,7 +178,7 @@ def test_many_at_once_is_one_by_one(probe) -> None:
     assert outcomes([other, probe.fact], probe.reply, turn=probe.turn)[1] == alone
 
 
-NOTES = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "aci_bench" / "valid.csv"
+NOTES = DATA / "aci_bench" / "valid.csv"
 
 
 @pytest.mark.real_data

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from facts_made import ASTHMA, METFORMIN, PENICILLIN, WARFARIN
 
+from tests.support.facts import ASTHMA, METFORMIN, PENICILLIN, WARFARIN
 from workup.tasks.conversation.facts import Fact
 from workup.tasks.conversation.matching import Matcher, outcome_of, outcomes
 from workup.tasks.conversation.matching.doses import find_doses, number_of, read_number

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from notes_made import notes
 
+from tests.support.notes import notes
 from workup.errors import InputError
 from workup.stats.random import generator
 from workup.study import Study

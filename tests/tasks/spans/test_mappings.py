@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.places import DATA, ROOT
 from workup.errors import InputError, StudyError
 from workup.study import read_yaml
 from workup.tasks.spans.documents import Span
 from workup.tasks.spans.labels import CODE, NAMES
 from workup.tasks.spans.mappings import LabelMapping, coded, joined, shipped
 
-ROOT = Path(__file__).resolve().parents[3]
-DATA = ROOT.parent / "shared" / "data"
 FOLDER = ROOT / "src" / "workup" / "tasks" / "spans" / "data"
 
 I2B2 = (

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sims.repetitions import Size
 
 from sims import review as planted
+from sims.repetitions import Size
 from workup.tasks.spans.review.consensus import agreed
 from workup.tasks.spans.review.estimating import corrected_rate, gold_rate, raw_rate, stratum_share
 from workup.tasks.spans.review.frame import FOUND_BY_ALL, NOT_REVIEWED, STRATA, Frame, Metric

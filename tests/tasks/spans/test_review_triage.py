@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from notes_made import detect, notes
-
+from tests.support.notes import detect, notes
 from workup.errors import InputError
 from workup.score import score_spans
 from workup.tasks.spans.batches import Batch

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from advice_cases import FixedJudge, WordJudge, case_with
 
+from tests.support.advice_cases import FixedJudge, WordJudge, case_with
 from workup.errors import PluginError
 from workup.tasks.conversation.advice import conflicts_of
 from workup.tasks.conversation.facts import Fact

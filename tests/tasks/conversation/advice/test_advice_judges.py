@@ -9,8 +9,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from advice_cases import FixedJudge, WordJudge
 
+from tests.support.advice_cases import FixedJudge, WordJudge
 from workup.errors import InputError, MissingExtra
 from workup.tasks.conversation.advice import Judge, NliJudge, published_conflicts_of
 

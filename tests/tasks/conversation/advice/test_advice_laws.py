@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from advice_cases import case_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.advice_cases import case_with
 from workup.tasks.conversation.advice import conflicts_of, never_events_of, statements_of
 from workup.tasks.conversation.advice.probes import advice_probes
 from workup.tasks.conversation.cases import ConversationCase

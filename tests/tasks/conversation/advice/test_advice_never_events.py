@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from advice_cases import case_with
 
+from tests.support.advice_cases import case_with
 from workup.errors import InputError
 from workup.tasks.conversation.advice import NeverEvent, check_harm_tags, never_events_of
 from workup.tasks.conversation.facts import Fact

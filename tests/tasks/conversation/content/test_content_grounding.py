@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.places import DATA
 from workup.tasks.conversation.cases import ConversationCase, Turn
 from workup.tasks.conversation.content import Grounding, Support, extended_facts, extractor_facts, support_of
 from workup.tasks.conversation.content.passages import Passage
@@ -167,7 +167,7 @@ def test_extractor_is_named_with_its_error() -> None:
 
 @pytest.mark.real_data
 def test_notes_are_grounded_in_their_own_visit_and_not_in_another() -> None:
-    data = Path(__file__).resolve().parents[5] / "shared" / "data"
+    data = DATA
     with (data / "aci_bench" / "valid.csv").open(encoding="utf-8") as file:
         visits = list(csv.DictReader(file))
     own, others = [0, 0], [0, 0]

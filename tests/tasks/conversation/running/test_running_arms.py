@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from chatting import Messages, Model, case, echo, hold, is_probe, lines
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.chat_models import Messages, Model, case, echo, hold, is_probe, lines
 from workup.tasks.conversation.cases import ConversationCase, Turn, case_of
 from workup.tasks.conversation.facts import Fact
 from workup.tasks.conversation.matching import Matcher

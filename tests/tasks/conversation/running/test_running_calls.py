@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 import pytest
-from chatting import Log, Messages, Model, case, echo, hold, is_probe, lines
 
+from tests.support.chat_models import Log, Messages, Model, case, echo, hold, is_probe, lines
 from workup.errors import PluginError, RunError, SystemFailure
 from workup.study import ConversationPart
 from workup.task import Budget, Reply

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from chatting import Log, Messages, Model, case, hold, is_probe, lines
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.chat_models import Log, Messages, Model, case, hold, is_probe, lines
 from workup.errors import StudyError
 from workup.task import Reply
 from workup.tasks.conversation.running.counting import Tokenizer

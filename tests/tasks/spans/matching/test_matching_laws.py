@@ -9,9 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_corpora import POLICY, SCHEME, SPAN_MODES, UNIT_MODES, Note, counted, matchup, must_only, notes, setting
 
-from tasks.spans.brute_force import Found, Gold, Scheme
+from tests.support.brute_force import Found, Gold, Scheme
+from tests.support.small_corpora import (
+    POLICY,
+    SCHEME,
+    SPAN_MODES,
+    UNIT_MODES,
+    Note,
+    counted,
+    matchup,
+    must_only,
+    notes,
+    setting,
+)
 from workup.tasks.spans.matching import blocks, tally
 from workup.tasks.spans.matching.counts import Counts, count
 from workup.tasks.spans.matching.modes import parse_mode

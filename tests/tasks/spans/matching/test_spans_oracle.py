@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracles import read
+from tests.support.oracles import read
 from workup.tasks.spans.documents import SpanArrays
 from workup.tasks.spans.matching.counts import Counts, count
 from workup.tasks.spans.matching.matchup import Matchup, Setting

@@ -34,5 +34,5 @@ def read(marked: str) -> tuple[str, list[Gold]]:
     return text + marked[last:], gold
 
 
-LINES = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").splitlines()
+LINES = (Path(__file__).parents[1] / "lexicon" / "sentences.txt").read_text(encoding="utf-8").splitlines()
 SENTENCES = [read(line) for line in LINES if not line.startswith("#")]

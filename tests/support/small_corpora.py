@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from tasks.spans.brute_force import MUST, Found, Gold, Scheme
+from tests.support.brute_force import MUST, Found, Gold, Scheme
 from workup.tasks.spans.documents import SpanArrays
 from workup.tasks.spans.matching.counts import Counts, count
 from workup.tasks.spans.matching.matchup import Level, Matchup, Setting

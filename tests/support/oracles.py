@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parent / "fixtures" / "oracles"
+FOLDER = Path(__file__).parents[1] / "fixtures" / "oracles"
 
 
 class Case(NamedTuple):
