@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import pytest
@@ -37,4 +38,12 @@ def own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What Workup remembers of runs made here goes to a folder of the tests, not to that of whoever runs them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
+@pytest.fixture
+def no_warning() -> Iterator[None]:
+    """A warning is a number that went wrong in silence, or a line that a user should not have to read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         yield

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support import conversation_record
 from tests.support.browser_pages import HOSTILE, is_accessible, is_silent_and_fits, kept, open_page
+from tests.support.report_parts import with_tables
 from workup.reports import html, safety_card
 
 PAGES = pytest.mark.parametrize("name", ["plain", "hostile", "card", "hostile-card"])
@@ -21,7 +22,7 @@ def hostile(name: str) -> Any:
     found = conversation_record.report()
     events = [{**row, "case": name, "fact": name, "concept": name} for row in conversation_record.NEVER]
     pairs = [{**row, "case": name, "slot": name, "actions": [name, name]} for row in conversation_record.PAIRS]
-    held = conversation_record.with_tables(found, never_events=events, conflicts=pairs, unscorable={name: 2})
+    held = with_tables(found, never_events=events, conflicts=pairs, unscorable={name: 2})
     part = {**held.study["conversation"], "judge": name, "memory": name}
     return replace(
         held,

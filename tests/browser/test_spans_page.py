@@ -11,6 +11,7 @@ import pytest
 
 from tests.support import spans_record
 from tests.support.browser_pages import HOSTILE, is_accessible, is_silent_and_fits, kept, open_page
+from tests.support.report_parts import with_tables
 from workup.reports import html
 
 PAGES = pytest.mark.parametrize("name", ["plain", "hostile", "text"])
@@ -25,7 +26,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made = {
         "plain": plain,
         "hostile": spans_record.hostile(HOSTILE),
-        "text": replace(spans_record.with_tables(plain, documents=rows), contains_phi=True),
+        "text": replace(with_tables(plain, documents=rows), contains_phi=True),
     }
     return kept(folder, {name: html.render(record) for name, record in made.items()})
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.detected import found
 from workup.deid import Deidentifier, Finding, ages, date_rules, geo, settings
 from workup.deid.folding import folded
 from workup.deid.linear import compiled
@@ -16,11 +17,6 @@ from workup.deid.page import Page
 from workup.deid.resolve import resolved
 from workup.deid.streets import Streets
 from workup.errors import InputError
-
-
-def found(text: str, **config: object) -> list[tuple[str, str]]:
-    (findings,) = Deidentifier.load(config).detect([text])
-    return [(text[one.start : one.end], one.label) for one in findings]
 
 
 def test_own_pattern_list_and_allow() -> None:

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from workup.deid import Deidentifier, settings
+from tests.support.detected import found
+from workup.deid import settings
 from workup.deid.address_slips import Kinds
 from workup.deid.initial_slips import initials_struck_twice, marks_read
 from workup.deid.name_slips import as_name, nearest
@@ -14,11 +15,6 @@ from workup.deid.numerals import as_numbers
 from workup.deid.repair import Repair
 from workup.deid.slips import beside
 from workup.deid.word_slips import small_words, titles, years_old
-
-
-def found(text: str) -> list[tuple[str, str]]:
-    (findings,) = Deidentifier.load().detect([text])
-    return [(text[one.start : one.end], one.label) for one in findings]
 
 
 @pytest.mark.parametrize(

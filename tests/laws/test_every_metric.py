@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +17,8 @@ from workup.scores import Scores
 from workup.stats.bootstrap import unit_counts
 from workup.tasks.risk.metrics import FEWEST_FOR_CURVE
 
+pytestmark = pytest.mark.usefixtures("no_warning")
+
 COHORTS: dict[str, Callable[[], Scores]] = {
     "independent": lambda: draw_cohort(1, 140, slope=0.8),
     "tied": lambda: draw_cohort(2, 140, digits=2),
@@ -25,14 +26,6 @@ COHORTS: dict[str, Callable[[], Scores]] = {
     "weighted": lambda: draw_cohort(4, 140, weighted=True, shift=0.4),
     "repeated and weighted": lambda: draw_cohort(5, 200, patients=70, weighted=True),
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_warning() -> Iterator[None]:
-    """A warning is a number that went wrong in silence."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 @pytest.fixture(params=COHORTS, name="scores")

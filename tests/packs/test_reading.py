@@ -20,11 +20,6 @@ KEY, OTHER = b"a shared secret of a site", b"the secret of another one"
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
-    return report_of(hospital(250, seed=4))
-
-
-@pytest.fixture(scope="module")
 def other_report() -> Report:
     return report_of(hospital(300, seed=8))
 

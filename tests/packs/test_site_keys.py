@@ -23,11 +23,6 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
-    return report_of(hospital(250, seed=4))
-
-
-@pytest.fixture(scope="module")
 def pairs() -> dict[str, tuple[bytes, bytes]]:
     return {site: make_key_pair() for site in ("North", "South")}
 

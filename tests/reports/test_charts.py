@@ -11,17 +11,11 @@ import pytest
 
 import workup
 from tests.support.hostile import NAMES, hostile
-from tests.support.places import FIXTURE
 from workup.report import Report
 from workup.reports import drawing
 from workup.reports.charts import FIRST, Figure, panels
 from workup.reports.forests import MOST_GROUPS, forests
 from workup.reports.wording import number
-
-
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return Report.read(FIXTURE)
 
 
 def _panel(report: Report, key: str) -> Figure:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from html import unescape
 from itertools import pairwise
 from typing import Any
 
@@ -21,17 +20,16 @@ from tests.support.conversation_record import (
     studied,
     transcripts,
     with_estimate,
-    with_tables,
 )
 from tests.support.conversation_record import cases as held_cases
 from tests.support.hostile import NAMES
-from tests.support.html_page import Page
+from tests.support.html_page import Page, words
+from tests.support.report_parts import cells, part, with_tables
 from workup.errors import visible
 from workup.report import Report
 from workup.reports import drawing, flat, html, markdown, safety_card, text
 from workup.reports.conversation_setting import Numbers, Setting, narrowed
 from workup.reports.figures import figures
-from workup.reports.layout import Section
 from workup.reports.sections import sections
 
 SECTIONS = [
@@ -67,21 +65,6 @@ HEADLINE = ("recall", "recall_at_10", "decay_gap", "decay_slope", "time_to_loss"
 @pytest.fixture(scope="module")
 def full() -> Report:
     return Report.from_dict(report().as_dict())  # as it is kept: figures at twelve digits
-
-
-def part(found: Report, key: str) -> Section:
-    [section] = [one for one in sections(found) if one.key == key]
-    return section
-
-
-def cells(section: Section, table: int = 0) -> list[dict[str, str]]:
-    shown = section.tables[table]
-    return [dict(zip(shown.heads, row, strict=True)) for row in shown.rows]
-
-
-def words(render: Any, found: Report) -> str:
-    drawn = render(found)
-    return Page(drawn).text if render is html.render else " ".join(unescape(drawn).replace("\\", "").split())
 
 
 def withheld(found: Report) -> Report:

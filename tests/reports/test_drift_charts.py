@@ -18,11 +18,6 @@ from workup.reports.drift_dots import MOST_INPUTS
 needs_charts = pytest.mark.skipif(not drawing.available(), reason="vl-convert-python is not installed (extra 'report')")
 
 
-@pytest.fixture(scope="module")
-def six() -> Report:
-    return report(result())
-
-
 def points_of(spec: Any, shape: str) -> list[Any]:
     return [row for layer in spec["layer"] if layer["mark"].get("shape") == shape for row in layer["data"]["values"]]
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 from math import hypot
 from typing import Any
 
-import pytest
-
 from tests.support.drift_record import (
     MONTHS,
     SETTINGS,
@@ -21,23 +19,14 @@ from tests.support.drift_record import (
     trend,
     window,
 )
+from tests.support.report_parts import words
 from workup.report import LensResult, Report
 from workup.reports.drift import figures, headline, sections
 from workup.reports.layout import Section
 
 
-@pytest.fixture(scope="module")
-def six() -> Report:
-    return report(result())
-
-
 def section(found: Report, key: str) -> Section:
     return next(one for one in sections(found) if one.key == key)
-
-
-def words(one: Section) -> str:
-    cells = [cell for table in one.tables for line in table.rows for cell in line]
-    return "\n".join([one.title, *one.sentences, *one.points, *cells])
 
 
 def line(one: Section, first: str, table: int = 0) -> dict[str, str]:

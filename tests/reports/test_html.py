@@ -30,11 +30,6 @@ def page(report: Report) -> Page:
     return Page(html.render(report))
 
 
-@pytest.fixture
-def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "available", lambda: False)
-
-
 def test_the_same_record_gives_the_same_page(report: Report) -> None:
     assert html.render(report) == html.render(Report.from_dict(report.as_dict()))
 

@@ -28,11 +28,6 @@ BOTH = pytest.mark.parametrize("render", RENDERERS, ids=["text", "markdown"])
 Render = Callable[[Report], str]
 
 
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return Report.read(FIXTURE)
-
-
 def one_class() -> Report:
     table = {"died": [0] * 40, "p": [0.1, 0.2, 0.3, 0.4] * 10}
     return workup.score_risk(table, outcome="died", risk="p", thresholds=[0.25], replicates=200)

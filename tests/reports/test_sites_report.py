@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.hostile import NAMES
+from tests.support.report_parts import words
 from workup.estimate import Estimate
 from workup.lenses.evidence import SiteEvidence
 from workup.lenses.pooling import Goal, PoolSettings, pool_sites
@@ -90,11 +91,6 @@ def five() -> Report:
 
 def section(found: Report, key: str) -> Section:
     return next(one for one in sections(found) if one.key == key)
-
-
-def words(one: Section) -> str:
-    cells = [cell for table in one.tables for line in table.rows for cell in line]
-    return "\n".join([one.title, *one.sentences, *one.points, *cells])
 
 
 def test_the_sections_stand_in_the_order_people_know(five: Report) -> None:

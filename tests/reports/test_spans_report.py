@@ -6,7 +6,6 @@ import io
 import json
 import re
 from dataclasses import replace
-from html import unescape
 from itertools import pairwise
 from typing import Any
 
@@ -16,14 +15,14 @@ from hypothesis import strategies as st
 
 from tests.support import spans_record
 from tests.support.hostile import NAMES
-from tests.support.html_page import Page
-from tests.support.spans_record import NOTE, documents, predictions, report, scored, with_tables
+from tests.support.html_page import Page, words
+from tests.support.report_parts import cells, part, with_tables
+from tests.support.spans_record import NOTE, documents, predictions, report, scored
 from workup import score_spans
 from workup.errors import visible
 from workup.report import Report
 from workup.reports import drawing, flat, html, markdown, pdf, spans_heat, spans_viewer, spans_words, text
 from workup.reports.figures import figures
-from workup.reports.layout import Section
 from workup.reports.sections import sections
 from workup.reports.spans_errors import MISSED, NO_IDENTIFIER
 from workup.reports.spans_setting import Primary, narrowed
@@ -63,26 +62,6 @@ RENDERERS = pytest.mark.parametrize("render", [text.render, markdown.render, htm
 @pytest.fixture(scope="module")
 def full() -> Report:
     return Report.from_dict(report().as_dict())  # as it is kept: figures at twelve digits
-
-
-@pytest.fixture
-def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "available", lambda: False)
-
-
-def part(found: Report, key: str) -> Section:
-    [section] = [one for one in sections(found) if one.key == key]
-    return section
-
-
-def cells(section: Section, table: int = 0) -> list[dict[str, str]]:
-    shown = section.tables[table]
-    return [dict(zip(shown.heads, row, strict=True)) for row in shown.rows]
-
-
-def words(render: Any, found: Report) -> str:
-    drawn = render(found)
-    return Page(drawn).text if render is html.render else " ".join(unescape(drawn).replace("\\", "").split())
 
 
 # The parts

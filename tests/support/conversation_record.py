@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import workup
+from tests.support.report_parts import with_tables
 from workup.report import Report
 from workup.stats.random import generator
 from workup.tasks.conversation.task import GivenTranscripts
@@ -107,13 +108,6 @@ def turn_rows(held: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 failed = sum(arm == "live" and case["id"] == "case-08" and turn == 4 for case in reach)
                 found.append({"arm": arm, "set": kind, "turn": turn, "cases": len(reach) - failed})
     return found
-
-
-def with_tables(found: Report, **tables: Any) -> Report:
-    """The report with tables of its internal lens replaced; None takes one away."""
-    internal = found.results["internal"]
-    held = {name: table for name, table in {**internal.tables, **tables}.items() if table is not None}
-    return replace(found, results={**found.results, "internal": replace(internal, tables=held)})
 
 
 def with_estimate(found: Report, metric: str, keys: dict[str, Any], **fields: Any) -> Report:

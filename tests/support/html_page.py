@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from html import unescape
 from html.parser import HTMLParser
+from typing import Any
+
+from workup.report import Report
+from workup.reports import html
 
 
 class Page(HTMLParser):
@@ -33,3 +38,9 @@ class Page(HTMLParser):
     @property
     def text(self) -> str:
         return " ".join(" ".join(self.words).split())
+
+
+def words(render: Any, found: Report) -> str:
+    """All words of a report, as a page or as plain text or Markdown."""
+    drawn = render(found)
+    return Page(drawn).text if render is html.render else " ".join(unescape(drawn).replace("\\", "").split())

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from workup.systems.http import Http
+
 Reply = tuple[int, dict[str, str], bytes]
 
 
@@ -95,3 +97,8 @@ def stall(seconds: float) -> Callable[[BaseHTTPRequestHandler], None]:
         handler.close_connection = True
 
     return reply
+
+
+def system(service: Service, **settings: Any) -> Http:
+    """The HTTP adapter, asking this service."""
+    return Http(**{"name": "remote", "url": service.url, **settings})

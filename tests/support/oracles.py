@@ -47,3 +47,8 @@ def cases(topic: str, *, prefix: str = "") -> Any:
     ]
     assert chosen, f"no case of {topic} starts with {prefix!r}"
     return pytest.mark.parametrize("case", chosen, ids=[one.id for one in chosen])
+
+
+def near(case: Case, value: Any) -> Any:
+    """A value as something to compare with by `==`, as closely as the case asks."""
+    return pytest.approx(value, rel=case.rel_tol, abs=1e-12)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.json_lines import write_lines
+
 Truth = set[tuple[str, int, int]]
 LABELS = ("name_patient", "date", "phone")
 
@@ -54,7 +56,7 @@ def planted(
         for system in range(2):
             found[system].append({"id": id, "spans": marks[system]})
     paths = [
-        _lines(folder / f"{name}.jsonl", lines)
+        write_lines(folder / f"{name}.jsonl", lines)
         for name, lines in zip(("gold", "alpha", "beta"), (notes, *found), strict=True)
     ]
     return paths[0], paths[1:], truth
@@ -119,8 +121,3 @@ def answer_brat(folder: Path, truth: Truth, *, seed: int, sensitivity: float = 1
             yes = rng.random() < (sensitivity if right else 1 - specificity)
             lines.append(f"{number}\t{'IDENTIFIER' if yes else 'NOT_IDENTIFIER'} {start} {end}\t{surface}\n")
         file.write_text("".join(lines))
-
-
-def _lines(path: Path, records: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path

@@ -120,3 +120,9 @@ def differing(one: Any, other: Any) -> set[str]:
 def risk_words(table: Path, *more: str, outcome: str = "died", risk: str = "p") -> Sequence[str | Path]:
     """The words of a quick `workup score risk`."""
     return ("score", "risk", table, "--outcome", outcome, "--risk", risk, "--replicates", "200", *more)
+
+
+def is_quiet(done: Done, secret: str) -> None:
+    """Neither the secret nor a traceback was said."""
+    assert secret not in done.out and secret not in done.err
+    assert "Traceback" not in done.err

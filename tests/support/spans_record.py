@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import workup
+from tests.support.report_parts import with_tables
 from workup.report import Report
 
 PATIENTS = 24
@@ -98,13 +99,6 @@ def scored(**options: Any) -> Report:
 def report(**options: Any) -> Report:
     """With every table that a report can show; what is given by hand here takes the place of what was counted."""
     return with_tables(scored(by=("sex",), **options), **ADDED)
-
-
-def with_tables(found: Report, **tables: Any) -> Report:
-    """The report with tables of its internal lens replaced; None takes one away."""
-    internal = found.results["internal"]
-    held = {name: table for name, table in {**internal.tables, **tables}.items() if table is not None}
-    return replace(found, results={**found.results, "internal": replace(internal, tables=held)})
 
 
 def hostile(name: str) -> Report:

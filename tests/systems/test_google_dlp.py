@@ -16,12 +16,13 @@ import pytest
 
 from tests.support.loopback import Reply, Service, cut_off, hang_up, stall
 from workup.errors import InputError, MissingExtra, StudyError, SystemFailure
-from workup.systems import http_transport
 from workup.systems.google_dlp import GoogleDlp
 from workup.systems.google_findings import SCORES, cause_of, findings_in
 from workup.task import SpanSystem
 from workup.tasks.spans.documents import Span
 from workup.tasks.spans.mappings import LabelMapping
+
+pytestmark = pytest.mark.usefixtures("waits")
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
 
@@ -65,13 +66,6 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     made = Service(inspected)
     yield made
     made.close()
-
-
-@pytest.fixture(autouse=True)
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    seen: list[float] = []
-    monkeypatch.setattr(http_transport, "_pause", lambda stopped, seconds: seen.append(seconds))
-    return seen
 
 
 def system(service: Service | str, **settings: Any) -> GoogleDlp:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.json_lines import read_lines
 from tests.support.shell import SECRET, call
 from workup.corpora.noise import KINDS
 from workup.corpora.noise.distance import distance
@@ -24,10 +25,6 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
-def read(path: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_measured_rate_is_told_and_kept(kind: str, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "n.jsonl"
@@ -37,7 +34,7 @@ def test_the_measured_rate_is_told_and_kept(kind: str, corpus: Path, tmp_path: P
     record = json.loads(done.out)
     assert json.loads((tmp_path / "n.noise.json").read_text()) == record
     real = 0
-    for before, after in zip(read(corpus), read(out), strict=True):
+    for before, after in zip(read_lines(corpus), read_lines(out), strict=True):
         for old, new in zip(before["spans"], after["spans"], strict=True):  # type: ignore[call-overload]
             surface = str(after["text"])[new["start"] : new["end"]]
             assert surface == new["text"]
