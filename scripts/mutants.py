@@ -62,8 +62,8 @@ BY_NAME = {
     "workup": ["tests/laws/test_records_are_frozen.py"],
     "workup.tasks.risk": [
         "tests/laws/test_every_risk_is_in_range.py",
-        "tests/tasks/test_cohort.py",
-        "tests/tasks/test_risk_task.py",
+        "tests/tasks/risk/test_cohort.py",
+        "tests/tasks/risk/test_task.py",
         "tests/laws/test_every_metric.py",
         "tests/laws/test_every_metric_at_the_edge.py",
     ],
