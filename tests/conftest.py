@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.places import DATA
-
 pytest.register_assert_rewrite("tests.support")  # what a helper asserts is told in full too
+
+from tests.support.places import DATA  # noqa: E402
 
 # The same examples on every machine: a law that fails in one run fails in all of them.
 settings.register_profile(
