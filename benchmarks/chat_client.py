@@ -62,7 +62,7 @@ def serve(told: Connection, seconds: float) -> None:
 
 def ours(port: int, calls: int, at_once: int) -> float:
     """Calls a second through the adapter, from as many threads as there are calls under way."""
-    from workup.systems.openai_chat import OpenAiChat
+    from workup.systems.chat.openai_chat import OpenAiChat
 
     chat = OpenAiChat(name="chat", base_url=f"http://127.0.0.1:{port}/v1", model="m", concurrency=at_once)
     left = iter(range(calls))

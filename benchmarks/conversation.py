@@ -24,8 +24,8 @@ MATCHERS = ("context", "published")
 
 def cases(count: int) -> list[Any]:
     """Cases of ten facts each, all of them active through twenty turns."""
-    from workup.tasks.conversation.cases import ConversationCase, Turn
-    from workup.tasks.conversation.facts import Fact
+    from workup.tasks.conversation.cases.case import ConversationCase, Turn
+    from workup.tasks.conversation.cases.facts import Fact
 
     doses = {"warfarin": 5, "metformin": 500, "lisinopril": 10, "sertraline": 50}
     facts = [

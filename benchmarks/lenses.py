@@ -27,8 +27,8 @@ import numpy as np
 from scipy import special
 
 from workup import plugins
-from workup.cli.records import render
-from workup.reports import drawing
+from workup.cli.report import render
+from workup.reports.charts import drawing
 from workup.stats.random import generator
 from workup.study import Study
 from workup.validate import validate

@@ -143,10 +143,10 @@ def write_short(folder: Path, notes: int) -> None:
 
 def count_four(batches: Iterable[Any], detections: Any) -> dict[str, int]:
     """The four modes over all batches: golds and predictions mapped, matched and counted by type."""
-    from workup.tasks.spans.matching.counts import count
-    from workup.tasks.spans.matching.matchup import Setting
-    from workup.tasks.spans.matching.modes import parse_mode
-    from workup.tasks.spans.yardstick import Yardstick
+    from workup.tasks.spans.counting.counts import count
+    from workup.tasks.spans.counting.matchup import Setting
+    from workup.tasks.spans.counting.modes import parse_mode
+    from workup.tasks.spans.counting.counting_rules import Yardstick
 
     stick = Yardstick.of()
     policy = stick.policies[0].name
@@ -163,9 +163,9 @@ def count_four(batches: Iterable[Any], detections: Any) -> dict[str, int]:
 
 def reading(folder: Path) -> tuple[Iterator[Any], Any]:
     """Both files, as the program reads them."""
-    from workup.corpora.formats.predictions import read_predictions
-    from workup.corpora.formats.span_batches import read_batches
-    from workup.tasks.spans.detections import StreamedDetections
+    from workup.corpora.formats.spans.predictions import read_predictions
+    from workup.corpora.formats.spans.batches import read_batches
+    from workup.documents.detections import StreamedDetections
 
     return read_batches(folder / "golds.jsonl"), StreamedDetections(read_predictions(folder / "found.jsonl"))
 
@@ -188,12 +188,12 @@ def from_files(folder: Path) -> dict[str, Any]:
 
 def from_memory(folder: Path) -> dict[str, Any]:
     """From documents and predictions that are objects in memory already."""
-    from workup.corpora.formats import spans_jsonl
-    from workup.corpora.formats.predictions import read_predictions
-    from workup.tasks.spans.batches import batches_of
-    from workup.tasks.spans.detections import HeldDetections
+    from workup.corpora.formats.spans import native_jsonl
+    from workup.corpora.formats.spans.predictions import read_predictions
+    from workup.documents.batch import batches_of
+    from workup.documents.detections import HeldDetections
 
-    documents = list(spans_jsonl.read(folder / "golds.jsonl"))
+    documents = list(native_jsonl.read(folder / "golds.jsonl"))
     found = dict(read_predictions(folder / "found.jsonl"))
     before = set_peak_back()
     seconds, hits = timed(lambda: count_four(batches_of(documents), HeldDetections(found)), REPEATS)
@@ -213,9 +213,9 @@ def everything(folder: Path) -> dict[str, Any]:
 
 def gathered(folder: Path) -> Any:
     """Everything that is counted, document by document, as scores."""
-    from workup.tasks.spans.errors_found import Errors
-    from workup.tasks.spans.ledger import Ledger
-    from workup.tasks.spans.yardstick import Yardstick
+    from workup.tasks.spans.errors.error_log import Errors
+    from workup.tasks.spans.counting.accumulator import Ledger
+    from workup.tasks.spans.counting.counting_rules import Yardstick
 
     stick = Yardstick.of()
     ledger = Ledger(stick, errors=Errors(stick))

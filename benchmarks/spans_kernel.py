@@ -107,11 +107,11 @@ def set_peak_back() -> float:
 
 def ours(documents: int) -> dict[str, Any]:
     """The four modes, all types and every document; then all modes that need no text at three levels."""
-    from workup.tasks.spans.documents import SpanArrays
-    from workup.tasks.spans.matching.counts import count
-    from workup.tasks.spans.matching.matchup import Level, Matchup, Setting
-    from workup.tasks.spans.matching.modes import parse_mode
-    from workup.tasks.spans.policies import MUST
+    from workup.documents.document import SpanArrays
+    from workup.tasks.spans.counting.counts import count
+    from workup.tasks.spans.counting.matchup import Level, Matchup, Setting
+    from workup.tasks.spans.counting.modes import parse_mode
+    from workup.documents.policies import MUST
 
     golds, found = (SpanArrays(*columns, TYPES) for columns in corpus(documents))
     half = {name: f"branch_{i // 4}" for i, name in enumerate(TYPES)}

@@ -12,8 +12,8 @@ from sims.repetitions import Cell, Outcome, Result, Size, outcome, within
 from workup.estimate import Draws, estimate
 from workup.metric import Metric
 from workup.stats import intervals
-from workup.tasks.conversation.design import Design
-from workup.tasks.conversation.metrics import conversation_metrics
+from workup.tasks.conversation.metrics.design import Design
+from workup.tasks.conversation.metrics.metrics import conversation_metrics
 
 NAME = "conversation"
 QUESTION = (
@@ -29,14 +29,14 @@ TESTED = [
     "stats/bootstrap.py",
     "stats/intervals.py",
     "stats/random.py",
-    "tasks/conversation/columns.py",
-    "tasks/conversation/decay.py",
-    "tasks/conversation/design.py",
-    "tasks/conversation/fact_metrics.py",
-    "tasks/conversation/intervals.py",
-    "tasks/conversation/losses.py",
-    "tasks/conversation/metrics.py",
-    "tasks/conversation/rows.py",
+    "tasks/conversation/metrics/columns.py",
+    "tasks/conversation/metrics/decay.py",
+    "tasks/conversation/metrics/design.py",
+    "tasks/conversation/metrics/facts.py",
+    "tasks/conversation/metrics/intervals.py",
+    "tasks/conversation/scores/losses.py",
+    "tasks/conversation/metrics/metrics.py",
+    "tasks/conversation/scores/rows.py",
 ]
 MADE_BY = ["conversation.py", "conversation_studies.py", "repetitions.py"]
 

@@ -25,14 +25,14 @@ SEED = 20261115
 SIZE = Size(repetitions=20, replicates=200)
 TESTED = [
     "estimate.py",
-    "tasks/conversation/decay.py",
-    "tasks/conversation/fact_metrics.py",
-    "tasks/conversation/intervals.py",
-    "tasks/conversation/judging.py",
-    "tasks/conversation/losses.py",
-    "tasks/conversation/metrics.py",
-    "tasks/conversation/rows.py",
-    "tasks/conversation/scoring.py",
+    "tasks/conversation/metrics/decay.py",
+    "tasks/conversation/metrics/facts.py",
+    "tasks/conversation/metrics/intervals.py",
+    "tasks/conversation/read/judging.py",
+    "tasks/conversation/scores/losses.py",
+    "tasks/conversation/metrics/metrics.py",
+    "tasks/conversation/scores/rows.py",
+    "tasks/conversation/scores/scoring.py",
 ]
 MADE_BY = ["conversation_program.py", "repetitions.py"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from workup.scores import Floats, Scores
-from workup.tasks.conversation import columns
+from workup.tasks.conversation.metrics import columns
 
 TURNS = 10
 FEWEST, MOST = 3, 8  # facts of a case

@@ -11,12 +11,12 @@ from typing import Any
 from sims.corpora_documents import BATCH, MAKERS, SEED, Batch, Found
 from sims.corpora_truth import round_trip
 from sims.repetitions import Result, Size
-from workup.corpora.formats.span_format import span_formats
-from workup.corpora.generate.values import LEAVES
+from workup.corpora.formats.spans.any_format import span_formats
+from workup.values import LEAVES
 from workup.corpora.noise import KINDS, NEAR
 from workup.engines.processes import Processes
 from workup.engines.serial import Serial
-from workup.tasks.spans.labels import SCHEME
+from workup.documents.labels import SCHEME
 
 __all__ = ["MADE_BY", "NAME", "QUESTION", "SEED", "SIZE", "TESTED", "run", "summarise"]
 
@@ -34,8 +34,8 @@ _OF_NOTES = (
 _OF_VALUES = ("addresses", "check_digits", "counting", "dates", "geography", "making", "patients", "people")
 _OF_LEAVES = ("background", "clinical", "contacts", "days", "money", "numbers", "organisations", "people", "places")
 TESTED = [
-    "corpora/generate/chance.py",
-    "corpora/generate/pieces.py",
+    "values/draws.py",
+    "documents/builder.py",
     *(f"corpora/generate/notes/{name}.py" for name in _OF_NOTES),
     *(f"corpora/generate/values/{name}.py" for name in (*_OF_VALUES, "surfaces", "tables", "vocabulary")),
     *(f"corpora/generate/values/leaves/{name}.py" for name in (*_OF_LEAVES, "shapes", "things")),

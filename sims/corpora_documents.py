@@ -11,9 +11,9 @@ from sims.corpora_truth import between, date_format, misplaced, surfaces, valid
 from workup.corpora.generate.notes import generate
 from workup.corpora.inject import UNKNOWN, Injector
 from workup.corpora.noise import NoiseMeasure, add_noise
-from workup.corpora.noise.distance import distance
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.labels import SCHEME
+from workup.text.edit_distance import distance
+from workup.documents.document import Document, Span
+from workup.documents.labels import SCHEME
 
 SEED = 20261115
 BATCH = 100

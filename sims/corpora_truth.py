@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from stdnum import iban, imei, luhn
 from stdnum.us import ssn
 
-from workup.corpora.formats.span_format import SpanFormat
-from workup.corpora.formats.span_records import all_spans
+from workup.corpora.formats.spans.any_format import SpanFormat
+from workup.documents.records import all_spans
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.labels import branch_of, is_canonical
+from workup.documents.document import Document, Span
+from workup.documents.labels import branch_of, is_canonical
 
 # ---- places ----------------------------------------------------------------------------------------------------------
 

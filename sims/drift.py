@@ -12,11 +12,11 @@ from scipy import optimize, special
 
 from sims.cohorts import SPREAD, centre
 from sims.repetitions import Cell, Outcome, Result, Size
-from workup.lenses.charting import Family
-from workup.lenses.input_drift import InputLimits, InputReference
-from workup.lenses.series import every_series
-from workup.lenses.watching import Watching
-from workup.lenses.windows import Minimum
+from workup.lenses.drift.charts import Family
+from workup.lenses.drift.inputs import InputLimits, InputReference
+from workup.lenses.drift.series import every_series
+from workup.lenses.drift.monitor.state import Watching
+from workup.lenses.drift.windows import Minimum
 from workup.metric import Metric
 from workup.scores import Floats, Levels, Scores
 from workup.stats import rank
@@ -31,28 +31,28 @@ SEED = 20261115
 SIZE = Size(repetitions=1000)
 TESTED = [
     "estimate.py",
-    "lenses/alerts.py",
-    "lenses/charting.py",
-    "lenses/input_drift.py",
+    "lenses/drift/alerts.py",
+    "lenses/drift/charts.py",
+    "lenses/drift/inputs.py",
     "lenses/input_rows.py",
-    "lenses/series.py",
-    "lenses/watching.py",
-    "lenses/windows.py",
+    "lenses/drift/series.py",
+    "lenses/drift/monitor/state.py",
+    "lenses/drift/windows.py",
     "metric.py",
     "scores.py",
-    "stats/baselines.py",
+    "stats/charts/baselines.py",
     "stats/calibration.py",
-    "stats/control_charts.py",
+    "stats/charts/control_charts.py",
     "stats/distances.py",
-    "stats/family_limits.py",
+    "stats/charts/family_limits.py",
     "stats/intervals.py",
     "stats/logistic.py",
     "stats/multiplicity.py",
     "stats/random.py",
     "stats/rank.py",
     "stats/reference.py",
-    "stats/run_lengths.py",
-    "stats/shares.py",
+    "stats/charts/run_lengths.py",
+    "stats/categorical_distances.py",
     "tasks/risk/calibration_metrics.py",
     "tasks/risk/decisions.py",
     "tasks/risk/discrimination.py",

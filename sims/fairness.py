@@ -11,7 +11,7 @@ import numpy as np
 from sims.cohorts import Cohort
 from sims.repetitions import Cell, Outcome, Result, Size
 from workup.estimate import Draws
-from workup.lenses.subgroups import subgroups
+from workup.lenses.subgroups.lens import subgroups
 from workup.scores import Levels, Scores
 from workup.tasks.risk import metrics as risk
 
@@ -24,8 +24,8 @@ SEED = 20261115
 TESTED = [
     "estimate.py",
     "lenses/contrasts.py",
-    "lenses/omnibus.py",
-    "lenses/subgroups.py",
+    "lenses/subgroups/omnibus.py",
+    "lenses/subgroups/lens.py",
     "metric.py",
     "scores.py",
     "stats/bootstrap.py",

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sims.repetitions import Cell, Outcome, Result, Size, where
-from workup.stats.meta_analysis import pool
+from workup.stats.meta.pooling import pool
 
 NAME = "meta_analysis"
 QUESTION = (
@@ -21,7 +21,7 @@ QUESTION = (
     "97 %?"
 )
 SEED = 20261115
-TESTED = ["stats/heterogeneity.py", "stats/intervals.py", "stats/meta_analysis.py", "stats/random.py"]
+TESTED = ["stats/meta/heterogeneity.py", "stats/intervals.py", "stats/meta/pooling.py", "stats/random.py"]
 MADE_BY = ["meta_analysis.py", "repetitions.py"]
 
 SITES = (4, 6, 10, 20)

@@ -42,14 +42,14 @@ _OF_FORMATS = (
 )
 _OF_CONVERSATION = ("cases", "dialogues", "entities", "facts", "ledger", "reading", "transcripts")
 TESTED = [
-    "checking.py",
+    "preflight.py",
     "errors.py",
     "gates.py",
     "plugins.py",
     "report.py",
     "report_schema.py",
     "study.py",
-    "teaching.py",
+    "settings.py",
     "cli/__init__.py",
     *(f"corpora/formats/{name}.py" for name in _OF_FORMATS),
     *(f"packs/{name}.py" for name in ("form", "reading", "signing")),

@@ -22,8 +22,8 @@ import numpy as np
 import yaml
 
 from sims.mutated_damage import SECRET, Way
-from workup.corpora.formats.span_format import find_format, read_documents
-from workup.corpora.generate.cohort import generate
+from workup.corpora.formats.spans.any_format import find_format, read_documents
+from workup.corpora.generate.cohort.generator import generate
 from workup.packs import make_pack
 from workup.report import Report, digest
 from workup.study import Study

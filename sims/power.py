@@ -11,31 +11,31 @@ from scipy import special
 
 from sims.repetitions import Cell, Outcome, Result, Size
 from workup.stats import rank
-from workup.stats.auc_size import auc_groups, auc_models
-from workup.stats.clustered_size import leak_size
-from workup.stats.decay_size import decay_slope_size
-from workup.stats.group_size import Need, family, pairs, population
+from workup.stats.sizes.auc import auc_groups, auc_models
+from workup.stats.sizes.clustered import leak_size
+from workup.stats.sizes.decay import decay_slope_size
+from workup.stats.sizes.groups import Need, family, pairs, population
 from workup.stats.intervals import chi2_proportions, t_critical, wilson
 from workup.stats.multiplicity import adjust
-from workup.stats.sample_size import two_proportions
-from workup.stats.simulated_power import family_size, one_apart
+from workup.stats.sizes.proportions import two_proportions
+from workup.stats.sizes.simulated_power import family_size, one_apart
 
 NAME = "power"
 QUESTION = "Does a study planned for a power of 80 % find the planned difference in 80 ± 3 % of repetitions?"
 SEED = 20261115
 TESTED = [
     "estimate.py",
-    "stats/auc_size.py",
-    "stats/auc_variance.py",
-    "stats/clustered_size.py",
-    "stats/decay_size.py",
-    "stats/group_size.py",
+    "stats/sizes/auc.py",
+    "stats/sizes/auc_variance.py",
+    "stats/sizes/clustered.py",
+    "stats/sizes/decay.py",
+    "stats/sizes/groups.py",
     "stats/intervals.py",
     "stats/multiplicity.py",
     "stats/random.py",
     "stats/rank.py",
-    "stats/sample_size.py",
-    "stats/simulated_power.py",
+    "stats/sizes/proportions.py",
+    "stats/sizes/simulated_power.py",
 ]
 MADE_BY = ["power.py", "repetitions.py"]
 

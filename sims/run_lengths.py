@@ -12,10 +12,11 @@ from scipy import special
 
 from sims.cohorts import SPREAD, STRETCH, Cohort, centre
 from sims.repetitions import Cell, Outcome, Result, Size, within
-from workup.stats import rank, run_lengths
-from workup.stats.baselines import share_se, standardise
-from workup.stats.control_charts import DECISION, LIMIT, cusum, ewma
-from workup.stats.family_limits import cusum_family_limit, family_limit
+from workup.stats import rank
+from workup.stats.charts import run_lengths
+from workup.stats.charts.baselines import share_se, standardise
+from workup.stats.charts.control_charts import DECISION, LIMIT, cusum, ewma
+from workup.stats.charts.family_limits import cusum_family_limit, family_limit
 
 NAME = "run_lengths"
 QUESTION = (
@@ -25,12 +26,12 @@ QUESTION = (
 SEED = 20261115
 TESTED = [
     "estimate.py",
-    "stats/baselines.py",
-    "stats/control_charts.py",
-    "stats/family_limits.py",
+    "stats/charts/baselines.py",
+    "stats/charts/control_charts.py",
+    "stats/charts/family_limits.py",
     "stats/random.py",
     "stats/rank.py",
-    "stats/run_lengths.py",
+    "stats/charts/run_lengths.py",
 ]
 MADE_BY = ["cohorts.py", "repetitions.py", "run_lengths.py"]
 

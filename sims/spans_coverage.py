@@ -15,8 +15,8 @@ from workup.estimate import Draws, estimate
 from workup.metric import Metric
 from workup.scores import Floats, Scores
 from workup.tasks.spans import columns
-from workup.tasks.spans.matching.matchup import Setting
-from workup.tasks.spans.matching.modes import parse_mode
+from workup.tasks.spans.counting.matchup import Setting
+from workup.tasks.spans.counting.modes import parse_mode
 from workup.tasks.spans.metrics import accuracy_metrics, policy_metrics
 
 NAME = "spans_coverage"

@@ -12,12 +12,13 @@ import pytest
 import yaml
 
 from tests.support.shell import call as workup
-from workup.checking import checked
-from workup.cli import records
+from workup.preflight import checked
+from workup.cli import report as records
 from workup.errors import MissingExtra, StudyError, WorkupError
 from workup.report import LensResult, Report
 from workup.reports import html, pdf
-from workup.study import Part, Study
+from workup.settings import Part
+from workup.study import Study
 from workup.task import StudyDesign
 from workup.validate import validate
 

@@ -13,8 +13,8 @@ import pytest
 from scipy import special
 
 from workup.estimate import EVERYTHING, Draws, Slice, estimate, replicate, slices_by
-from workup.lenses.power import power
-from workup.lenses.subgroups import subgroups
+from workup.lenses.power.lens import power
+from workup.lenses.subgroups.lens import subgroups
 from workup.metric import Metric, mean
 from workup.scores import Scores
 from workup.study import Study

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workup.errors import InputError
-from workup.expressions import LONGEST, Expression, looks_like_expression
+from workup.tasks.expressions import LONGEST, Expression, looks_like_expression
 
 NAN = float("nan")
 TABLE = {

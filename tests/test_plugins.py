@@ -41,15 +41,15 @@ def test_an_unknown_name_is_answered_with_the_near_ones(noun: str, name: str, sa
 
 
 def test_an_object_is_found_by_its_path() -> None:
-    assert plugins.find("systems", "workup.systems.recorded:Recorded") is plugins.find("systems", "recorded")
+    assert plugins.find("systems", "workup.systems.any.recorded:Recorded") is plugins.find("systems", "recorded")
 
 
 @pytest.mark.parametrize(
     ("path", "says"),
     [
         ("no_such_module_here:Model", "cannot import 'no_such_module_here'"),
-        ("workup.systems.recorded:Recordd", r"has no 'Recordd'.*did you mean 'Recorded'\?"),
-        ("workup.systems.recorded:", "has no ''"),
+        ("workup.systems.any.recorded:Recordd", r"has no 'Recordd'.*did you mean 'Recorded'\?"),
+        ("workup.systems.any.recorded:", "has no ''"),
         (":Model", "import"),
         ("workup..systems:Model", "import"),
     ],

@@ -19,7 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import RunError
-from workup.runs import Outputs, RunDirectory, Unrecorded, clean, content_key, disk, safe_name
+from workup.runs import Outputs, RunDirectory, Unrecorded, clean, content_key, safe_name
+from workup.files import disk
 
 KEY = "0123456789abcdef" * 4
 

@@ -12,14 +12,15 @@ from annotated_types import Ge
 from pydantic import BaseModel, Field, SecretStr
 
 from workup.errors import StudyError
-from workup.lenses.drift_settings import Settings as DriftSettings
+from workup.lenses.drift.settings import Settings as DriftSettings
 from workup.lenses.internal import Settings as InternalSettings
-from workup.lenses.power import Settings as PowerSettings
-from workup.lenses.sites import Settings as SitesSettings
-from workup.lenses.subgroups import Settings as SubgroupSettings
-from workup.study import Part, Study
-from workup.tasks.spans.mappings import MappingPart
-from workup.tasks.spans.policies import PolicyPart
+from workup.lenses.power.lens import Settings as PowerSettings
+from workup.lenses.sites.lens import Settings as SitesSettings
+from workup.lenses.subgroups.lens import Settings as SubgroupSettings
+from workup.settings import Part
+from workup.study import Study
+from workup.documents.mappings import MappingPart
+from workup.documents.policies import PolicyPart
 
 ROOTS: list[type[Part]] = [
     *(Study, InternalSettings, SubgroupSettings, PowerSettings, DriftSettings, SitesSettings, MappingPart, PolicyPart)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from workup.errors import InputError, PluginError
-from workup.tasks.spans.documents import Span
+from workup.documents.document import Span
 from workup.testing import check_system
 
 WORD = re.compile(r"[A-Z]\w+")

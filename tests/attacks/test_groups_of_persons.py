@@ -13,7 +13,7 @@ import pytest
 
 import workup
 from tests.support.shell import call
-from workup.cli.records import render
+from workup.cli.report import render
 from workup.disclosure.identifying import looks_like, name_warnings
 from workup.disclosure.small_groups import TOGETHER, regrouped
 from workup.errors import StudyError

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.shell import Done, call
 from workup import errors
-from workup.corpora.formats.span_format import read_documents
+from workup.corpora.formats.spans.any_format import read_documents
 from workup.errors import InputError, PluginError, SystemFailure, WorkupError, show_ids, visible_lines
 from workup.runs.directory import RunDirectory
 
@@ -225,7 +225,7 @@ def test_a_model_that_cannot_be_read_is_told_without_its_words(tmp_path: Path) -
     pytest.importorskip("sklearn")
     import pickle
 
-    from workup.systems.sklearn import _load
+    from workup.systems.risk.sklearn import _load
 
     class Loud:
         def __reduce__(self) -> Any:
@@ -299,7 +299,7 @@ def test_errors_of_every_command_are_escaped(tmp_path: Path) -> None:
 
 
 def test_pages_leave_out_ids_of_cases_that_look_like_patients() -> None:
-    from workup.reports.conversation_advice import case_name
+    from workup.reports.conversation.advice import case_name
 
     assert [case_name({"case": name}) for name in (ID, "Lee, Rose", "1951-03-14", "case-07")] == [
         *["not shown"] * 3,

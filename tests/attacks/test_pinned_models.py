@@ -18,9 +18,9 @@ import pytest
 
 from tests.support.shell import cohort, spawn, write
 from workup.errors import InputError, SystemFailure
-from workup.systems.mlflow import MlflowModel
-from workup.systems.onnx import OnnxModel
-from workup.systems.sklearn import SklearnModel
+from workup.systems.risk.mlflow import MlflowModel
+from workup.systems.risk.onnx import OnnxModel
+from workup.systems.risk.sklearn import SklearnModel
 
 RISKS = "def risk(rows):\n    return [{value}] * len(rows)\n"
 TABLE = {"lab": np.array([0.5, 1.5, 2.5])}
@@ -366,7 +366,7 @@ def test_a_pipe_in_the_place_of_a_model_does_not_hang(tmp_path: Path, use: str, 
 
 def test_a_pinned_pipeline_that_changed_is_not_loaded(tmp_path: Path) -> None:
     spacy = pytest.importorskip("spacy", reason="the spacy extra is not installed")
-    from workup.systems.spacy_ner import SpacyPipeline
+    from workup.systems.spans.spacy_ner import SpacyPipeline
 
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Smith"}])
@@ -386,7 +386,7 @@ def test_a_pinned_pipeline_that_changed_is_not_loaded(tmp_path: Path) -> None:
 def test_pinned_weights_that_change_before_they_are_loaded_are_not_loaded(tmp_path: Path) -> None:
     """A file of weights is opened at the first call, long after its hash was looked at."""
     pytest.importorskip("xllamacpp", reason="the smollm2 extra (xllamacpp) is not installed")
-    from workup.systems.smollm2 import SmolLm2
+    from workup.systems.chat.smollm2 import SmolLm2
 
     (tmp_path / "small.gguf").write_bytes(b"weights")
     pin = hashlib.sha256(b"weights").hexdigest()

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.shell import call, cohort, write
 from workup.errors import InputError
-from workup.systems.command import Command
+from workup.systems.any.command import Command
 
 SPY = """import json, os, sys
 with open("seen.json", "w") as file:

@@ -15,11 +15,11 @@ import pytest
 from tests.support.calendar_attacker import EVERY, candidates
 from tests.support.places import DATA
 from tests.support.shell import call
-from workup.deid.redaction import Settings, audits, redact_all
-from workup.deid.redaction.anchors import anchors
-from workup.deid.redaction.keys import Secret
-from workup.deid.redaction.shifting import shift_of
-from workup.tasks.spans.documents import Document, Span
+from workup.redaction import Settings, audits, redact_all
+from workup.redaction.dates.anchors import anchors
+from workup.redaction.keys import Secret
+from workup.redaction.dates.shifting import shift_of
+from workup.documents.document import Document, Span
 
 KEY = b"0123456789abcdef0123456789abcdef"
 _DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")

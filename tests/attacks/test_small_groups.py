@@ -13,7 +13,7 @@ import pytest
 
 import workup
 from tests.support.record_reader import Reader
-from workup.cli.records import render
+from workup.cli.report import render
 from workup.report import Report
 
 SECRET_RISKS = (0.437219, 0.618933, 0.282317, 0.731147)

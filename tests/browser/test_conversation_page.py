@@ -12,7 +12,8 @@ import pytest
 from tests.support import conversation_record
 from tests.support.browser_pages import HOSTILE, is_accessible, is_silent_and_fits, kept, open_page
 from tests.support.report_parts import with_tables
-from workup.reports import html, safety_card
+from workup.reports import html
+from workup.reports.conversation import safety_card
 
 PAGES = pytest.mark.parametrize("name", ["plain", "hostile", "card", "hostile-card"])
 

@@ -12,7 +12,7 @@ from tests.support.browser_pages import HOSTILE, is_accessible, is_silent_and_fi
 from tests.support.hostile import hostile, with_comparisons
 from tests.support.places import FIXTURE
 from workup import Study, validate
-from workup.corpora.generate.cohort import generate
+from workup.corpora.generate.cohort.generator import generate
 from workup.report import Report
 from workup.reports import html
 

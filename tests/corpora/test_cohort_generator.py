@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy import integrate, special
 
 from workup import plugins
-from workup.corpora.generate import cells, planted
-from workup.corpora.generate.cohort import Change, CohortPlan, generate
+from workup.corpora.generate.cohort import cells, planted_truth
+from workup.corpora.generate.cohort.generator import Change, CohortPlan, generate
 from workup.errors import InputError
 from workup.stats import calibration, rank
 
@@ -67,14 +67,14 @@ def test_calibrated_model_expects_as_many_events_as_there_are() -> None:
     assert truth["brier"] == pytest.approx(expected, abs=1e-8)
 
 
-def _normal(x: float, cell: planted.Cell) -> float:
+def _normal(x: float, cell: planted_truth.Cell) -> float:
     return float(np.exp(-(((x - cell.mean) / cell.sd) ** 2) / 2) / (cell.sd * np.sqrt(2 * np.pi)))
 
 
 def test_truth_of_a_mixture_agrees_with_adaptive_integration() -> None:
-    parts = [planted.Cell(-1.8, 1.1, 0.2, 0.8), planted.Cell(-0.6, 0.7, -0.3, 1.3)]
+    parts = [planted_truth.Cell(-1.8, 1.1, 0.2, 0.8), planted_truth.Cell(-0.6, 0.7, -0.3, 1.3)]
     share = np.array([0.35, 0.65])
-    [truth] = planted.mixtures(parts, share[None, :], thresholds=[0.2])
+    [truth] = planted_truth.mixtures(parts, share[None, :], thresholds=[0.2])
 
     def events(x: float) -> float:
         return sum(w * _normal(x, c) * special.expit(c.shift + c.slope * x) for w, c in zip(share, parts, strict=True))
@@ -115,7 +115,7 @@ def test_truth_of_a_mixture_agrees_with_adaptive_integration() -> None:
 
 def test_auprc_agrees_with_a_dense_sample_of_quantiles() -> None:
     cell = cells.solve(cells.Target(0.25, 0.8, 1.0, 0.0), where="")
-    [truth] = planted.mixtures([cell], np.ones((1, 1)), thresholds=[0.5])
+    [truth] = planted_truth.mixtures([cell], np.ones((1, 1)), thresholds=[0.5])
     x = cell.mean + cell.sd * special.ndtri((np.arange(400_000) + 0.5) / 400_000)
     q = special.expit(cell.shift + cell.slope * x)[::-1]
     precision = np.cumsum(q) / np.arange(1, q.size + 1)

@@ -22,10 +22,10 @@ from workup.corpora.generate.conversation.settings import FEWEST_TURNS, MOST_TUR
 from workup.corpora.generate.conversation.sources import families, specialties, table
 from workup.errors import InputError
 from workup.lexicon import Extractor
-from workup.tasks.conversation.cases import ConversationCase, case_of, read_cases
-from workup.tasks.conversation.facts import STATUSES, TYPES
-from workup.tasks.conversation.matching import Matcher
-from workup.tasks.conversation.matching.vocabulary import data_file
+from workup.tasks.conversation.cases.case import ConversationCase, case_of, read_cases
+from workup.tasks.conversation.cases.facts import STATUSES, TYPES
+from workup.tasks.conversation.read.facts import Matcher
+from workup.tasks.conversation.read.sentence.vocabulary import data_file
 
 COUNT = 500
 # The bytes of 40 cases of seed 42; another value means another version of the generator.

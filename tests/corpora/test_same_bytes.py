@@ -15,7 +15,7 @@ import pytest
 from tests.support.pinned_notes import PINNED
 from tests.support.places import ROOT
 from tests.support.shell import call, spawn
-from workup.corpora.generate.values import versions
+from workup.values import versions
 
 # Read by every Python that has this folder on its path, workers too: a clock that is off by as many days as asked.
 CLOCK = """

@@ -22,12 +22,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.places import DATA
-from workup.corpora.formats.columnar import read_duckdb, read_parquet
-from workup.corpora.formats.columns import MISSING_CELLS, native_column, pack, text_columns
-from workup.corpora.formats.delimited import read_csv, read_tsv
-from workup.corpora.formats.excel import read_excel
-from workup.corpora.formats.frames import read_frame
-from workup.corpora.formats.reader import read_table
+from workup.corpora.formats.tables.columnar import read_duckdb, read_parquet
+from workup.corpora.formats.tables.columns import MISSING_CELLS, native_column, pack, text_columns
+from workup.corpora.formats.tables.delimited import read_csv, read_tsv
+from workup.corpora.formats.tables.excel import read_excel
+from workup.corpora.formats.tables.frames import read_frame
+from workup.corpora.formats.tables.reader import read_table
 from workup.errors import InputError, MissingExtra, PluginError, StudyError
 from workup.scores import Levels
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort, identities

@@ -10,8 +10,8 @@ import pytest
 from tests.support.broken_text import broken
 from workup.corpora.generate.notes import generate
 from workup.deid import Deidentifier
-from workup.deid.redaction import redact
-from workup.tasks.spans.documents import Document, Span
+from workup.redaction import redact
+from workup.documents.document import Document, Span
 
 PARTS, OF_A_PART = 10, 1_000
 

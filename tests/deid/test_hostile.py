@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from workup.deid import Deidentifier, settings
-from workup.deid.page import Page
+from workup.deid.text_view import Page
 
 TEXTS: dict[str, Callable[[int], str]] = {
     "letters": lambda n: "a" * n,

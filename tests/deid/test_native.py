@@ -14,8 +14,8 @@ import pytest
 from workup.corpora.generate.notes import generate
 from workup.deid import gazetteer
 from workup.errors import InputError
-from workup.systems.native import Native
-from workup.tasks.spans.mappings import LabelMapping
+from workup.systems.spans.native import Native
+from workup.documents.mappings import LabelMapping
 from workup.testing import check_system
 
 NOTE = "Dr. Ada Berg saw Mr. Trevino, a 47-year-old, in Room 12 on 3/14/2021."

@@ -9,11 +9,14 @@ import pytest
 
 from tests.support.broken_text import broken
 from workup.corpora.generate.notes import generate
-from workup.deid import ages, geo, initials, settings
-from workup.deid.date_rules import RULES
-from workup.deid.linear import Finder
-from workup.deid.page import Page
-from workup.deid.streets import Streets
+from workup.deid.dates import ages
+from workup.deid.places import towns
+from workup.deid.names import initials
+from workup.deid import settings
+from workup.deid.dates.patterns import RULES
+from workup.deid.patterns.safe_regex import Finder
+from workup.deid.text_view import Page
+from workup.deid.places.streets import Streets
 
 PATTERNS = (
     r"(?<!\w)(?i:dob)[: ]{1,3}\d{1,2}/\d{1,2}",
@@ -52,7 +55,7 @@ def test_the_rules_that_ship() -> None:
     shipped = settings.load()
     finders = {rule.id: rule.finds for rule in (*shipped.patterns, *RULES)}
     finders |= {name: finder for name, _, finder in (*ages._FINDS, *Streets(shipped)._rules)}
-    finders |= {"country": geo._COUNTRY, "city.before_state": geo._BEFORE_STATE, "name.dotted": initials._DOTTED}
+    finders |= {"country": towns._COUNTRY, "city.before_state": towns._BEFORE_STATE, "name.dotted": initials._DOTTED}
     for name, finder in finders.items():
         assert all(same(finder, text) for text in texts), name
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.support.detected import found
 from workup.deid import settings
 from workup.deid.finding import Finding
-from workup.deid.numerals import as_numbers
-from workup.deid.repair import Change, Repair, Repaired
-from workup.deid.slips import Speller, apart
+from workup.deid.typos.ocr_digits import as_numbers
+from workup.deid.typos.repair import Change, Repair, Repaired
+from workup.text.typos import Speller, apart
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.detected import found
-from workup.deid import Deidentifier, Finding, ages, date_rules, geo, settings
-from workup.deid.folding import folded
-from workup.deid.linear import compiled
-from workup.deid.page import Page
-from workup.deid.resolve import resolved
-from workup.deid.streets import Streets
+from workup.deid import Deidentifier, Finding, settings
+from workup.deid.dates import ages, patterns
+from workup.deid.places import towns
+from workup.text.unicode import folded
+from workup.deid.patterns.safe_regex import compiled
+from workup.deid.text_view import Page
+from workup.deid.overlaps import resolved
+from workup.deid.places.streets import Streets
 from workup.errors import InputError
 
 
@@ -47,9 +49,9 @@ def test_every_shipped_pattern_is_bounded() -> None:
 
 
 def test_patterns_of_the_modules_pass_the_same_check() -> None:
-    finders = [rule.finds for rule in date_rules.RULES] + [finds for *_, finds in ages._FINDS]
+    finders = [rule.finds for rule in patterns.RULES] + [finds for *_, finds in ages._FINDS]
     finders += [finds for *_, finds in Streets(settings.load())._rules]
-    finders += [geo._BEFORE_STATE, geo._COUNTRY]
+    finders += [towns._BEFORE_STATE, towns._COUNTRY]
     for finder in finders:
         compiled(finder.pattern.pattern, where="a module")
     assert len(finders) > 50

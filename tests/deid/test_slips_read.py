@@ -8,13 +8,13 @@ import pytest
 
 from tests.support.detected import found
 from workup.deid import settings
-from workup.deid.address_slips import Kinds
-from workup.deid.initial_slips import initials_struck_twice, marks_read
-from workup.deid.name_slips import as_name, nearest
-from workup.deid.numerals import as_numbers
-from workup.deid.repair import Repair
-from workup.deid.slips import beside
-from workup.deid.word_slips import small_words, titles, years_old
+from workup.deid.typos.in_addresses import Kinds
+from workup.deid.typos.in_initials import initials_struck_twice, marks_read
+from workup.deid.typos.in_names import as_name, nearest
+from workup.deid.typos.ocr_digits import as_numbers
+from workup.deid.typos.repair import Repair
+from workup.text.typos import beside
+from workup.deid.typos.in_words import small_words, titles, years_old
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workup.disclosure.atoms import Block, DoesNotFit, loose, tied, without_empty
-from workup.disclosure.audit import Audit, Ledger, Span
+from workup.disclosure.inference import Audit, Ledger, Span
 from workup.disclosure.exposure import Search, Watched
 
 SEX = {(): 100, ("sex", "F"): 60, ("sex", "M"): 33, ("sex", "X"): 7, ("male", "no"): 67, ("male", "yes"): 33}

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from workup.disclosure.audit import Audit, Ledger, Span
-from workup.packs.cells import Cells
+from workup.disclosure.inference import Audit, Ledger, Span
+from workup.packs.counts import Cells
 from workup.packs.suppression import withhold
 
 LEVELS = ("1", "2", "3")

@@ -19,7 +19,7 @@ import yaml
 import workup
 from tests.support.places import FIXTURE, ROOT
 from tests.support.shell import COMMAND, SECRET, Done, call, cohort, differing, risk_words, spawn, write
-from workup.cli import starting
+from workup.cli import new as starting
 from workup.report import Report, digest
 from workup.runs import RunDirectory
 from workup.study import Study

@@ -23,10 +23,10 @@ import yaml
 from tests.support.shell import COMMAND, SECRET, call
 from workup.runs import RunDirectory
 from workup.study import ConversationPart
-from workup.systems import chat_line
-from workup.systems.openai_chat import OpenAiChat
-from workup.tasks.conversation.cases import read_cases
-from workup.tasks.conversation.running import converse, tallied
+from workup.systems.chat import line as chat_line
+from workup.systems.chat.openai_chat import OpenAiChat
+from workup.tasks.conversation.cases.case import read_cases
+from workup.tasks.conversation.talk import converse, tallied
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
 
@@ -174,9 +174,9 @@ import sys
 from pathlib import Path
 from workup.runs import RunDirectory
 from workup.study import ConversationPart
-from workup.systems.openai_chat import OpenAiChat
-from workup.tasks.conversation.cases import read_cases
-from workup.tasks.conversation.running import converse
+from workup.systems.chat.openai_chat import OpenAiChat
+from workup.tasks.conversation.cases.case import read_cases
+from workup.tasks.conversation.talk import converse
 url, cases, place, workers = sys.argv[1:]
 chat = OpenAiChat(name="chat", base_url=url, model="m", concurrency=int(workers), max_tokens=64, timeout=5.0)
 with RunDirectory.open(Path(place)) as run:
@@ -238,7 +238,7 @@ def study(folder: Path, model: Deterministic, **settings: Any) -> Path:
         "systems": [
             {
                 "name": "chat",
-                "use": "workup.systems.openai_chat:OpenAiChat",
+                "use": "workup.systems.chat.openai_chat:OpenAiChat",
                 "with": {"base_url": model.url, "model": "m", "concurrency": WORKERS, "timeout": 5.0, **settings},
             }
         ],

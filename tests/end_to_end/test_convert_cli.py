@@ -13,8 +13,8 @@ import pytest
 
 from tests.support.places import DATA
 from tests.support.shell import SECRET, call, spawn
-from workup.corpora.formats.span_format import read_documents, recognise
-from workup.tasks.spans.documents import Document
+from workup.corpora.formats.spans.any_format import read_documents, recognise
+from workup.documents.document import Document
 
 TEXT = f"Seen by Dr. {SECRET} on May 3, 2024."
 RECORD = {

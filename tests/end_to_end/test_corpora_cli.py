@@ -17,7 +17,7 @@ import pytest
 
 from tests.support.json_lines import read_lines
 from tests.support.shell import COMMAND, SECRET, call
-from workup.corpora.formats.span_format import span_formats
+from workup.corpora.formats.spans.any_format import span_formats
 
 NOTES = ("corpus", "generate", "--kind", "notes")
 TEXT = f"{SECRET} The patient was seen in clinic by the nurse. He lives with his wife. Follow up in two weeks.\n"

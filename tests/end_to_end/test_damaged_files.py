@@ -18,14 +18,14 @@ from tests.support.damage import mutations
 from tests.support.shell import Done, call, cohort, risk_words, spawn, write
 from workup import Report, Study, plugins, validate
 from workup.corpora.generate.conversation import generate as conversations
-from workup.deid.redaction import maps
+from workup.redaction import restore_map
 from workup.errors import WorkupError
 from workup.packs import make_pack, read_pack
 from workup.report import digest, drawing_on
 from workup.report_schema import fault_in_split, report_schema
-from workup.tasks.conversation.cases import read_cases
-from workup.tasks.conversation.running.speech import is_record
-from workup.tasks.conversation.transcripts import read_transcripts
+from workup.tasks.conversation.cases.case import read_cases
+from workup.tasks.conversation.talk.speech import is_record
+from workup.tasks.conversation.talk.transcripts import read_transcripts
 
 
 def _one_message(done: Done) -> None:
@@ -218,7 +218,7 @@ def _refusal(work: Callable[[], object]) -> str:
 
 @pytest.mark.parametrize("form", ["text", "json-flat", "md"])
 def test_no_wrong_field_anywhere_ends_in_a_crash(record: dict[str, Any], form: str) -> None:
-    from workup.cli.records import render
+    from workup.cli.report import render
 
     every = {"text": 30, "json-flat": 30, "md": 60}[form]
     for path, _, wrong in mutations(record, values=("wrong", None, ["x"]), every=every):
@@ -547,7 +547,7 @@ def test_a_wrong_split_or_list_of_sites_is_one_message(content: str, tmp_path: P
 
 
 def test_a_wrong_field_of_a_restore_map_is_refused() -> None:
-    record = json.loads(maps.sealed([maps.Entry.of_file("a", redacted=b"b", original=b"c")], key=b"k" * 32))
+    record = json.loads(restore_map.sealed([restore_map.Entry.of_file("a", redacted=b"b", original=b"c")], key=b"k" * 32))
     for path, what, wrong in mutations(record):
         content = json.dumps(wrong).encode()
-        assert _refusal(lambda content=content: maps.opened(content, key=b"k" * 32)), (path, what)
+        assert _refusal(lambda content=content: restore_map.opened(content, key=b"k" * 32)), (path, what)

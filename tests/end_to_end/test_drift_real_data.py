@@ -17,8 +17,8 @@ import workup
 from tests.support.examples import example
 from tests.support.places import DATA
 from workup.report import Report
-from workup.reports.drift import sections
-from workup.stats.family_limits import false_alarm_chance
+from workup.reports.drift.report import sections
+from workup.stats.charts.family_limits import false_alarm_chance
 
 EICU = DATA / "eicu_demo"
 YEARS = ["1997", "1998", "1999", "2000", "2001", "2002", "2003"]

@@ -11,9 +11,9 @@ import yaml
 
 from tests.support.places import DATA, ROOT
 from workup import Report, Study, score_spans, validate
-from workup.corpora.formats.predictions import write_predictions
-from workup.corpora.formats.span_format import read_documents
-from workup.tasks.spans.documents import Document, Span
+from workup.corpora.formats.spans.predictions import write_predictions
+from workup.corpora.formats.spans.any_format import read_documents
+from workup.documents.document import Document, Span
 
 pytestmark = [
     pytest.mark.real_data,

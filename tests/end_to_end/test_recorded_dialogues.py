@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from tests.support.places import DATA
-from workup.tasks.conversation.content import support_of
-from workup.tasks.conversation.dialogues import Converted, convert_dialogues
-from workup.tasks.conversation.matching import Judged, Matcher
+from workup.tasks.conversation.read.content import support_of
+from workup.tasks.conversation.cases.dialogues import Converted, convert_dialogues
+from workup.tasks.conversation.read.facts import Judged, Matcher
 
 FILES = {
     "aci valid": ("aci_bench", DATA / "aci_bench" / "valid.csv"),

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.places import DATA
 from tests.support.shell import Done, call, spawn
-from workup.deid.redaction.dates import read
+from workup.redaction.dates.written import read
 
 pytest.importorskip("cryptography", reason="cryptography is not installed")
 

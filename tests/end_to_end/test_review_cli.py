@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.review_corpora import answer_brat, answer_label_studio, planted, rates
 from tests.support.shell import Done, call
-from workup.cli import reviewing
+from workup.cli import review as reviewing
 from workup.cli.app import app
 
 if not any(group.name == "review" for group in app.registered_groups):

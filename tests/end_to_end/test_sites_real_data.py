@@ -12,8 +12,8 @@ from scipy import special
 
 from tests.support.places import DATA
 from tests.support.pooled_apart import agree, rounded
-from workup.lenses.pooling import Goal, PoolSettings, pool_sites
-from workup.lenses.published import from_summaries
+from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites
+from workup.lenses.sites.published_evidence import from_summaries
 from workup.report import LensResult, Report
 from workup.study import Study
 from workup.validate import validate

@@ -195,7 +195,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_failed_write_leaves_the_earlier_sides_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workup.runs import disk
+    from workup.files import disk
 
     table = write(tmp_path / "in" / "cohort.csv", cohort(60))
     out = tmp_path / "out"

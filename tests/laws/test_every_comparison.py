@@ -25,7 +25,7 @@ from workup.tasks.conversation.scripted import Behaviour, transcripts
 from workup.tasks.conversation.scripted.cases import small_cases
 from workup.tasks.conversation.scripted.scored import Scored
 from workup.tasks.risk.metrics import Smoother, calibration_distances
-from workup.tasks.spans.detections import GivenSpans
+from workup.documents.detections import GivenSpans
 from workup.tasks.spans.task import SpansTask
 
 DRAWS = Draws(seed=11, replicates=200)

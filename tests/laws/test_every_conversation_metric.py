@@ -16,7 +16,7 @@ from workup.estimate import EVERYTHING, Draws, Estimate, estimate, slices_by
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.stats.intervals import clustered_share
-from workup.tasks.conversation.metrics import METRIC_NAMES
+from workup.tasks.conversation.metrics.metrics import METRIC_NAMES
 from workup.tasks.conversation.task import ConversationTask
 
 DRAWS = Draws(seed=3, replicates=200)

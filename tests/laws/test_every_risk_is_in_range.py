@@ -11,10 +11,10 @@ import pytest
 
 from workup import Study, score_risk, validate
 from workup.errors import WorkupError
-from workup.stats.risk_adjusted import risk_adjusted_cusum
-from workup.systems.json_rows import risk_in
-from workup.systems.predictors import check_risks
-from workup.systems.recorded import Recorded
+from workup.stats.charts.risk_adjusted import risk_adjusted_cusum
+from workup.systems.wire.rows import risk_in
+from workup.systems.risk.predictors import check_risks
+from workup.systems.any.recorded import Recorded
 from workup.testing import check_system
 
 N = 40

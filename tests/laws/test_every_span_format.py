@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workup.corpora.formats.span_format import SpanFormat, find_format, span_formats
-from workup.corpora.formats.span_records import Tally, all_spans
+from workup.corpora.formats.spans.any_format import SpanFormat, find_format, span_formats
+from workup.documents.records import Tally, all_spans
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
 
 PLACES = {
     "spans-jsonl": "c.jsonl",

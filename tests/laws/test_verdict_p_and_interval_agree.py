@@ -22,7 +22,7 @@ from tests.support.scored_studies import CORPORA, scored_conversations, scored_n
 from workup.compare import compare, compare_scores, gain
 from workup.errors import StudyError
 from workup.estimate import Draws
-from workup.lenses.subgroups import subgroups
+from workup.lenses.subgroups.lens import subgroups
 from workup.metric import Metric
 from workup.report import LensResult, Report
 from workup.reports import comparison, html, markdown, text

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import InputError
-from workup.lenses.alerts import Alert, Alerts, Finding
+from workup.lenses.drift.alerts import Alert, Alerts, Finding
 
 CAUSES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("performance", "auroc", {}),

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from workup.estimate import Draws
-from workup.lenses.drift import drift
-from workup.lenses.sites import sites
-from workup.lenses.subgroups import subgroups
+from workup.lenses.drift.lens import drift
+from workup.lenses.sites.lens import sites
+from workup.lenses.subgroups.lens import subgroups
 from workup.scores import Scores
 from workup.stats.standardised import moments, of_categories, of_numbers
 from workup.tasks.risk.metrics import Smoother, risk_metrics

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from workup.errors import StudyError
-from workup.lenses.charting import CHARTS, MOST_FOR_CUSUM, Family
-from workup.lenses.series import Point, Series
+from workup.lenses.drift.charts import CHARTS, MOST_FOR_CUSUM, Family
+from workup.lenses.drift.series import Point, Series
 from workup.metric import mean, ratio
-from workup.stats.control_charts import LIMIT
-from workup.stats.family_limits import false_alarm_chance, family_limit
+from workup.stats.charts.control_charts import LIMIT
+from workup.stats.charts.family_limits import false_alarm_chance, family_limit
 
 LEVEL = mean("level", lambda s: s["x"], describe="a level")
 SHARE = ratio("share", lambda s: s["x"], lambda s: np.ones(len(s)), describe="a share")

@@ -13,7 +13,7 @@ from workup.errors import StudyError
 from workup.estimate import Draws
 from workup.lenses import contrasts
 from workup.lenses.contrasts import Side, difference, ratio
-from workup.lenses.subgroups import subgroups
+from workup.lenses.subgroups.lens import subgroups
 from workup.report import LensResult
 from workup.scores import Scores
 from workup.stats.intervals import newcombe

@@ -21,7 +21,7 @@ from tests.support.planted_months import (
     shares,
     watched,
 )
-from workup.lenses.drift import drift
+from workup.lenses.drift.lens import drift
 from workup.report import LensResult
 from workup.scores import Scores
 

@@ -12,7 +12,7 @@ from tests.support.planted_months import (
     planted,
     with_values,
 )
-from workup.lenses.drift import FEEDBACK
+from workup.lenses.drift.lens import FEEDBACK
 from workup.scores import Scores
 
 # ---- rows that were acted on -----------------------------------------------------------------------------------------

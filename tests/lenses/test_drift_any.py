@@ -28,8 +28,8 @@ from tests.support.planted_months import (
 from tests.support.shell import leaves
 from workup.errors import StudyError
 from workup.estimate import Draws
-from workup.lenses.drift import Settings, drift
-from workup.lenses.windows import Window
+from workup.lenses.drift.lens import Settings, drift
+from workup.lenses.drift.windows import Window
 from workup.metric import Concern, mean
 from workup.report import LensResult, Report
 from workup.scores import Scores

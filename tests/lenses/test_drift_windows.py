@@ -20,9 +20,9 @@ from tests.support.planted_months import (
     with_values,
 )
 from workup.errors import StudyError
-from workup.lenses import drift_notes
-from workup.lenses.drift_settings import Settings
-from workup.lenses.windows import Window
+from workup.lenses.drift import notes as drift_notes
+from workup.lenses.drift.settings import Settings
+from workup.lenses.drift.windows import Window
 from workup.report import LensResult
 from workup.scores import Scores
 

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from workup.errors import InputError
-from workup.lenses.input_drift import MOST_LEVELS, TOGETHER, InputLimits, InputReference, all_rows
-from workup.lenses.windows import windows
+from workup.lenses.drift.inputs import MOST_LEVELS, TOGETHER, InputLimits, InputReference, all_rows
+from workup.lenses.drift.windows import windows
 from workup.scores import Scores
 
 CHANCE = 0.05 / 12

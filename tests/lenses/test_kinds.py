@@ -10,7 +10,7 @@ import pytest
 from scipy import special
 
 from tests.support.planted_months import DRAWS, STABLE, Month, looked, metrics_of, months, planted
-from workup.lenses.kinds import (
+from workup.lenses.drift.kinds import (
     RISK,
     WEIGHTED,
     Evidence,

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.oracles import Case, cases
 from workup.estimate import Draws, Slice, replicate
-from workup.lenses.subgroups import subgroups
+from workup.lenses.subgroups.lens import subgroups
 from workup.scores import Scores
 from workup.tasks.risk.decisions import at_threshold
 

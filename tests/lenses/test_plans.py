@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.support.oracles import Case, cases
 from workup.errors import InputError
-from workup.lenses.plans import (
+from workup.lenses.power.plans import (
     Group,
     plan_auc,
     plan_decay,
@@ -23,7 +23,7 @@ from workup.lenses.plans import (
     plan_report,
 )
 from workup.report import LensResult, Report
-from workup.stats.sample_size import two_proportions
+from workup.stats.sizes.proportions import two_proportions
 
 
 def needed(plan: LensResult, group: int = 0) -> int:

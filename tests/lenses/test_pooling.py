@@ -15,14 +15,14 @@ from scipy import special, stats
 from tests.support.oracles import Case, cases
 from workup.errors import InputError, StudyError
 from workup.estimate import Estimate
-from workup.lenses import site_contrasts
-from workup.lenses.evidence import SiteEvidence
-from workup.lenses.pooling import Goal, PoolSettings, pool_sites
-from workup.lenses.site_limits import bounds
-from workup.lenses.site_limits import verdict as judged
+from workup.lenses.sites import contrasts
+from workup.evidence import SiteEvidence
+from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites
+from workup.lenses.sites.limits import bounds
+from workup.lenses.sites.limits import verdict as judged
 from workup.report import LensResult, Report
 from workup.stats.intervals import wilson
-from workup.stats.meta_analysis import pool_shares
+from workup.stats.meta.pooling import pool_shares
 
 GOALS = {
     "auroc": Goal("higher"),
@@ -671,10 +671,10 @@ def test_the_mixed_model_s_subsets_are_compared_by_their_own_means() -> None:
     """Q = Σ w (y − ȳ)² with w = 1/se²: weights 100 and 25, means 0.2 and 0.5, so ȳ = 0.26 and Q = 1.8."""
     mixed = SimpleNamespace(mixed=True)
     fits = {"north": SimpleNamespace(y=0.2, se=0.1), "south": SimpleNamespace(y=0.5, se=0.2)}
-    q, df, p = site_contrasts._between(mixed, {}, fits)  # type: ignore[arg-type]
+    q, df, p = contrasts._between(mixed, {}, fits)  # type: ignore[arg-type]
     assert (q, df) == (pytest.approx(1.8), 1)
     assert p == pytest.approx(stats.chi2.sf(1.8, 1))
     for one in ({"y": np.nan, "se": 0.2}, {"y": 0.5, "se": np.nan}):
         unknown = {**fits, "south": SimpleNamespace(**one)}
-        assert site_contrasts._between(mixed, {}, unknown) == (None, 1, None)  # type: ignore[arg-type]
-    assert site_contrasts._between(mixed, {}, {"north": fits["north"]}) == (None, 0, None)  # type: ignore[arg-type]
+        assert contrasts._between(mixed, {}, unknown) == (None, 1, None)  # type: ignore[arg-type]
+    assert contrasts._between(mixed, {}, {"north": fits["north"]}) == (None, 0, None)  # type: ignore[arg-type]

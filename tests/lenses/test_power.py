@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from tests.support.cohorts import draw_cohort
 from workup.errors import StudyError
 from workup.estimate import Draws
-from workup.lenses.power import power
+from workup.lenses.power.lens import power
 from workup.metric import Metric, mean, ratio
 from workup.report import LensResult
 from workup.scores import Scores
 from workup.stats.multiplicity import adjust
-from workup.stats.pilot_size import scaled_power
-from workup.stats.sample_size import two_proportions
-from workup.stats.simulated_power import holm
+from workup.stats.sizes.pilot import scaled_power
+from workup.stats.sizes.proportions import two_proportions
+from workup.stats.sizes.simulated_power import holm
 from workup.tasks.risk.metrics import Smoother, risk_metrics
 
 DRAWS = Draws(seed=5, replicates=200)

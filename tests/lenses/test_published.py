@@ -10,9 +10,9 @@ from scipy import special
 
 from workup.errors import InputError
 from workup.estimate import Estimate
-from workup.lenses.evidence import SiteEvidence
-from workup.lenses.pooling import PoolSettings, pool_sites
-from workup.lenses.published import from_summaries
+from workup.evidence import SiteEvidence
+from workup.lenses.sites.pooling import PoolSettings, pool_sites
+from workup.lenses.sites.published_evidence import from_summaries
 from workup.stats.rank import hanley_mcneil
 
 

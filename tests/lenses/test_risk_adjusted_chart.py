@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.planted_months import STABLE, Month, looked, months, planted, rows_of, with_values
 from workup.errors import StudyError
-from workup.lenses.risk_adjusted_chart import RiskAdjusted
+from workup.lenses.drift.risk_adjusted_chart import RiskAdjusted
 from workup.metric import ratio
 from workup.report import LensResult
 from workup.scores import Scores

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from workup.lenses.series import GAP, Departure, Point, Series, departure, every_series, points
-from workup.lenses.windows import Minimum
+from workup.lenses.drift.series import GAP, Departure, Point, Series, departure, every_series, points
+from workup.lenses.drift.windows import Minimum
 from workup.metric import Concern, Interval, Metric, mean, ratio
 from workup.scores import Scores
 from workup.tasks.risk.metrics import Smoother, risk_metrics

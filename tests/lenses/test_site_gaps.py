@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workup.lenses.evidence import SiteEvidence
-from workup.lenses.pooling import PoolSettings, pool_sites
+from workup.evidence import SiteEvidence
+from workup.lenses.sites.pooling import PoolSettings, pool_sites
 from workup.stats.intervals import newcombe, z_critical
 
 

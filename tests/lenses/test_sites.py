@@ -14,11 +14,11 @@ from scipy import special
 from tests.support.planted_months import metrics_of
 from workup.errors import InputError, StudyError
 from workup.estimate import Draws
-from workup.lenses.evidence import SiteEvidence, holdings
+from workup.evidence import SiteEvidence, holdings
 from workup.lenses.internal import internal
-from workup.lenses.pooling import Goal, PoolSettings, pool_sites, poolable
-from workup.lenses.sites import sites
-from workup.lenses.subgroups import subgroups
+from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites, poolable
+from workup.lenses.sites.lens import sites
+from workup.lenses.subgroups.lens import subgroups
 from workup.metric import Metric, mean, ratio
 from workup.report import LensResult, Report
 from workup.scores import Scores

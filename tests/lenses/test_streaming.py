@@ -12,9 +12,9 @@ import pytest
 
 from tests.support.planted_months import DRAWS, STABLE, Month, metrics_of, months, planted, with_values
 from workup.errors import InputError, StudyError
-from workup.lenses.drift import drift
-from workup.lenses.streaming import Monitor
-from workup.lenses.windows import rows_of, windows
+from workup.lenses.drift.lens import drift
+from workup.lenses.drift.monitor.stream import Monitor
+from workup.lenses.drift.windows import rows_of, windows
 from workup.metric import Metric, ratio
 from workup.report import LensResult
 from workup.scores import Scores

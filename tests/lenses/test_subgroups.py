@@ -11,8 +11,8 @@ import pytest
 from tests.support.cohorts import draw_cohort
 from workup.errors import StudyError
 from workup.estimate import EVERYTHING, Draws, Estimate, estimate
-from workup.lenses import subgroups as lens
-from workup.lenses.subgroups import subgroups
+from workup.lenses.subgroups import lens as lens
+from workup.lenses.subgroups.lens import subgroups
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Levels, Scores

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import StudyError
-from workup.lenses.windows import MOST_WINDOWS, Minimum, cut, judged, moment, rows_of, windows
+from workup.lenses.drift.windows import MOST_WINDOWS, Minimum, cut, judged, moment, rows_of, windows
 from workup.scores import Scores
 
 SIZES = ("day", "week", "month", "quarter", "year")

@@ -10,8 +10,8 @@ import pytest
 from tests.support.hospitals import hospital, report_of, rows_of, study
 from workup.engines.serial import Serial
 from workup.estimate import Draws
-from workup.lenses.pooling import PoolSettings, pool_sites
-from workup.lenses.sites import sites as sites_lens
+from workup.lenses.sites.pooling import PoolSettings, pool_sites
+from workup.lenses.sites.lens import sites as sites_lens
 from workup.packs import Pack, make_pack
 from workup.report import LensResult, canonical
 from workup.runs import Unrecorded

@@ -131,7 +131,7 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there(tmp_path: Path) -> 
 
 
 def test_a_huge_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workup.packs.reading.LARGEST_FILE", 100)
+    monkeypatch.setattr("workup.packs.load.LARGEST_FILE", 100)
     with pytest.raises(InputError, match="at most 100 bytes"):
         read_pack(write(tmp_path, " " * 101))
 

@@ -15,7 +15,7 @@ import pytest
 from tests.support.hospitals import hospital, report_of
 from workup.errors import InputError, MissingExtra
 from workup.packs import Pack, Seen, SiteKeys, check_together, make_key_pair, make_pack, read_pack
-from workup.packs.likeness import SAME, likeness
+from workup.packs.near_copies import SAME, likeness
 from workup.packs.signing import sign, signed_by
 from workup.report import Report, digest
 

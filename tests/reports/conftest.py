@@ -7,7 +7,7 @@ import pytest
 from tests.support import drift_record
 from tests.support.places import FIXTURE
 from workup.report import Report
-from workup.reports import drawing
+from workup.reports.charts import drawing
 
 
 @pytest.fixture(scope="module")

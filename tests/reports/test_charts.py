@@ -12,9 +12,9 @@ import pytest
 import workup
 from tests.support.hostile import NAMES, hostile
 from workup.report import Report
-from workup.reports import drawing
-from workup.reports.charts import FIRST, Figure, panels
-from workup.reports.forests import MOST_GROUPS, forests
+from workup.reports.charts import drawing
+from workup.reports.charts.panels import FIRST, Figure, panels
+from workup.reports.charts.forest import MOST_GROUPS, forests
 from workup.reports.wording import number
 
 

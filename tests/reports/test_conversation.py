@@ -27,8 +27,10 @@ from tests.support.html_page import Page, words
 from tests.support.report_parts import cells, part, with_tables
 from workup.errors import visible
 from workup.report import Report
-from workup.reports import drawing, flat, html, markdown, safety_card, text
-from workup.reports.conversation_setting import Numbers, Setting, narrowed
+from workup.reports.charts import drawing
+from workup.reports import flat, html, markdown, text
+from workup.reports.conversation import safety_card
+from workup.reports.conversation.setting import Numbers, Setting, narrowed
 from workup.reports.figures import figures
 from workup.reports.sections import sections
 

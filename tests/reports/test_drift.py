@@ -21,7 +21,7 @@ from tests.support.drift_record import (
 )
 from tests.support.report_parts import words
 from workup.report import LensResult, Report
-from workup.reports.drift import figures, headline, sections
+from workup.reports.drift.report import figures, headline, sections
 from workup.reports.layout import Section
 
 

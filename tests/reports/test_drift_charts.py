@@ -10,10 +10,10 @@ import pytest
 from tests.support.drift_record import BOUND, FELL, MONTHS, alert, compared, report, result, states, window
 from tests.support.hostile import NAMES
 from workup.report import Report
-from workup.reports import drawing
-from workup.reports.drift import figures, sections
-from workup.reports.drift_charts import MOST_CHARTS
-from workup.reports.drift_dots import MOST_INPUTS
+from workup.reports.charts import drawing
+from workup.reports.drift.report import figures, sections
+from workup.reports.drift.charts import MOST_CHARTS
+from workup.reports.drift.dots import MOST_INPUTS
 
 needs_charts = pytest.mark.skipif(not drawing.available(), reason="vl-convert-python is not installed (extra 'report')")
 

@@ -15,7 +15,7 @@ from tests.support.shell import call
 from workup.compare import compare
 from workup.report import Estimate, Report
 from workup.reports import flat, html, markdown, text
-from workup.reports.charts import decision_rows
+from workup.reports.charts.panels import decision_rows
 from workup.reports.wording import headline
 
 BACKWARDS = "THE RISKS RUN BACKWARDS"

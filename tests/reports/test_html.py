@@ -17,7 +17,8 @@ from tests.support.html_page import Page
 from tests.support.places import FIXTURE
 from workup.errors import MissingExtra, visible
 from workup.report import Report
-from workup.reports import drawing, html, markdown, pdf, text
+from workup.reports.charts import drawing
+from workup.reports import html, markdown, pdf, text
 
 
 @pytest.fixture(scope="module")

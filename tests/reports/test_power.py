@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.hostile import NAMES
 from workup.estimate import Draws
-from workup.lenses.plans import (
+from workup.lenses.power.plans import (
     Group,
     plan_auc,
     plan_decay,
@@ -21,12 +21,13 @@ from workup.lenses.plans import (
     plan_proportions,
     plan_report,
 )
-from workup.lenses.power import power
+from workup.lenses.power.lens import power
 from workup.metric import ratio
 from workup.report import LensResult, Report
-from workup.reports import drawing, html, markdown, text
+from workup.reports.charts import drawing
+from workup.reports import html, markdown, text
 from workup.reports.layout import Section
-from workup.reports.power import figures, sections
+from workup.reports.power.report import figures, sections
 from workup.scores import Scores
 
 PLANS: dict[str, LensResult] = {

@@ -13,8 +13,9 @@ from tests.support.hostile import NAMES
 from tests.support.places import FIXTURE
 from workup import Study, validate
 from workup.report import Report
-from workup.reports import drawing, flat, html, markdown, text
-from workup.reports.charts import panels
+from workup.reports.charts import drawing
+from workup.reports import flat, html, markdown, text
+from workup.reports.charts.panels import panels
 from workup.reports.figures import figures
 from workup.reports.sections import Section, sections
 from workup.reports.wording import number

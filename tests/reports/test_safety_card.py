@@ -14,7 +14,7 @@ from tests.support.places import FIXTURE
 from tests.support.shell import call
 from workup.errors import ReportError
 from workup.report import Report
-from workup.reports import safety_card
+from workup.reports.conversation import safety_card
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,13 @@ import pytest
 from tests.support.hostile import NAMES
 from tests.support.report_parts import words
 from workup.estimate import Estimate
-from workup.lenses.evidence import SiteEvidence
-from workup.lenses.pooling import Goal, PoolSettings, pool_sites
+from workup.evidence import SiteEvidence
+from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites
 from workup.report import LensResult, Report
-from workup.reports import drawing
-from workup.reports.forests import MOST_GROUPS
+from workup.reports.charts import drawing
+from workup.reports.charts.forest import MOST_GROUPS
 from workup.reports.layout import Section
-from workup.reports.sites import figures, sections
+from workup.reports.sites.report import figures, sections
 from workup.stats.intervals import wilson
 
 needs_charts = pytest.mark.skipif(not drawing.available(), reason="vl-convert-python is not installed (extra 'report')")

@@ -21,11 +21,13 @@ from tests.support.spans_record import NOTE, documents, predictions, report, sco
 from workup import score_spans
 from workup.errors import visible
 from workup.report import Report
-from workup.reports import drawing, flat, html, markdown, pdf, spans_heat, spans_viewer, spans_words, text
+from workup.reports.charts import drawing
+from workup.reports import flat, html, markdown, pdf, text
+from workup.reports.spans import heat, viewer, words as spans_words
 from workup.reports.figures import figures
 from workup.reports.sections import sections
-from workup.reports.spans_errors import MISSED, NO_IDENTIFIER
-from workup.reports.spans_setting import Primary, narrowed
+from workup.reports.spans.errors import MISSED, NO_IDENTIFIER
+from workup.reports.spans.setting import Primary, narrowed
 
 SECTIONS = [
     "De-identification validation report",
@@ -452,7 +454,7 @@ def test_an_alert_of_another_rule_set_stays_in_the_narrowed_record(full: Report)
 
 
 def test_the_marks_of_a_document_say_what_became_of_it(full: Report) -> None:
-    shown = spans_viewer.documents(full)
+    shown = viewer.documents(full)
     assert len(shown) == 50
     one = next(one for one in shown if "1 false alarm" in one.facts and "1 missed" in one.facts)
     kinds = [piece.kind.name for piece in one.pieces if piece.kind]
@@ -464,7 +466,7 @@ def test_the_marks_of_a_document_say_what_became_of_it(full: Report) -> None:
 
 
 def test_kinds_differ_in_sign_and_word() -> None:
-    kinds = spans_viewer.KINDS.values()
+    kinds = viewer.KINDS.values()
     assert len({kind.sign for kind in kinds}) == len({kind.word for kind in kinds}) == len(kinds)
 
 
@@ -473,8 +475,8 @@ def test_kinds_differ_in_sign_and_word() -> None:
 def test_every_character_is_shown_once_whatever_the_runs(shape: str, ends: list[tuple[int, int]]) -> None:
     gold, found = {"label": "date", "outcome": "miss"}, {"label": "date", "outcome": "credited"}
     runs = [{"start": a, "end": b, "golds": [gold], "predictions": [found] if b % 2 else []} for a, b in ends]
-    pieces = list(spans_viewer._pieces("doc", shape, runs))
-    assert "".join(piece.text for piece in pieces) == spans_viewer._lines(shape)
+    pieces = list(viewer._pieces("doc", shape, runs))
+    assert "".join(piece.text for piece in pieces) == viewer._lines(shape)
     assert len({piece.stop for piece in pieces if piece.stop}) == sum(1 for piece in pieces if piece.stop)
 
 
@@ -492,9 +494,9 @@ def test_text_is_shown_only_where_the_record_says_that_it_holds_it(full: Report)
 
 def test_a_long_document_is_cut_and_says_so(full: Report) -> None:
     [row] = full.results["internal"].tables["documents"][:1]
-    [one] = spans_viewer.documents(with_tables(full, documents=[{**row, "shape": "x" * 25_000}]))
+    [one] = viewer.documents(with_tables(full, documents=[{**row, "shape": "x" * 25_000}]))
     assert one.cut == "5,000 characters more are not shown."
-    assert sum(len(piece.text) for piece in one.pieces) == spans_viewer.LONGEST
+    assert sum(len(piece.text) for piece in one.pieces) == viewer.LONGEST
 
 
 # Page, PDF and flat form
@@ -591,4 +593,4 @@ def test_the_setting_that_decides_is_the_first_policy_where_none_is_named() -> N
 
 
 def test_counts_on_the_heat_map_fit_their_cells() -> None:
-    assert [spans_heat._brief(n) for n in (7, 9999, 12_345, 1_234_567)] == ["7", "9999", "12k", "1.2M"]
+    assert [heat._brief(n) for n in (7, 9999, 12_345, 1_234_567)] == ["7", "9999", "12k", "1.2M"]

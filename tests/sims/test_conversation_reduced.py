@@ -8,12 +8,12 @@ import pytest
 from sims import conversation, conversation_program
 from sims.conversation_studies import TURNS, Studies
 from sims.repetitions import Cell, Size, run, within
-from workup.tasks.conversation import columns
-from workup.tasks.conversation.cases import ConversationCase, Turn
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.judging import Held, Told
-from workup.tasks.conversation.matching import Judged
-from workup.tasks.conversation.rows import row_of
+from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.judging import Held, Told
+from workup.tasks.conversation.read.facts import Judged
+from workup.tasks.conversation.scores.rows import row_of
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 

@@ -14,10 +14,10 @@ from sims import corpora, corpora_documents
 from sims.corpora_documents import MAKERS, Batch, Found
 from sims.corpora_truth import date_format, misplaced, round_trip, valid
 from sims.repetitions import Size
-from workup.corpora.formats.span_format import find_format
+from workup.corpora.formats.spans.any_format import find_format
 from workup.corpora.noise import KINDS
 from workup.errors import show_ids
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from sims import run_lengths
 from sims.repetitions import Cell, Size, run
-from workup.stats.run_lengths import ewma_survival
+from workup.stats.charts.run_lengths import ewma_survival
 
 
 def test_stable_years_are_left_in_peace() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.splits.landing import Limits, landed
+from workup.splits.integer_rounding import Limits, landed
 from workup.splits.rounding import Margin, rounded
 
 

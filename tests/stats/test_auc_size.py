@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import special
 
 from tests.support.oracles import Case, cases
-from workup.stats import auc_size
-from workup.stats.auc_size import (
+from workup.stats.sizes import auc as auc_size
+from workup.stats.sizes.auc import (
     auc_above_chance,
     auc_above_chance_power,
     auc_and_gap,
@@ -24,7 +24,7 @@ from workup.stats.auc_size import (
     auc_models,
     auc_models_power,
 )
-from workup.stats.auc_variance import auc_variance, obuchowski_variance
+from workup.stats.sizes.auc_variance import auc_variance, obuchowski_variance
 from workup.stats.rank import hanley_mcneil
 
 AUCS = st.floats(0.52, 0.98)

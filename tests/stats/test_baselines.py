@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workup.stats.baselines import laney_sigma_z, share_baseline, share_se, standardise, xmr_baseline
-from workup.stats.control_charts import p_chart
+from workup.stats.charts.baselines import laney_sigma_z, share_baseline, share_se, standardise, xmr_baseline
+from workup.stats.charts.control_charts import p_chart
 
 
 def test_the_error_of_the_baseline_is_counted() -> None:

@@ -9,8 +9,8 @@ import pytest
 from scipy import integrate, optimize, special, stats
 
 from tests.support.oracles import Case, cases
-from workup.stats import binomial_mixture
-from workup.stats.meta_analysis import pool_shares
+from workup.stats.meta import binomial_mixture
+from workup.stats.meta.pooling import pool_shares
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from workup.stats.clustered_size import (
+from workup.stats.sizes.clustered import (
     Bound,
     Sides,
     clustered,
@@ -22,7 +22,7 @@ from workup.stats.clustered_size import (
     recall_gap_size,
 )
 from workup.stats.intervals import clopper_pearson, clustered_share, effective_ends, wilson
-from workup.stats.sample_size import two_proportions
+from workup.stats.sizes.proportions import two_proportions
 
 METHODS = st.sampled_from(["wilson", "clopper-pearson"])
 SIDES = st.sampled_from(["one", "two"])

@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.support.oracles import Case, cases
-from workup.stats.baselines import laney_sigma_z, share_baseline, xmr_baseline
-from workup.stats.control_charts import cusum, ewma, ewma_spread, long_runs, p_chart, p_prime_chart, xmr_chart
+from workup.stats.charts.baselines import laney_sigma_z, share_baseline, xmr_baseline
+from workup.stats.charts.control_charts import (
+    cusum,
+    ewma,
+    ewma_spread,
+    long_runs,
+    p_chart,
+    p_prime_chart,
+    xmr_chart,
+)
 
 z_table = arrays(np.float64, (3, 8), elements=st.one_of(st.floats(-6, 6), st.just(np.nan)))
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from workup.stats.crossed import crossed_gap
+from workup.stats.crossed_effects import crossed_gap
 from workup.stats.random import generator
 
 

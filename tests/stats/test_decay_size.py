@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from workup.stats.decay_size import (
+from workup.stats.sizes.decay import (
     cases_for_mean,
     decay_gap_sd,
     decay_gap_size,

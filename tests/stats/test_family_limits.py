@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import special
 
-from workup.stats import family_limits
-from workup.stats.baselines import standardise
-from workup.stats.control_charts import cusum, ewma
-from workup.stats.family_limits import cusum_family_limit, false_alarm_chance, family_limit
+from workup.stats.charts import family_limits
+from workup.stats.charts.baselines import standardise
+from workup.stats.charts.control_charts import cusum, ewma
+from workup.stats.charts.family_limits import cusum_family_limit, false_alarm_chance, family_limit
 
 SEED = 20261115
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from workup.stats.group_size import Need, family, pairs, patients_for, population, trials_for
+from workup.stats.sizes.groups import Need, family, pairs, patients_for, population, trials_for
 
 
 def test_positives_become_patients_by_prevalence() -> None:

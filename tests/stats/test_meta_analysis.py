@@ -9,7 +9,7 @@ import pytest
 from scipy import special, stats
 
 from tests.support.oracles import Case, cases, near
-from workup.stats.meta_analysis import Method, Pooled, TestKind, higgins_i2, leave_one_out, pool, subgroups
+from workup.stats.meta.pooling import Method, Pooled, TestKind, higgins_i2, leave_one_out, pool, subgroups
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

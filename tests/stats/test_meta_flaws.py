@@ -12,7 +12,7 @@ import pytest
 from scipy import special, stats
 
 from tests.support.oracles import Case, cases
-from workup.stats.meta_analysis import pool, pool_shares, subgroups
+from workup.stats.meta.pooling import pool, pool_shares, subgroups
 
 
 @cases("meta_analysis", prefix="auc_sites")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from workup.stats import heterogeneity
-from workup.stats.meta_analysis import Method, Pooled, TestKind, pool
+from workup.stats.meta import heterogeneity
+from workup.stats.meta.pooling import Method, Pooled, TestKind, pool
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

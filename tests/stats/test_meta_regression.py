@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from tests.support.oracles import Case, cases, near
-from workup.stats.heterogeneity import Method, TestKind
-from workup.stats.meta_analysis import pool, regress
+from workup.stats.meta.heterogeneity import Method, TestKind
+from workup.stats.meta.pooling import pool, regress
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

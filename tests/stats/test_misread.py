@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from workup.stats.misread import corrected_share
+from workup.stats.misclassification import corrected_share
 from workup.stats.random import generator
 
 

@@ -9,8 +9,8 @@ import pytest
 from scipy import special
 
 from tests.support.oracles import Case, cases
-from workup.stats.develop_size import cox_snell_max, cox_snell_of, develop
-from workup.stats.precision_size import (
+from workup.stats.sizes.development import cox_snell_max, cox_snell_of, develop
+from workup.stats.sizes.precision import (
     Criterion,
     cstatistic_information,
     cstatistic_size,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.oracles import Case, cases
-from workup.stats.risk_adjusted import (
+from workup.stats.charts.risk_adjusted import (
     observed_less_expected,
     risk_adjusted_cusum,
     risk_adjusted_limit,

@@ -7,8 +7,8 @@ import pytest
 from scipy import special
 
 from tests.support.oracles import Case, cases
-from workup.stats import run_lengths as rl
-from workup.stats.control_charts import cusum, ewma
+from workup.stats.charts import run_lengths as rl
+from workup.stats.charts.control_charts import cusum, ewma
 
 SEED = 20261115
 

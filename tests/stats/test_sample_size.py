@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.oracles import Case, cases
-from workup.stats.group_size import family
-from workup.stats.pilot_size import scaled_detectable, scaled_power, scaled_size
-from workup.stats.sample_size import (
+from workup.stats.sizes.groups import family
+from workup.stats.sizes.pilot import scaled_detectable, scaled_power, scaled_size
+from workup.stats.sizes.proportions import (
     METHODS,
     Method,
     detectable_gap,

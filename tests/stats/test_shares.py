@@ -13,10 +13,17 @@ from hypothesis import strategies as st
 from scipy import spatial, stats
 
 from tests.support.oracles import Case, cases
-from workup.stats import shares
+from workup.stats import categorical_distances
 from workup.stats.random import generator
 from workup.stats.reference import Reference
-from workup.stats.shares import categories, chi_square, decile_cuts, jensen_shannon, psi, psi_null
+from workup.stats.categorical_distances import (
+    categories,
+    chi_square,
+    decile_cuts,
+    jensen_shannon,
+    psi,
+    psi_null,
+)
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -236,7 +243,7 @@ def test_chi_square_alone_would_flag_small_windows() -> None:
 
 
 def test_null_of_the_index_meets_its_moments() -> None:
-    null = shares._null_indices(np.full(10, 1000.0), 8000, generator(1, "null"), 4000)
+    null = categorical_distances._null_indices(np.full(10, 1000.0), 8000, generator(1, "null"), 4000)
     large = psi_null(0.0, 10, 10_000, 8000)
     assert null.mean() == pytest.approx(large.expected, rel=0.03)
     assert np.quantile(null, 0.95) == pytest.approx(large.critical, rel=0.05)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from workup.stats.group_size import Testing, pairs
+from workup.stats.sizes.groups import Testing, pairs
 from workup.stats.intervals import chi2_proportions
 from workup.stats.multiplicity import adjust
-from workup.stats.sample_size import two_proportions, two_proportions_power
-from workup.stats.simulated_power import (
+from workup.stats.sizes.proportions import two_proportions, two_proportions_power
+from workup.stats.sizes.simulated_power import (
     PROCEDURES,
     Procedure,
     _binomial,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workup.tasks.conversation.cases import ConversationCase, Turn
-from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
+from workup.tasks.conversation.cases.facts import Fact
 
 
 def case_with(*facts: Fact, turns: int = 8, id: str = "c1") -> ConversationCase:

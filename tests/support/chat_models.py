@@ -8,10 +8,10 @@ from typing import Any
 
 from workup.study import ConversationPart
 from workup.task import Reply
-from workup.tasks.conversation.cases import ConversationCase, Turn
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.running import converse
-from workup.tasks.conversation.transcripts import Said, Transcripts
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.talk import converse
+from workup.tasks.conversation.talk.transcripts import Said, Transcripts
 
 Messages = Sequence[Mapping[str, str]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.cases.facts import Fact
 
 PENICILLIN = Fact("penicillin", "allergy", "penicillin", ("PCN",))
 WARFARIN = Fact(

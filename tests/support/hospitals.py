@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workup.corpora.generate.cohort import generate
+from workup.corpora.generate.cohort.generator import generate
 from workup.report import Report
 from workup.study import Study
 from workup.validate import validate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workup.tasks.conversation.cases import ConversationCase
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching import Matcher
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts import Matcher
 
 _DRUG = {
     "present": "The patient takes {}.",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from workup.systems.http import Http
+from workup.systems.any.http import Http
 
 Reply = tuple[int, dict[str, str], bytes]
 

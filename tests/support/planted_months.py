@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import special
 
 from workup.estimate import Draws
-from workup.lenses.drift import drift
+from workup.lenses.drift.lens import drift
 from workup.metric import Metric, ratio
 from workup.report import LensResult
 from workup.scores import Scores

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from workup.corpora.generate.chance import Chance
-from workup.corpora.generate.values import LEAVES, Patient, date_value, make
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.labels import NAMES, branch_of
+from workup.values.draws import Chance
+from workup.values import LEAVES, Patient, date_value, make
+from workup.documents.document import Document, Span
+from workup.documents.labels import NAMES, branch_of
 
 KEY = b"0123456789abcdef0123456789abcdef"
 LABELS = (*(name for name in NAMES), "PHI")

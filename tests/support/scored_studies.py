@@ -12,7 +12,7 @@ from workup.task import Budget
 from workup.tasks.conversation.scripted import Behaviour, transcripts
 from workup.tasks.conversation.scripted.cases import small_cases
 from workup.tasks.conversation.scripted.scored import Scored
-from workup.tasks.spans.detections import GivenSpans
+from workup.documents.detections import GivenSpans
 from workup.tasks.spans.task import SpansTask
 
 MODES = ("strict", "exact", "iou:0.5", "partial", "cover:1", "full_mask", "token", "char")

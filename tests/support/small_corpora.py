@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests.support.brute_force import MUST, Found, Gold, Scheme
-from workup.tasks.spans.documents import SpanArrays
-from workup.tasks.spans.matching.counts import Counts, count
-from workup.tasks.spans.matching.matchup import Level, Matchup, Setting
+from workup.documents.document import SpanArrays
+from workup.tasks.spans.counting.counts import Counts, count
+from workup.tasks.spans.counting.matchup import Level, Matchup, Setting
 
 BRANCH = {"name_patient": "NAME", "name_provider": "NAME", "date": "DATE", "city": "GEO", "zip": "GEO", "GEO": "GEO"}
 LABELS = (*BRANCH, "FOO")  # GEO is coarse, FOO is unmapped

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from workup.systems import http_transport
+from workup.systems.wire import transport
 
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The waits between tries, which are seen and not waited."""
     seen: list[float] = []
-    monkeypatch.setattr(http_transport, "_pause", lambda stopped, seconds: seen.append(seconds))
+    monkeypatch.setattr(transport, "_pause", lambda stopped, seconds: seen.append(seconds))
     return seen
 
 

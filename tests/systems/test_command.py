@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from workup.errors import InputError, SystemFailure
-from workup.systems.command import Command
+from workup.systems.any.command import Command
 
 READ = "import json, sys\nrows = [json.loads(line) for line in sys.stdin]\n"
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from workup.errors import InputError, SystemFailure
-from workup.systems.command import Command
-from workup.systems.recorded import Recorded
+from workup.systems.any.command import Command
+from workup.systems.any.recorded import Recorded
 from workup.task import ChatSystem
 
 ASK = [{"role": "user", "content": "Zoë 😀 takes warfarin\n\u2028daily"}]

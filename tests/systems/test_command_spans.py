@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from workup.errors import SystemFailure
-from workup.systems.command import Command
+from workup.systems.any.command import Command
 from workup.task import SpanSystem
-from workup.tasks.spans.documents import Span
+from workup.documents.document import Span
 
 TEXTS = ["Rose Berg, seen 3 May", "", "Zoë 😀 Rose\n\u2028again"]
 READ = "import json, sys\ntexts = [json.loads(line) for line in sys.stdin]\n"

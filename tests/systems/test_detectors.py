@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import InputError, SystemFailure
-from workup.systems.detectors import (
+from workup.systems.spans.detectors import (
     check_detector_settings,
     check_words,
     detect_each,
@@ -20,7 +20,7 @@ from workup.systems.detectors import (
     settings_text,
     silent,
 )
-from workup.tasks.spans.documents import Span
+from workup.documents.document import Span
 
 
 def whole(text: str) -> list[Span]:

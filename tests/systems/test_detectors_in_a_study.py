@@ -14,7 +14,7 @@ from tests.support.loopback import Reply, Service
 from workup import Study, validate
 from workup.errors import SystemFailure
 from workup.report import Report
-from workup.systems import http_transport
+from workup.systems.wire import transport
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
 
@@ -32,7 +32,7 @@ DETECT = (
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Eight notes with two names each, of which Rose can be found in six."""
     monkeypatch.setenv("GOOGLE_DLP_TOKEN", "token")
-    monkeypatch.setattr(http_transport, "_pause", lambda stopped, seconds: None)
+    monkeypatch.setattr(transport, "_pause", lambda stopped, seconds: None)
     lines = []
     for number in range(8):
         text = f"😀 {'Rose' if number < 6 else 'Ruby'} saw Dr. Berg"
@@ -89,7 +89,7 @@ def test_a_program_a_service_and_google_s_form_are_scored_alike(folder: Path) ->
     try:
         http.replies = [(503, {}, b"")] * 2
         assert recall(report(folder, "http", url=http.url, mapping="google_dlp", batch=3, concurrency=2)) == (6, 16)
-        use = "workup.systems.google_dlp:GoogleDlp"
+        use = "workup.systems.spans.google_dlp:GoogleDlp"
         assert recall(report(folder, use, project="ward-7", endpoint=google.origin, rate=None)) == (6, 16)
     finally:
         http.close()
@@ -112,7 +112,7 @@ def test_a_detector_that_breaks_off_gives_no_report(folder: Path) -> None:
     closed.close()
     for use, settings in (
         ("http", {"url": closed.url}),
-        ("workup.systems.google_dlp:GoogleDlp", {"project": "ward-7", "endpoint": closed.origin}),
+        ("workup.systems.spans.google_dlp:GoogleDlp", {"project": "ward-7", "endpoint": closed.origin}),
     ):
         with pytest.raises(SystemFailure, match="connection failed"):
             report(folder, use, retries=1, **settings)

@@ -16,11 +16,11 @@ import pytest
 
 from tests.support.loopback import Reply, Service, cut_off, hang_up, stall
 from workup.errors import InputError, MissingExtra, StudyError, SystemFailure
-from workup.systems.google_dlp import GoogleDlp
-from workup.systems.google_findings import SCORES, cause_of, findings_in
+from workup.systems.spans.google_dlp import GoogleDlp
+from workup.systems.spans.google_findings import SCORES, cause_of, findings_in
 from workup.task import SpanSystem
-from workup.tasks.spans.documents import Span
-from workup.tasks.spans.mappings import LabelMapping
+from workup.documents.document import Span
+from workup.documents.mappings import LabelMapping
 
 pytestmark = pytest.mark.usefixtures("waits")
 

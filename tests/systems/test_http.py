@@ -19,8 +19,8 @@ import pytest
 
 from tests.support.loopback import Reply, Service, system
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems import http_transport as adapter
-from workup.systems.http import Http
+from workup.systems.wire import transport as adapter
+from workup.systems.any.http import Http
 
 pytestmark = pytest.mark.usefixtures("waits")
 

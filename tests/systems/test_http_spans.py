@@ -15,10 +15,10 @@ import pytest
 
 from tests.support.loopback import Reply, Service, cut_off, hang_up, stall, system
 from workup.errors import InputError, SystemFailure
-from workup.systems import http_transport
-from workup.systems.http import Http
+from workup.systems.wire import transport
+from workup.systems.any.http import Http
 from workup.task import SpanSystem
-from workup.tasks.spans.documents import Span
+from workup.documents.document import Span
 
 pytestmark = pytest.mark.usefixtures("waits")
 
@@ -141,7 +141,7 @@ def test_several_requests_are_under_way_at_a_time_and_answers_stay_in_order(serv
 def test_the_first_error_ends_the_others_too(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped_early: list[bool] = []
     monkeypatch.setattr(
-        http_transport, "_pause", lambda stopped, seconds: stopped_early.append(stopped.wait(min(seconds, 20)))
+        transport, "_pause", lambda stopped, seconds: stopped_early.append(stopped.wait(min(seconds, 20)))
     )
 
     def reply(content: Any) -> Reply:
@@ -167,8 +167,8 @@ def test_the_rate_holds_for_all_requests_together(service: Service, monkeypatch:
         with lock:
             waited.append(seconds)
 
-    monkeypatch.setattr(http_transport, "_pause", pause)
-    monkeypatch.setattr(http_transport, "_now", lambda: now[0])
+    monkeypatch.setattr(transport, "_pause", pause)
+    monkeypatch.setattr(transport, "_now", lambda: now[0])
     system(service, batch=1, concurrency=4, rate=10.0).detect(TEXTS[:4])
     assert sorted(waited) == pytest.approx([0.1, 0.2, 0.3])
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems.huggingface import HuggingFaceTagger
-from workup.tasks.spans.documents import Span
+from workup.systems.any.huggingface import HuggingFaceTagger
+from workup.documents.document import Span
 from workup.testing import check_system
 
 REASON = "the huggingface extra (torch, transformers) is not installed"

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.corpora.formats.offsets import COUNTINGS, Counting, from_codepoints
+from workup.documents.offsets import COUNTINGS, Counting, from_codepoints
 from workup.errors import InputError, StudyError
-from workup.systems.json_rows import parse
-from workup.systems.json_spans import SpanSettings, checked_mapping, longest_answer, spans_in, texts_out
-from workup.tasks.spans.documents import Span
+from workup.files.jsonlines import parse
+from workup.systems.wire.spans import SpanSettings, checked_mapping, longest_answer, spans_in, texts_out
+from workup.documents.document import Span
 
 TEXT = "Zoë 😀 Rose"
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems.mlflow import MlflowModel
+from workup.systems.risk.mlflow import MlflowModel
 
 pytest.importorskip("mlflow", reason="the mlflow extra is not installed")
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -114,7 +114,7 @@ def test_importing_mlflow_for_a_model_tries_no_connection(tmp_path: Path) -> Non
         "import socket, sys, threading\n"
         "from pathlib import Path\n"
         "socket.getaddrinfo = socket.socket.connect = lambda *a, **k: print('CONNECTED', flush=True)\n"
-        "from workup.systems.mlflow import MlflowModel\n"
+        "from workup.systems.risk.mlflow import MlflowModel\n"
         "MlflowModel(name='m', base=Path(sys.argv[1]), path='model', trust=True)\n"
         "from mlflow.telemetry import get_telemetry_client\n"
         "print('client', get_telemetry_client(), [t.name for t in threading.enumerate()])\n"

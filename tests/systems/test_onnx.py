@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems.onnx import OnnxModel
-from workup.systems.onnx_classes import class_labels
+from workup.systems.risk.onnx import OnnxModel
+from workup.systems.risk.onnx_classes import class_labels
 
 pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
 pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")

@@ -18,9 +18,9 @@ import pytest
 from tests.support.loopback import Reply as Answer
 from tests.support.loopback import Service, cut_off, hang_up, stall
 from workup.errors import InputError, SystemFailure
-from workup.systems import chat_line
-from workup.systems.http import Http
-from workup.systems.openai_chat import OpenAiChat
+from workup.systems.chat import line as chat_line
+from workup.systems.any.http import Http
+from workup.systems.chat.openai_chat import OpenAiChat
 from workup.task import ChatSystem
 
 pytest.importorskip("httpx", reason="the http extra is not installed")

@@ -15,10 +15,11 @@ import pytest
 from tests.support.loopback import Service
 from workup.errors import InputError, StudyError, SystemFailure
 from workup.plugins import check
-from workup.systems import chat_connection, chat_line, http_transport
-from workup.systems.google_credentials import ServiceAccount
-from workup.systems.http import Http
-from workup.systems.openai_chat import OpenAiChat
+from workup.systems.chat import connection as chat_connection, line as chat_line
+from workup.systems.wire import transport
+from workup.systems.spans.google_credentials import ServiceAccount
+from workup.systems.any.http import Http
+from workup.systems.chat.openai_chat import OpenAiChat
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
 
@@ -121,7 +122,7 @@ def always_busy() -> Iterator[str]:
 
 
 def test_a_service_that_asks_for_a_year_gets_an_hour(always_busy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits = clockwork(monkeypatch, http_transport, "_pause")
+    waits = clockwork(monkeypatch, transport, "_pause")
     remote = Http(name="remote", url=f"{always_busy}/", retries=100, timeout=20)
     with pytest.raises(SystemFailure, match="in the last of 61 tries"):
         remote.predict(TABLE)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workup.systems.pieces import SHORTEST, Piece, halves, pieces
+from workup.systems.spans.long_texts import SHORTEST, Piece, halves, pieces
 
 # Wide characters, and those that JSON must escape, are what a count of characters gets wrong.
 TEXTS = st.text(alphabet=st.sampled_from('ab \n"\\\x00\x1fé€😀'), max_size=3000)

@@ -15,8 +15,8 @@ import pytest
 
 from tests.support.places import DATA
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems.presidio import Presidio
-from workup.tasks.spans.documents import Document, Span
+from workup.systems.spans.presidio import Presidio
+from workup.documents.document import Document, Span
 from workup.testing import check_system
 
 pytest.importorskip("presidio_analyzer", reason="the presidio extra is not installed")

@@ -9,7 +9,7 @@ import pytest
 
 from workup import plugins
 from workup.errors import InputError, StudyError, SystemFailure
-from workup.systems.recorded import Recorded
+from workup.systems.any.recorded import Recorded
 from workup.task import RiskSystem, SpanSystem
 
 

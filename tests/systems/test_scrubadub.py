@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems.scrubadub import Scrubadub
-from workup.tasks.spans.documents import Span
-from workup.tasks.spans.mappings import LabelMapping
+from workup.systems.spans.scrubadub import Scrubadub
+from workup.documents.document import Span
+from workup.documents.mappings import LabelMapping
 from workup.testing import check_system
 
 pytest.importorskip("scrubadub", reason="the scrubadub extra is not installed")

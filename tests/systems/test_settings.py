@@ -22,8 +22,8 @@ from jsonschema import Draft202012Validator
 from tests.support.places import ROOT
 from tests.support.shell import call, cohort, spawn, write
 from workup import plugins
-from workup.checking import check_settings
-from workup.cli.information import settings_rows
+from workup.preflight import check_settings
+from workup.cli.plugins import settings_rows
 from workup.errors import StudyError, WorkupError
 from workup.study import Study
 from workup.validate import Opener

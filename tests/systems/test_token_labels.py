@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import InputError
-from workup.systems.token_labels import AGGREGATIONS, TagScheme, Tokens, spans_of
+from workup.systems.spans.token_labels import AGGREGATIONS, TagScheme, Tokens, spans_of
 
 TEXT = "Ann Lee saw Bo"
 WORDS = [(0, 3), (4, 7), (8, 11), (12, 14)]

@@ -13,11 +13,11 @@ import pytest
 
 from tests.support.places import DATA
 from tests.support.shell import SECRET, Done, call
-from workup.corpora.formats.span_format import read_documents
-from workup.corpora.generate.values import LEAVES, versions
+from workup.corpora.formats.spans.any_format import read_documents
+from workup.values import LEAVES, versions
 from workup.corpora.inject import UNKNOWN
-from workup.corpora.inject.building import without
-from workup.tasks.spans.documents import IDENTIFIERS
+from workup.corpora.inject.insertion import without
+from workup.documents.document import IDENTIFIERS
 
 MTSAMPLES = DATA / "mtsamples" / "mtsamples.csv.gz"
 TEXT = "The patient was seen in clinic by the nurse. He lives with his wife. PLAN: Follow up in two weeks with us.\n"

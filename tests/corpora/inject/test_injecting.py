@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.corpora.generate.values import LEAVES
+from workup.values import LEAVES
 from workup.corpora.inject import Injected, Injector, Phrase, Place, default_sites
-from workup.corpora.inject.building import Insertion, built, without
-from workup.corpora.inject.injecting import AMBIGUITY, DENSITY
+from workup.corpora.inject.insertion import Insertion, built, without
+from workup.corpora.inject.document import AMBIGUITY, DENSITY
 from workup.corpora.inject.phrases import glued
-from workup.corpora.inject.sites import collect
+from workup.corpora.inject.insertion_points import collect
 from workup.errors import InputError, StudyError
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.labels import is_canonical
+from workup.documents.document import Document, Span
+from workup.documents.labels import is_canonical
 
 SENTENCES = (
     "The patient is a 67-year-old man who presented with chest pain.",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.shell import SECRET
-from workup.corpora.formats.span_records import Tally
+from workup.documents.records import Tally
 from workup.corpora.inject import read_source
 from workup.corpora.inject.sources import EMPTY, TWICE
 from workup.errors import InputError

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.corpora.inject.sites import PatternSite, default_sites
-from workup.corpora.inject.sweeping import UNKNOWN, residues, sweep
-from workup.tasks.spans.documents import IDENTIFIERS, Span, SpanArrays
-from workup.tasks.spans.labels import CODE
-from workup.tasks.spans.matching.counts import count
-from workup.tasks.spans.matching.matchup import Matchup
-from workup.tasks.spans.policies import Policy, decide, known_policies
+from workup.corpora.inject.insertion_points import PatternSite, default_sites
+from workup.corpora.inject.residual_phi import UNKNOWN, residues, sweep
+from workup.documents.document import IDENTIFIERS, Span, SpanArrays
+from workup.documents.labels import CODE
+from workup.tasks.spans.counting.counts import count
+from workup.tasks.spans.counting.matchup import Matchup
+from workup.documents.policies import Policy, decide, known_policies
 
 
 def found(text: str) -> list[tuple[str, str]]:

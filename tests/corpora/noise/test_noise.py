@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.corpora.noise import KINDS, NEAR, NoiseMeasure, add_noise
-from workup.corpora.noise.distance import distance
+from workup.text.edit_distance import distance
 from workup.corpora.noise.edits import Edit, edited
 from workup.corpora.noise.tables import HOMOGLYPHS, OCR, UNICODE
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
 
 WORDS = "the patient was seen in clinic and denies chest pain, fever or cough; exam is normal and follow up is planned"
 VALUES = ("Rose Miller", "O'Brien, Will", "03/14/2021", "555-0134", "MRN 00412-7", "april.jones@example.org", "J", "42")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workup.corpora.generate.notes import generate
-from workup.corpora.generate.pieces import Written
+from workup.documents.builder import Written
 
 
 @pytest.fixture(scope="session")

@@ -12,12 +12,12 @@ from itertools import pairwise
 import pytest
 
 from tests.support.pinned_notes import PINNED
-from workup.corpora.formats.spans_jsonl import record_of
+from workup.corpora.formats.spans.native_jsonl import record_of
 from workup.corpora.generate.notes import generate
-from workup.corpora.generate.pieces import Written
-from workup.tasks.spans.documents import check_spans
-from workup.tasks.spans.labels import SCHEME, branch_of
-from workup.tasks.spans.titles import title_length
+from workup.documents.builder import Written
+from workup.documents.document import check_spans
+from workup.documents.labels import SCHEME, branch_of
+from workup.documents.titles import title_length
 
 
 def identifying(written: Written) -> list[tuple[str, str]]:

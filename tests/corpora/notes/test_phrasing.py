@@ -11,8 +11,8 @@ import pytest
 from tests.support.places import DATA
 from workup.corpora.generate.notes import generate
 from workup.corpora.inject import Injector, read_source
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.labels import SCHEME, branch_of
+from workup.documents.document import Document, Span
+from workup.documents.labels import SCHEME, branch_of
 
 MTSAMPLES = DATA / "mtsamples" / "mtsamples.csv.gz"
 WORDS = 4  # before a value, by which a memory of templates knows it again

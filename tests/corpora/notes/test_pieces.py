@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.corpora.generate.pieces import Gold, Pieces
+from workup.documents.builder import Gold, Pieces
 from workup.errors import InputError
 
 texts = st.text(max_size=12)

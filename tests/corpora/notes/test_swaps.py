@@ -7,9 +7,9 @@ import re
 import pytest
 
 from workup.corpora.generate.notes import generate
-from workup.corpora.generate.values import ORIGINS, SEXES
+from workup.values import ORIGINS, SEXES
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document
+from workup.documents.document import Document
 
 FOLLOW_NAMES = {"name_patient", "name_relative", "username", "email", "url", "photo", "license_person"}
 SEXED = re.compile(r"\b(she|he|her|his|him|herself|himself|woman|man|female|male|girl|boy|ms|mr|f|m)\b", re.IGNORECASE)

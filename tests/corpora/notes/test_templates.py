@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from workup.corpora.generate.notes import chart, grammar
+from workup.corpora.generate.notes import visits, grammar
 from workup.corpora.generate.notes.templates import Compiler, Unwritable, identifies, leaves_of, shared_out
 from workup.corpora.generate.notes.vocabulary import lab_of, specialties
-from workup.corpora.generate.notes.wording import terms, wording
+from workup.corpora.generate.notes.compiled import terms, wording
 from workup.errors import InputError
 
 
@@ -99,6 +99,6 @@ def test_labs_are_read_with_their_decimals_and_range() -> None:
 
 def test_there_are_enough_types_and_specialties() -> None:
     kinds = grammar.source().types
-    assert len(kinds) >= 18 and len(chart.all_specialties()) >= 40
-    assert set(kinds) == set(chart.STAGES)
+    assert len(kinds) >= 18 and len(visits.all_specialties()) >= 40
+    assert set(kinds) == set(visits.STAGES)
     assert all(len(kind.families) >= 2 for kind in kinds.values())

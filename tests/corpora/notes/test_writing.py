@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from workup import plugins
-from workup.corpora.formats import spans_jsonl
-from workup.corpora.formats.file_sets import ids_of
-from workup.corpora.generate import writing
+from workup.corpora.formats.spans import native_jsonl
+from workup.corpora.formats.spans.file_sets import ids_of
+from workup.corpora.generate import writer
 from workup.corpora.generate.notes import corpus, generate
-from workup.corpora.generate.pieces import Pieces, Written
+from workup.documents.builder import Pieces, Written
 from workup.errors import InputError
 
 
@@ -26,7 +26,7 @@ def content(folder: Path) -> dict[str, bytes]:
 def test_jsonl_and_sidecars_say_the_same(tmp_path: Path) -> None:
     jsonl, sidecars = generate(45, seed=3, as_of="2026-01-31T09:00:00Z").write(tmp_path / "notes.jsonl")
     assert (jsonl.name, sidecars.name) == ("notes.jsonl", "notes.truth")
-    documents = list(spans_jsonl.read(jsonl))
+    documents = list(native_jsonl.read(jsonl))
     assert len(documents) == 45 == len(list(sidecars.iterdir()))
     for document in documents:
         truth = json.loads((sidecars / f"{document.id}.json").read_text(encoding="utf-8"))
@@ -116,7 +116,7 @@ def breaking(settings: corpus.NoteSettings) -> object:
 @pytest.mark.parametrize("out", ["notes.jsonl", "folder"])
 def test_nothing_is_left_of_a_corpus_that_broke_off(tmp_path: Path, out: str) -> None:
     with pytest.raises(InputError, match="No space left on device"):
-        writing.write_corpus(
+        writer.write_corpus(
             tmp_path / out,
             maker=partial(breaking, generate(1, seed=1).settings),  # type: ignore[arg-type]
             count=300,
@@ -131,14 +131,14 @@ def named(_: object = None) -> object:
 
 
 def test_a_sidecar_can_be_named_by_any_id(tmp_path: Path) -> None:
-    jsonl, sidecars = writing.write_corpus(
+    jsonl, sidecars = writer.write_corpus(
         tmp_path / "notes.jsonl",
         maker=named,
         count=5,
         corpus="notes",
         config={},  # type: ignore[arg-type]
     )
-    ids = [document.id for document in spans_jsonl.read(jsonl)]
+    ids = [document.id for document in native_jsonl.read(jsonl)]
     assert ids == ["ward 3/note", "..", ".hidden", "50%", "Übung"]
     files = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in sidecars.iterdir()}
     assert sorted(truth["documentId"] for truth in files.values()) == sorted(ids)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workup.corpora.formats import brat, file_sets, i2b2
+from workup.corpora.formats.spans import brat, file_sets, i2b2
 from workup.errors import InputError
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from workup.corpora.formats import brat
-from workup.corpora.formats.span_records import Tally
+from workup.corpora.formats.spans import brat
+from workup.documents.records import Tally
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
 
 SECRET = "ZZSECRET"
 

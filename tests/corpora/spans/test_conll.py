@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from workup.corpora.formats import conll
-from workup.corpora.formats.span_records import Tally
+from workup.corpora.formats.spans import conll
+from workup.documents.records import Tally
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
 
 SECRET = "ZZSECRET"
 TEXT = "Dr Rose\tBerg,\r\nborn 3.5.62  \n"

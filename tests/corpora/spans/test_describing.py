@@ -8,13 +8,21 @@ from pathlib import Path
 import pytest
 
 from workup import plugins
-from workup.corpora.describing import describe, mapping_to_fill, nearest, text_of
-from workup.corpora.formats import brat, conll, i2b2, label_studio, presidio_json, spans_jsonl, tab_json
-from workup.corpora.formats.span_format import find_format, read_documents, recognise, span_formats
-from workup.corpora.formats.span_records import Tally
+from workup.corpora.describe import describe, mapping_to_fill, nearest, text_of
+from workup.corpora.formats.spans import (
+    brat,
+    conll,
+    i2b2,
+    label_studio,
+    presidio_json,
+    native_jsonl,
+    tab_json,
+)
+from workup.corpora.formats.spans.any_format import find_format, read_documents, recognise, span_formats
+from workup.documents.records import Tally
 from workup.errors import InputError, PluginError, StudyError
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.mappings import LabelMapping
+from workup.documents.document import Document, Span
+from workup.documents.mappings import LabelMapping
 
 SECRET = "ZZSECRET"
 CORPUS = [
@@ -97,7 +105,7 @@ FORMATS = {
     "presidio": (presidio_json, "c.json"),
     "tab": (tab_json, "c.json"),
     "label-studio": (label_studio, "c.json"),
-    "spans-jsonl": (spans_jsonl, "c.jsonl"),
+    "spans-jsonl": (native_jsonl, "c.jsonl"),
 }
 
 
@@ -138,7 +146,7 @@ def test_a_broken_plug_in_keeps_no_other_from_being_found(monkeypatch: pytest.Mo
 
 def test_titles_are_cut_alike(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
-    spans_jsonl.write([Document("a", "Seen by Dr. Rose", (Span(8, 16, "NAME"),))], path)
+    native_jsonl.write([Document("a", "Seen by Dr. Rose", (Span(8, 16, "NAME"),))], path)
     tally = Tally()
     (document,) = read_documents(path, trim="titles", left_out=tally)
     assert document.spans == (Span(12, 16, "NAME"),)

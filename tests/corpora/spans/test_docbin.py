@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from workup.corpora.formats import docbin
+from workup.corpora.formats.spans import docbin
 from workup.errors import InputError, MissingExtra
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
 
 
 def test_without_spacy_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from workup.corpora.formats import i2b2
-from workup.corpora.formats.span_records import Tally
+from workup.corpora.formats.spans import i2b2
+from workup.documents.records import Tally
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
 
 SECRET = "ZZSECRET"
 

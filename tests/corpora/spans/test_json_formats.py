@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from workup.corpora.formats import json_text, label_studio, presidio_json, tab_json
-from workup.corpora.formats.span_records import Tally
+from workup.files import jsonlines
+from workup.corpora.formats.spans import label_studio, presidio_json, tab_json
+from workup.documents.records import Tally
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
 
 SECRET = "ZZSECRET"
 FULL = Document(
@@ -224,7 +225,7 @@ def test_bad_files_are_refused_by_item(why: str, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_text.items, "__kwdefaults__", {"largest": 100})
+    monkeypatch.setattr(jsonlines.items, "__kwdefaults__", {"largest": 100})
     with pytest.raises(InputError, match="a JSON file of at most 100 bytes"):
         list(presidio_json.read(put(tmp_path / "c.json", [sample()])))
 

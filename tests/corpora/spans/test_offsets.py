@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.corpora.formats.offsets import COUNTINGS, Counting, from_codepoints, to_codepoints
+from workup.documents.offsets import COUNTINGS, Counting, from_codepoints, to_codepoints
 from workup.errors import InputError
 
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)

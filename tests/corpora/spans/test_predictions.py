@@ -9,11 +9,15 @@ from typing import Any
 
 import pytest
 
-from workup.corpora.formats import fast_jsonl
-from workup.corpora.formats.predictions import read_prediction_arrays, read_predictions, write_predictions
-from workup.corpora.formats.span_records import Tally
+from workup.corpora.formats.spans import fast_jsonl
+from workup.corpora.formats.spans.predictions import (
+    read_prediction_arrays,
+    read_predictions,
+    write_predictions,
+)
+from workup.documents.records import Tally
 from workup.errors import InputError
-from workup.tasks.spans.documents import Span, SpanArrays
+from workup.documents.document import Span, SpanArrays
 
 SECRET = "ZZSECRET"
 WAYS: dict[str, Callable[[bytes], Any]] = {"careful": lambda line: None, "plain": fast_jsonl._plain_prediction}

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workup.corpora.formats import fast_jsonl, predictions, span_batches, spans_jsonl
-from workup.corpora.formats.predictions import read_predictions
-from workup.corpora.formats.seen_ids import SeenIds
-from workup.corpora.formats.span_batches import read_batches
-from workup.corpora.formats.span_records import Tally
+from workup.corpora.formats.spans import fast_jsonl, predictions, batches as span_batches, native_jsonl
+from workup.corpora.formats.spans.predictions import read_predictions
+from workup.files.seen_ids import SeenIds
+from workup.corpora.formats.spans.batches import read_batches
+from workup.documents.records import Tally
 from workup.errors import InputError
-from workup.tasks.spans import batches
-from workup.tasks.spans.batches import Batch, batches_of
-from workup.tasks.spans.detections import Found, HeldDetections, StreamedDetections
-from workup.tasks.spans.documents import Span
+from workup.documents import batch as batches
+from workup.documents.batch import Batch, batches_of
+from workup.documents.detections import Found, HeldDetections, StreamedDetections
+from workup.documents.document import Span
 
 SECRET = "ZZSECRET"
 TEXT = "Ann Lee was seen on 9 May at Bridge House."
@@ -75,7 +75,7 @@ def test_batches_say_what_documents_say(
     piece: int, size: int, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = put(tmp_path / "golds.jsonl", *VARIED)
-    expected = told(Batch.of(list(spans_jsonl.read(path))))
+    expected = told(Batch.of(list(native_jsonl.read(path))))
     monkeypatch.setattr(batches, "PIECE", piece)
     monkeypatch.setattr(batches, "SIZE", size)
     read = list(read_batches(path))
@@ -83,14 +83,14 @@ def test_batches_say_what_documents_say(
         min(5, max(size, piece if size <= piece else -(-size // piece) * piece))
     ]
     assert whole(read) == expected
-    assert whole(batches_of(spans_jsonl.read(path))) == expected
+    assert whole(batches_of(native_jsonl.read(path))) == expected
 
 
 def test_long_documents_end_a_batch_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(tmp_path / "golds.jsonl", *VARIED)
     monkeypatch.setattr(batches, "LARGEST", 2 * len(TEXT))
     monkeypatch.setattr(batches, "_LOOKED_AT", 1)
-    assert [len(batch) for batch in batches_of(spans_jsonl.read(path))] == [2, 2, 1]
+    assert [len(batch) for batch in batches_of(native_jsonl.read(path))] == [2, 2, 1]
     assert sum(len(batch) for batch in read_batches(path)) == 5
 
 
@@ -114,7 +114,7 @@ def test_odd_lines_go_the_careful_way(odd: str, place: int, tmp_path: Path, monk
     lines = [*VARIED[:place], ODD[odd], *VARIED[place:]]
     path = put(tmp_path / "golds.jsonl", *lines)
     first, second = Tally(), Tally()
-    expected = told(Batch.of(list(spans_jsonl.read(path, left_out=first))))
+    expected = told(Batch.of(list(native_jsonl.read(path, left_out=first))))
     seen = whole(read_batches(path, left_out=second))
     assert (seen.pop("first") or [True] * len(seen["ids"])) == (expected.pop("first") or [True] * len(expected["ids"]))
     assert seen == expected and first == second
@@ -147,7 +147,7 @@ def test_errors_are_those_of_the_careful_way(wrong: str, tmp_path: Path, monkeyp
     monkeypatch.setattr(batches, "PIECE", 2)
     path = put(tmp_path / "golds.jsonl", *VARIED, WRONG[wrong])
     with pytest.raises(InputError) as careful:
-        list(spans_jsonl.read(path))
+        list(native_jsonl.read(path))
     with pytest.raises(InputError) as quick:
         list(read_batches(path, format="spans-jsonl"))
     assert str(quick.value) == str(careful.value) and "line 6" in str(quick.value)

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from workup.corpora.formats import fast_jsonl, json_text, spans_jsonl
-from workup.corpora.formats.span_records import Tally
+from workup.corpora.formats.spans import fast_jsonl, native_jsonl
+from workup.files import jsonlines
+from workup.documents.records import Tally
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span, SpanArrays
+from workup.documents.document import Document, Span, SpanArrays
 
 SECRET = "ZZSECRET"
 TEXT = f"Seen by {SECRET} on May 3."
@@ -61,7 +62,7 @@ def test_every_field_is_read(tmp_path: Path) -> None:
         "type": "discharge",
         "specialty": "cardiology",
     }
-    (document,) = spans_jsonl.read(write(tmp_path / "c.jsonl", full))
+    (document,) = native_jsonl.read(write(tmp_path / "c.jsonl", full))
     assert document == Document(
         "a",
         TEXT,
@@ -78,17 +79,17 @@ def test_every_field_is_read(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("way")
 def test_numbers_serve_as_ids_and_layers_as_annotators(tmp_path: Path) -> None:
     layered = {"id": 7, "text": "Rose", "patient": 12, "layers": {"x": [{"start": 0, "end": 4, "label": "N"}], "y": []}}
-    (document,) = spans_jsonl.read(write(tmp_path / "c.jsonl", layered))
+    (document,) = native_jsonl.read(write(tmp_path / "c.jsonl", layered))
     assert document == Document("7", "Rose", layers={"x": (Span(0, 4, "N"),), "y": ()}, patient="12")
     with pytest.raises(InputError, match=r"line 1: one list of spans.*several annotators"):
-        spans_jsonl.read_arrays(tmp_path / "c.jsonl")
+        native_jsonl.read_arrays(tmp_path / "c.jsonl")
 
 
 @pytest.mark.usefixtures("way")
 def test_unknown_keys_of_a_document_are_counted_and_its_text_may_be_empty(tmp_path: Path) -> None:
     tally = Tally()
     path = write(tmp_path / "c.jsonl", {"id": "a", "text": "", "spans": [], "meta": {"x": [1]}, f"{SECRET} x": 1})
-    assert [d.text for d in spans_jsonl.read(path, left_out=tally)] == [""]
+    assert [d.text for d in native_jsonl.read(path, left_out=tally)] == [""]
     assert tally == {"document key 'meta'": 1, "document key with a name that is not shown": 1}
 
 
@@ -96,7 +97,7 @@ def test_unknown_keys_of_a_document_are_counted_and_its_text_may_be_empty(tmp_pa
 def test_tabs_spellings_are_known(tmp_path: Path) -> None:
     tally = Tally()
     record = span(identifier_type="NO_MASK", entity_id="e1", confidential_status="HEALTH")
-    (document,) = spans_jsonl.read(write(tmp_path / "c.jsonl", record), left_out=tally)
+    (document,) = native_jsonl.read(write(tmp_path / "c.jsonl", record), left_out=tally)
     assert document.spans == (Span(8, 16, "NAME", entity="e1", identifier="no_mask"),)
     assert tally == {"span key 'confidential_status'": 1}
 
@@ -153,7 +154,7 @@ BAD: dict[str, tuple[Any, tuple[str, ...]]] = {
 def test_bad_lines_are_refused_by_line_and_never_shown(why: str, tmp_path: Path) -> None:
     record, says = BAD[why]
     path = write(tmp_path / "c.jsonl", {**GOOD, "id": "first"}, record)
-    for read in (lambda: list(spans_jsonl.read(path)), lambda: spans_jsonl.read_arrays(path)):
+    for read in (lambda: list(native_jsonl.read(path)), lambda: native_jsonl.read_arrays(path)):
         with pytest.raises(InputError) as caught:
             read()
         message = str(caught.value)
@@ -172,7 +173,7 @@ def test_errors_are_word_for_word_the_same_whichever_way_a_line_goes(
     for chosen in WAYS.values():
         monkeypatch.setattr(fast_jsonl, "decoder", lambda chosen=chosen: chosen)
         with pytest.raises(InputError) as caught:
-            list(spans_jsonl.read(path))
+            list(native_jsonl.read(path))
         messages.add(str(caught.value))
     assert len(messages) == 1
 
@@ -181,9 +182,9 @@ def test_errors_are_word_for_word_the_same_whichever_way_a_line_goes(
 def test_a_second_document_under_one_id_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "c.jsonl", GOOD, {**GOOD, "id": "b"}, GOOD)
     with pytest.raises(InputError, match=r"line 3: every document must have an id.*line 1 again"):
-        list(spans_jsonl.read(path))
+        list(native_jsonl.read(path))
     with pytest.raises(InputError, match="line 3"):
-        spans_jsonl.read_arrays(path)
+        native_jsonl.read_arrays(path)
 
 
 def test_a_line_that_is_too_long_is_refused_before_it_is_held(tmp_path: Path) -> None:
@@ -195,8 +196,8 @@ def test_a_line_that_is_too_long_is_refused_before_it_is_held(tmp_path: Path) ->
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match=r"line 2: a line of at most 33,554,432 bytes .* got a longer one"):
-            list(spans_jsonl.read(path))
-        assert tracemalloc.get_traced_memory()[1] < 3 * json_text.LONGEST_LINE
+            list(native_jsonl.read(path))
+        assert tracemalloc.get_traced_memory()[1] < 3 * jsonlines.LONGEST_LINE
     finally:
         tracemalloc.stop()
 
@@ -208,7 +209,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps({"id": f"d{i}", "text": text, "spans": []}) + "\n" for i in range(1000)))
     tracemalloc.start()
     try:
-        assert sum(1 for _ in spans_jsonl.read(path)) == 1000
+        assert sum(1 for _ in native_jsonl.read(path)) == 1000
         assert tracemalloc.get_traced_memory()[1] < 2_000_000  # the file has ten times that
     finally:
         tracemalloc.stop()
@@ -219,7 +220,7 @@ def test_marks_blank_lines_packed_files_and_empty_ones(tmp_path: Path) -> None:
     (tmp_path / "marked.jsonl").write_bytes(b"\xef\xbb\xbf" + line + b"\r\n\r\n  \n")
     (tmp_path / "packed.jsonl.gz").write_bytes(gzip.compress(line))
     for name in ("marked.jsonl", "packed.jsonl.gz"):
-        assert [document.id for document in spans_jsonl.read(tmp_path / name)] == ["a"]
+        assert [document.id for document in native_jsonl.read(tmp_path / name)] == ["a"]
     (tmp_path / "empty.jsonl").write_bytes(b"\n")
     (tmp_path / "torn.jsonl.gz").write_bytes(gzip.compress(line * 1000)[:100])
     for name, says in (
@@ -228,14 +229,14 @@ def test_marks_blank_lines_packed_files_and_empty_ones(tmp_path: Path) -> None:
         ("absent.jsonl", "no such file"),
     ):
         with pytest.raises(InputError, match=says):
-            list(spans_jsonl.read(tmp_path / name))
+            list(native_jsonl.read(tmp_path / name))
     with pytest.raises(InputError, match="a folder"):
-        list(spans_jsonl.read(tmp_path))
+        list(native_jsonl.read(tmp_path))
 
 
 def test_lines_without_spans_are_a_detectors_input(tmp_path: Path) -> None:
     path = write(tmp_path / "c.jsonl", {"id": "a", "text": "x"})
-    assert [document.spans for document in spans_jsonl.read(path, annotated=False)] == [()]
+    assert [document.spans for document in native_jsonl.read(path, annotated=False)] == [()]
 
 
 @pytest.mark.parametrize(("unit", "start", "end"), [("utf16", 3, 7), ("byte", 5, 9), ("codepoint-inclusive", 2, 5)])
@@ -246,12 +247,12 @@ def test_other_offsets_are_turned_into_code_points(unit: str, start: int, end: i
         "spans": [{"start": start, "end": end, "label": "N", "text": "Rose"}],
     }
     path = write(tmp_path / "c.jsonl", record)
-    (document,) = spans_jsonl.read(path, offsets=unit)
+    (document,) = native_jsonl.read(path, offsets=unit)
     assert document.spans == (Span(2, 6, "N"),)
-    ids, lengths, arrays = spans_jsonl.read_arrays(path, offsets=unit)
+    ids, lengths, arrays = native_jsonl.read_arrays(path, offsets=unit)
     assert (ids, lengths.tolist(), arrays.start.tolist(), arrays.end.tolist()) == (["a"], [6], [2], [6])
     with pytest.raises(InputError, match="line 1, span 0"):
-        list(spans_jsonl.read(path))
+        list(native_jsonl.read(path))
 
 
 @pytest.mark.usefixtures("way")
@@ -270,8 +271,8 @@ def test_columns_are_those_of_the_documents(tmp_path: Path) -> None:
         },
     ]
     path = write(tmp_path / "c.jsonl", *records)
-    ids, lengths, arrays = spans_jsonl.read_arrays(path)
-    rows = [(i, s.start, s.end, s.label) for i, d in enumerate(spans_jsonl.read(path)) for s in d.spans]
+    ids, lengths, arrays = native_jsonl.read_arrays(path)
+    rows = [(i, s.start, s.end, s.label) for i, d in enumerate(native_jsonl.read(path)) for s in d.spans]
     expected = SpanArrays.of(rows)
     assert (ids, lengths.tolist(), arrays.labels) == (["b", "a", "c"], [10, 0, 5], ("a", "b", "z"))
     for column in ("document", "start", "end", "label"):
@@ -283,13 +284,13 @@ def test_nothing_is_left_behind_when_a_document_cannot_be_written(tmp_path: Path
     (tmp_path / "c.jsonl").write_text("what was there")
     for bad, says in ((Document("b", "x\ud800"), "surrogate"), (good, "an id of its own")):
         with pytest.raises(InputError, match=says):
-            spans_jsonl.write([good, bad], tmp_path / "c.jsonl")
+            native_jsonl.write([good, bad], tmp_path / "c.jsonl")
         assert [p.name for p in tmp_path.iterdir()] == ["c.jsonl"]
         assert (tmp_path / "c.jsonl").read_text() == "what was there"
 
 
 def test_the_same_documents_give_the_same_bytes_that_only_their_owner_reads(tmp_path: Path) -> None:
-    spans_jsonl.write([Document("a", "Zoë", (Span(0, 3, "N"),), groups={"sex": "F"})], tmp_path / "c.jsonl")
+    native_jsonl.write([Document("a", "Zoë", (Span(0, 3, "N"),), groups={"sex": "F"})], tmp_path / "c.jsonl")
     span = '{"start": 0, "end": 3, "label": "N", "text": "Zoë"}'
     line = f'{{"id": "a", "text": "Zoë", "spans": [{span}], "groups": {{"sex": "F"}}}}\n'
     assert (tmp_path / "c.jsonl").read_bytes() == line.encode()

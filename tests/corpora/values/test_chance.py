@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.corpora.generate.chance import Chance
+from workup.values.draws import Chance
 from workup.stats.random import generator
 
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workup.corpora.generate.chance import Chance
-from workup.corpora.generate.values import LEAVES, Patient, Value, date_value, forms, make, name_value
-from workup.corpora.generate.values.counting import number_words
-from workup.corpora.generate.values.dates import DATE_FORMS, FULL_FORMS
-from workup.corpora.generate.values.tables import VALUES_VERSION
+from workup.values.draws import Chance
+from workup.values import LEAVES, Patient, Value, date_value, forms, make, name_value
+from workup.text.numbers import number_words
+from workup.values.dates import DATE_FORMS, FULL_FORMS
+from workup.values.tables import VALUES_VERSION
 from workup.errors import InputError
-from workup.tasks.spans.labels import SCHEME
-from workup.tasks.spans.titles import title_length
+from workup.documents.labels import SCHEME
+from workup.documents.titles import title_length
 
 PAIRS = [(leaf, form) for leaf in LEAVES for form in forms(leaf)]
 seeds = st.integers(0, 2**32)
@@ -229,8 +229,8 @@ def test_unknown_names_are_answered_with_the_near_ones() -> None:
 
 DIGEST = """
 import datetime, hashlib
-from workup.corpora.generate.chance import Chance
-from workup.corpora.generate.values import LEAVES, Patient, forms, make
+from workup.values.draws import Chance
+from workup.values import LEAVES, Patient, forms, make
 whole = hashlib.sha256()
 for index in range(25):
     patient, chance = Patient.of(11, index), Chance.of(11, "all", index)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workup.corpora.generate.values import (
+from workup.values import (
     AMBIGUOUS,
     HARD_NEGATIVES,
     ORIGINS,
@@ -23,10 +23,10 @@ from workup.corpora.generate.values import (
     provenance,
     versions,
 )
-from workup.corpora.generate.values.ambiguous import FAMILY, GIVEN, WORDS
-from workup.corpora.generate.values.tables import band, given_names, places, pool_rows, surnames
-from workup.tasks.spans.labels import leaves_of
-from workup.tasks.spans.titles import title_length
+from workup.values.ambiguous import FAMILY, GIVEN, WORDS
+from workup.values.tables import band, given_names, places, pool_rows, surnames
+from workup.documents.labels import leaves_of
+from workup.documents.titles import title_length
 
 DATA = files("workup.corpora") / "data"
 

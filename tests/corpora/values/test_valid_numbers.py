@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workup.corpora.generate.chance import Chance
-from workup.corpora.generate.values import Patient, forms, geography, make
-from workup.corpora.generate.values.check_digits import vin_number
+from workup.values.draws import Chance
+from workup.values import Patient, forms, states, make
+from workup.values.check_digits import vin_number
 
 stdnum = pytest.importorskip("stdnum", reason="python-stdnum, which judges the check digits, is not installed")
 from stdnum import bitcoin, ean, iban, imei, luhn, mac  # noqa: E402
@@ -124,7 +124,7 @@ def test_medicare_numbers(patient: Patient) -> None:
 @SMALL
 @given(patients)
 def test_telephone_numbers_are_those_of_fiction(patient: Patient) -> None:
-    areas = geography.STATE[patient.home.state].area_codes
+    areas = states.STATE[patient.home.state].area_codes
     for leaf in ("phone", "fax"):
         for form in forms(leaf):
             text = written(leaf, form, patient)
@@ -182,7 +182,7 @@ def test_network_addresses_are_those_of_documents(patient: Patient) -> None:
 @SMALL
 @given(patients)
 def test_an_address_is_of_one_state(patient: Patient) -> None:
-    state = geography.STATE[patient.home.state]
+    state = states.STATE[patient.home.state]
     assert patient.home.state_name == state.name
     assert state.zip_low <= int(patient.home.zip[:3]) <= state.zip_high
     assert re.fullmatch(r"\d{5}", patient.home.zip) and patient.home.zip[3:] != "00"
@@ -196,8 +196,8 @@ def test_a_prefix_of_three_digits_is_of_a_small_area() -> None:
 
 
 def test_states_are_all_there_and_no_area_code_is_of_two() -> None:
-    assert len(geography.STATES) == 51
-    codes = [code for state in geography.STATES for code in state.area_codes]
+    assert len(states.STATES) == 51
+    codes = [code for state in states.STATES for code in state.area_codes]
     assert len(codes) == len(set(codes))
-    prefixes = [p for state in geography.STATES for p in range(state.zip_low, state.zip_high + 1)]
+    prefixes = [p for state in states.STATES for p in range(state.zip_low, state.zip_high + 1)]
     assert len(prefixes) == len(set(prefixes))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.support.redaction_notes import KEY, marked
-from workup.deid.redaction import (
+from workup.redaction import (
     Piece,
     Redacted,
     audits,
@@ -16,8 +16,8 @@ from workup.deid.redaction import (
     residual_originals,
     surrogate_consistency,
 )
-from workup.deid.redaction.pieces import Done
-from workup.tasks.spans.documents import Document, Span
+from workup.redaction.replacements import Done
+from workup.documents.document import Document, Span
 
 
 def _planted(pairs: Sequence[tuple[str, str, str]], *, done: Done, patient: str = "P1", tail: str = "") -> Redacted:

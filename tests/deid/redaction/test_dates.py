@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.corpora.generate.values.dates import FULL_FORMS, PARTIAL_FORMS
-from workup.deid.redaction.almanac import Almanac
-from workup.deid.redaction.calendar_words import is_relative, is_time, is_year
-from workup.deid.redaction.dates import read
-from workup.deid.redaction.keys import Secret
-from workup.deid.redaction.shifting import read_days, shift_of
+from workup.values.dates import FULL_FORMS, PARTIAL_FORMS
+from workup.redaction.dates.context import Almanac
+from workup.redaction.dates.calendar_words import is_relative, is_time, is_year
+from workup.redaction.dates.written import read
+from workup.redaction.keys import Secret
+from workup.redaction.dates.shifting import read_days, shift_of
 
 DAYS = st.dates(datetime.date(1901, 1, 1), datetime.date(2098, 12, 31))
 SHIFTS = st.integers(-365, 365).filter(bool)

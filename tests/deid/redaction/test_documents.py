@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.redaction_notes import KEY, arbitrary, dated, marked, note
-from workup.corpora.generate.values.dates import FULL_FORMS
-from workup.deid.redaction import (
+from workup.values.dates import FULL_FORMS
+from workup.redaction import (
     Redacted,
     Settings,
     interval_preservation,
@@ -20,10 +20,10 @@ from workup.deid.redaction import (
     residual_originals,
     surrogate_consistency,
 )
-from workup.deid.redaction.keys import Secret
-from workup.deid.redaction.shifting import shift_of
+from workup.redaction.keys import Secret
+from workup.redaction.dates.shifting import shift_of
 from workup.errors import InputError
-from workup.tasks.spans.documents import Document, Span, check_spans
+from workup.documents.document import Document, Span, check_spans
 
 WAYS = [
     {"how": "label"},

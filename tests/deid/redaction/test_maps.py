@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 
 from tests.support.redaction_notes import KEY, arbitrary
-from workup.deid.redaction import Entry, opened, redact, sealed
-from workup.deid.redaction.maps import files_of, sha256
+from workup.redaction import Entry, opened, redact, sealed
+from workup.redaction.restore_map import files_of, sha256
 from workup.errors import InputError, MissingExtra
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.document import Document, Span
 
 pytest.importorskip("cryptography", reason="cryptography is not installed")
 SECRET = "ZZSECRET"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.corpora.generate.values import PERSON_FORMS, Patient, Person
-from workup.deid.redaction.entities import Mention, entities, value_key
-from workup.deid.redaction.names import read_name
+from workup.values import PERSON_FORMS, Patient, Person
+from workup.redaction.linking import Mention, entities, value_key
+from workup.redaction.surrogates.name_forms import read_name
 
 ADA = Person("Ada", "Ruth", "Berg", None, "F", "white", "common", 1950, "Addie")
 

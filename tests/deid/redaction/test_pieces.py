@@ -7,9 +7,9 @@ import itertools
 from hypothesis import given
 
 from tests.support.redaction_notes import arbitrary
-from workup.deid.redaction import Alignment, Piece, merged, moved
-from workup.deid.redaction.pieces import rebuilt
-from workup.tasks.spans.documents import Document, Span
+from workup.redaction import Alignment, Piece, merged, moved
+from workup.redaction.replacements import rebuilt
+from workup.documents.document import Document, Span
 
 
 def _keys(spans: list[Span]) -> list[tuple[int, int, str]]:

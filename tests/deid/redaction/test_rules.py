@@ -7,11 +7,11 @@ import hmac
 
 import pytest
 
-from workup.deid.redaction.keys import Secret
-from workup.deid.redaction.rules import RESTRICTED_ZIP3, SPARSE_ZIP3, age_of, ninety, zip3
-from workup.deid.redaction.tokens import HASH_DIGITS, hashed, highest, is_redacted, mask, token
+from workup.redaction.keys import Secret
+from workup.redaction.safe_harbor import RESTRICTED_ZIP3, SPARSE_ZIP3, age_of, ninety, zip3
+from workup.redaction.tokens import HASH_DIGITS, hashed, highest, is_redacted, mask, token
 from workup.errors import InputError
-from workup.tasks.spans.labels import NAMES, branch_of
+from workup.documents.labels import NAMES, branch_of
 
 
 def test_the_restricted_prefixes_are_the_seventeen_of_the_guidance() -> None:

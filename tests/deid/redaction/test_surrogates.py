@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.redaction_notes import KEY, REPLACED
-from workup.corpora.generate.chance import Chance
-from workup.corpora.generate.values import Patient, forms, make
-from workup.corpora.generate.values.check_digits import dea_number, gtin14, iban, luhn_digit, vin_number
-from workup.deid.redaction.entities import normalised
-from workup.deid.redaction.keys import Secret
-from workup.deid.redaction.name_tables import about
-from workup.deid.redaction.surrogates import World
+from workup.values.draws import Chance
+from workup.values import Patient, forms, make
+from workup.values.check_digits import dea_number, gtin14, iban, luhn_digit, vin_number
+from workup.redaction.linking import normalised
+from workup.redaction.keys import Secret
+from workup.redaction.surrogates.name_tables import about
+from workup.redaction.surrogates.values import World
 
 SECRET = Secret(KEY)
 
@@ -181,9 +181,9 @@ def test_places_belong_together() -> None:
     world = _world(("city", "Long Beach"), ("state", "CA"), ("state", "California"), ("state", "Calif."))
     code, name = world.surrogate("state", "CA"), world.surrogate("state", "California")
     assert code != "CA" and len(str(code)) == 2 and name != "California"
-    from workup.corpora.generate.values import geography
+    from workup.values import states
 
-    assert geography.STATE[str(code)].name == name
+    assert states.STATE[str(code)].name == name
     assert world.surrogate("city", "LONG BEACH") == str(world.surrogate("city", "Long Beach")).upper()
 
 

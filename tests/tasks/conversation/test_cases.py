@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from workup.errors import InputError
-from workup.tasks.conversation.cases import ConversationCase, Fact, Turn, case_of, read_cases
+from workup.tasks.conversation.cases.case import ConversationCase, Fact, Turn, case_of, read_cases
 
 SECRET = "Zachariah Quixote"
 FULL: dict[str, Any] = {

@@ -11,7 +11,7 @@ import pytest
 from workup.errors import InputError
 from workup.study import Study
 from workup.tasks.conversation.corrected import LEAST_LABELLED, corrected_recall, read_labelled
-from workup.tasks.conversation.scoring import ConversationScores
+from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.task import ConversationTask, GivenTranscripts
 
 FACT = {"id": "f1", "type": "medication", "concept": "warfarin"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from workup.errors import InputError
-from workup.tasks.conversation.dialogues import convert_dialogues, read_dialogues
-from workup.tasks.conversation.matching import Matcher
+from workup.tasks.conversation.cases.dialogues import convert_dialogues, read_dialogues
+from workup.tasks.conversation.read.facts import Matcher
 
 
 def written(folder: Path, *dialogues: str, note: str = "Nothing.") -> Path:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from workup.tasks.conversation.cases import ConversationCase, Turn
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.judging import Held, held_of
-from workup.tasks.conversation.transcripts import Probe, Said, line_of, transcripts_of
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.judging import Held, held_of
+from workup.tasks.conversation.talk.transcripts import Probe, Said, line_of, transcripts_of
 
 FACTS = (
     Fact("warfarin", "medication", "warfarin", attributes={"dose_value": 5, "dose_unit": "mg"}, retired=3),

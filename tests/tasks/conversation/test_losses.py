@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.tasks.conversation.decay import restricted_mean, survival
-from workup.tasks.conversation.losses import Loss, loss_of
+from workup.tasks.conversation.metrics.decay import restricted_mean, survival
+from workup.tasks.conversation.scores.losses import Loss, loss_of
 
 KEPT, GONE, TURNED, UNREAD = "correct", "omitted", "reversed", "unscorable"
 

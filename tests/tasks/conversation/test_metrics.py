@@ -13,10 +13,15 @@ from workup.estimate import Draws, Slice, estimate
 from workup.metric import Linear, Metric
 from workup.scores import Scores
 from workup.stats import intervals as proportions
-from workup.tasks.conversation import columns
-from workup.tasks.conversation.design import Design
-from workup.tasks.conversation.intervals import resampled_cases, share_over_cases, smooth, t_over_cases
-from workup.tasks.conversation.metrics import conversation_metrics, coverage_of, uncovered
+from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.metrics.design import Design
+from workup.tasks.conversation.metrics.intervals import (
+    resampled_cases,
+    share_over_cases,
+    smooth,
+    t_over_cases,
+)
+from workup.tasks.conversation.metrics.metrics import conversation_metrics, coverage_of, uncovered
 
 LIVE = {"set": "critical", "arm": "live"}
 DRAWS = Draws(seed=0, replicates=500)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from workup.study import Study
-from workup.tasks.conversation.scoring import ConversationScores
+from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.task import ConversationTask, GivenTranscripts
 
 DRUGS = ("warfarin", "metformin")

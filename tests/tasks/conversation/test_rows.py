@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.tasks.conversation import columns
-from workup.tasks.conversation.cases import ConversationCase, Turn
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.judging import Held, Told
-from workup.tasks.conversation.matching import Judged
-from workup.tasks.conversation.rows import row_of
-from workup.tasks.conversation.transcripts import Said
+from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.judging import Held, Told
+from workup.tasks.conversation.read.facts import Judged
+from workup.tasks.conversation.scores.rows import row_of
+from workup.tasks.conversation.talk.transcripts import Said
 
 ACTIVE = ("correct", "reversed", "wrong_value", "omitted", "unscorable")
 NAMES = ("warfarin", "metformin", "lisinopril", "sertraline", "atorvastatin", "omeprazole")

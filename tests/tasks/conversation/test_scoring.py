@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workup.tasks.conversation import columns
-from workup.tasks.conversation.cases import ConversationCase
-from workup.tasks.conversation.scoring import ConversationScores
+from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.scripted import Behaviour, Plan, behaviour, transcripts
 from workup.tasks.conversation.scripted.cases import small_cases
 from workup.tasks.conversation.scripted.scored import Scored

@@ -12,19 +12,19 @@ from tests.support.facts import ALL
 from workup.errors import StudyError, SystemFailure
 from workup.study import ConversationPart
 from workup.task import ChatSystem
-from workup.tasks.conversation.advice import conflicts_of, never_events_of
-from workup.tasks.conversation.cases import ConversationCase, case_of
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.judging import held_of
-from workup.tasks.conversation.matching import Matcher, outcome_of
-from workup.tasks.conversation.running import converse
+from workup.tasks.conversation.read.advice import conflicts_of, never_events_of
+from workup.tasks.conversation.cases.case import ConversationCase, case_of
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.judging import held_of
+from workup.tasks.conversation.read.facts import Matcher, outcome_of
+from workup.tasks.conversation.talk import converse
 from workup.tasks.conversation.scripted import BEHAVIOURS, Behaviour, Plan, Scripted, behaviour, transcripts
 from workup.tasks.conversation.scripted.cases import small_cases
-from workup.tasks.conversation.scripted.counsel import harms
+from workup.tasks.conversation.scripted.scripted_advice import harms
 from workup.tasks.conversation.scripted.sentences import contrary, has_value, right, wrong
-from workup.tasks.conversation.scripted.traps import Kept
-from workup.tasks.conversation.transcripts import Said
-from workup.tasks.conversation.written import load_cases
+from workup.tasks.conversation.scripted.published_traps import Kept
+from workup.tasks.conversation.talk.transcripts import Said
+from workup.tasks.conversation.cases.written import load_cases
 
 MORE = (
     Fact("r", "result", "potassium", attributes={"dose_value": 5.9, "dose_unit": "mmol/L"}),

@@ -10,7 +10,7 @@ import pytest
 from workup import plugins
 from workup.errors import StudyError
 from workup.study import Study
-from workup.systems.scripted import ScriptedModel
+from workup.systems.chat.scripted import ScriptedModel
 from workup.validate import validate
 
 CASE = {
@@ -52,7 +52,7 @@ def test_an_unknown_behaviour_answers_with_the_near_ones(file: Path) -> None:
         ScriptedModel(name="script", base=file.parent, cases=file.name, behaviour="perfekt")
 
 
-@pytest.mark.parametrize("use", ["scripted", "workup.systems.scripted:ScriptedModel"])
+@pytest.mark.parametrize("use", ["scripted", "workup.systems.chat.scripted:ScriptedModel"])
 def test_a_study_runs_it(file: Path, use: str) -> None:
     if ":" not in use and use not in plugins.registered("systems"):
         pytest.skip("the name 'scripted' is not registered in this installation")

@@ -12,10 +12,13 @@ import pytest
 import workup.metric
 from workup.metric import Linear
 from workup.scores import Floats, Scores
-from workup.tasks.conversation import decay, intervals, judging, metrics, rows, selftest
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.running import holding
-from workup.tasks.conversation.scripted.traps import TRAPS
+from workup.tasks.conversation.metrics import decay, intervals, metrics
+from workup.tasks.conversation.read import judging
+from workup.tasks.conversation.scores import rows
+from workup.tasks.conversation import selftest
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.talk import conversation
+from workup.tasks.conversation.scripted.published_traps import TRAPS
 
 
 def failures(monkeypatch: pytest.MonkeyPatch, *names: str) -> set[str]:
@@ -57,7 +60,7 @@ def test_a_failed_reply_taken_for_a_forgetful_one_fails(monkeypatch: pytest.Monk
 
 
 def _said(reply: str) -> Any:
-    from workup.tasks.conversation.transcripts import Said
+    from workup.tasks.conversation.talk.transcripts import Said
 
     return Said("c", 0, "live", 1, reply)
 
@@ -91,7 +94,7 @@ def test_undefined_shown_as_zero_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rules_that_pass_for_a_judge_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    from workup.tasks.conversation import live_metrics
+    from workup.tasks.conversation.metrics import held as live_metrics
 
     exact = live_metrics._conflict_rates
 
@@ -113,13 +116,13 @@ def test_a_last_turn_in_the_place_of_the_tenth_fails(monkeypatch: pytest.MonkeyP
         copied = {name.replace(f"|{last}|", "|10|"): value for name, value in row.items() if f"|{last}|" in name}
         return {**copied, **row}
 
-    monkeypatch.setattr("workup.tasks.conversation.scoring.row_of", carried_on)
+    monkeypatch.setattr("workup.tasks.conversation.scores.scoring.row_of", carried_on)
     failed = failures(monkeypatch, "the tenth turn is no other")
     assert "the tenth turn is no other: recall_at_10" in failed
 
 
 def test_a_fact_kept_in_any_run_taken_for_kept_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    from workup.tasks.conversation import scoring
+    from workup.tasks.conversation.scores import scoring
 
     exact = scoring.score_case
 
@@ -170,14 +173,14 @@ def test_a_headline_that_is_shown_whatever_is_missing_fails(monkeypatch: pytest.
 
 
 def test_probes_that_stay_in_the_history_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = holding.Conversation._say
+    exact = conversation.Conversation._say
 
     def remembering(self: Any, sent: Any, turn: int, purpose: str, *rest: Any, **more: Any) -> Any:
-        asked = [{"role": "user", "content": holding.summary_probe(300)}, {"role": "assistant", "content": "Yes."}]
+        asked = [{"role": "user", "content": conversation.summary_probe(300)}, {"role": "assistant", "content": "Yes."}]
         early = asked if turn > 1 and purpose == "reply" else []
         return exact(self, [*early, *sent], turn, purpose, *rest, **more)
 
-    monkeypatch.setattr(holding.Conversation, "_say", remembering)
+    monkeypatch.setattr(conversation.Conversation, "_say", remembering)
     failed = failures(monkeypatch, "probes leave no trace")
     assert failed  # the script loses its place, or the traces are counted
 

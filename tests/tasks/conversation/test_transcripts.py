@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from workup.errors import InputError
-from workup.tasks.conversation.cases import ConversationCase, Fact, Turn
-from workup.tasks.conversation.transcripts import Transcripts, read_transcripts
+from workup.tasks.conversation.cases.case import ConversationCase, Fact, Turn
+from workup.tasks.conversation.talk.transcripts import Transcripts, read_transcripts
 
 CASES = [
     ConversationCase("a", "", (Turn(1, "I have gout."), Turn(2, "Thanks.")), (Fact("f1", "diagnosis", "gout"),)),

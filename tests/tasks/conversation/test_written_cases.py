@@ -10,15 +10,15 @@ import yaml
 
 from tests.support.ledger_sentences import faults_of
 from workup.errors import InputError
-from workup.tasks.conversation.cases import ConversationCase
-from workup.tasks.conversation.facts import STATUSES, TYPES
-from workup.tasks.conversation.ledger import said_in
-from workup.tasks.conversation.matching import Matcher
-from workup.tasks.conversation.matching.doses import number_of
-from workup.tasks.conversation.matching.folding import tokens
-from workup.tasks.conversation.matching.vocabulary import data_file
-from workup.tasks.conversation.matching.wanted import amounts_of
-from workup.tasks.conversation.written import families, load_cases
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.cases.facts import STATUSES, TYPES
+from workup.tasks.conversation.cases.consistency import said_in
+from workup.tasks.conversation.read.facts import Matcher
+from workup.tasks.conversation.read.sentence.doses import number_of
+from workup.tasks.conversation.read.sentence.folding import tokens
+from workup.tasks.conversation.read.sentence.vocabulary import data_file
+from workup.tasks.conversation.read.facts.expected_values import amounts_of
+from workup.tasks.conversation.cases.written import families, load_cases
 
 CASES = load_cases()
 FACTS = [(case, fact) for case in CASES for fact in case.facts]

@@ -17,7 +17,10 @@ from hypothesis import strategies as st
 from tests.support.shell import call
 from workup import score_risk
 from workup.errors import InputError, StudyError
-from workup.lenses import drift, internal, sites, subgroups
+from workup.lenses.drift import lens as drift
+from workup.lenses import internal
+from workup.lenses.sites import lens as sites
+from workup.lenses.subgroups import lens as subgroups
 from workup.report import Report
 from workup.scores import level_name
 from workup.study import SLICE_KEYS, Study

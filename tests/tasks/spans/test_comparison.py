@@ -19,15 +19,15 @@ from workup.estimate import Draws
 from workup.lenses.paired import compare_scores
 from workup.stats.intervals import mcnemar
 from workup.study import Study
-from workup.tasks.spans.comparison.alignment import aligned
-from workup.tasks.spans.comparison.emitting import Emits
-from workup.tasks.spans.comparison.joint import document_rows, joint
-from workup.tasks.spans.comparison.pairing import paired
-from workup.tasks.spans.detections import HeldDetections
-from workup.tasks.spans.documents import Span
-from workup.tasks.spans.mappings import LabelMapping
+from workup.tasks.spans.comparing.alignment import aligned
+from workup.tasks.spans.comparing.emitted_types import Emits
+from workup.tasks.spans.comparing.joint import document_rows, joint
+from workup.tasks.spans.comparing.pairing import paired
+from workup.documents.detections import HeldDetections
+from workup.documents.document import Span
+from workup.documents.mappings import LabelMapping
 from workup.tasks.spans.metrics import METRIC_NAMES
-from workup.tasks.spans.scoring import SpanScores
+from workup.tasks.spans.counting.scoring import SpanScores
 from workup.tasks.spans.task import Outputs, SpansTask
 
 Found = dict[str, list[dict[str, Any]]]
@@ -192,7 +192,7 @@ def test_a_large_corpus_lists_only_documents_that_differ(
     pair: tuple[SpanScores, SpanScores], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     every = list(document_rows(joint(*pair)))
-    monkeypatch.setattr("workup.tasks.spans.comparison.joint.EVERY_DOCUMENT", 100)
+    monkeypatch.setattr("workup.tasks.spans.comparing.joint.EVERY_DOCUMENT", 100)
     both = paired(*pair)
     kept = {row["case"] for row in both.tables["documents"]}
     differing = {

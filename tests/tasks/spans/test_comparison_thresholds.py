@@ -12,13 +12,13 @@ from tests.support.notes import notes
 from workup.errors import InputError
 from workup.stats.random import generator
 from workup.study import Study
-from workup.tasks.spans.comparison.reliability import Reliability
-from workup.tasks.spans.comparison.thresholds import Choice, choose_threshold
-from workup.tasks.spans.detections import HeldDetections
-from workup.tasks.spans.documents import Span
-from workup.tasks.spans.matching.verdicts import CREDITED, FALSE_ALARM, NEUTRAL, REMOVED
+from workup.tasks.spans.comparing.reliability import Reliability
+from workup.tasks.spans.comparing.thresholds import Choice, choose_threshold
+from workup.documents.detections import HeldDetections
+from workup.documents.document import Span
+from workup.tasks.spans.counting.verdicts import CREDITED, FALSE_ALARM, NEUTRAL, REMOVED
 from workup.tasks.spans.task import SpansTask
-from workup.tasks.spans.yardstick import Yardstick
+from workup.tasks.spans.counting.counting_rules import Yardstick
 
 
 def scored_spans(corpus: list[dict[str, Any]], *, low: float, seed: int = 1, miss: float = 0.0) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pytest
 from workup.scores import Scores
 from workup.stats import intervals
 from workup.tasks.spans import columns
-from workup.tasks.spans.matching.matchup import Setting
-from workup.tasks.spans.matching.modes import parse_mode
+from workup.tasks.spans.counting.matchup import Setting
+from workup.tasks.spans.counting.modes import parse_mode
 from workup.tasks.spans.metrics import _degrees, accuracy_metrics
 
 SETTING = Setting(parse_mode("strict"), "leaf", "as_annotated")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import InputError
-from workup.tasks.spans.equivalence import Equivalence
-from workup.tasks.spans.labels import (
+from workup.tasks.spans.counting.equivalence import Equivalence
+from workup.documents.labels import (
     BRANCHES,
     CODE,
     LETTERS,
@@ -20,7 +20,7 @@ from workup.tasks.spans.labels import (
     leaves_of,
     level_codes,
 )
-from workup.tasks.spans.mappings import LabelMapping
+from workup.documents.mappings import LabelMapping
 
 OWN = LabelMapping.load("workup")
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from workup.errors import InputError
 from workup.tasks.spans.agreement import count_agreement
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.layers import readings
-from workup.tasks.spans.mappings import LabelMapping
+from workup.documents.document import Document, Span
+from workup.documents.annotators import readings
+from workup.documents.mappings import LabelMapping
 
 TEXT = "x" * 40
 

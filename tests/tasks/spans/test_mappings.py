@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.places import DATA, ROOT
 from workup.errors import InputError, StudyError
-from workup.study import read_yaml
-from workup.tasks.spans.documents import Span
-from workup.tasks.spans.labels import CODE, NAMES
-from workup.tasks.spans.mappings import LabelMapping, coded, joined, shipped
+from workup.files.yaml_files import read_yaml
+from workup.documents.document import Span
+from workup.documents.labels import CODE, NAMES
+from workup.documents.mappings import LabelMapping, coded, joined, shipped
 
 FOLDER = ROOT / "src" / "workup" / "tasks" / "spans" / "data"
 

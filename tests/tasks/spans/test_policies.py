@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import InputError, StudyError
-from workup.tasks.spans.documents import IDENTIFIERS
-from workup.tasks.spans.ignoring import IgnoredLabels
-from workup.tasks.spans.labels import BRANCHES, NAMES, SCHEME, branch_of, leaves_of
-from workup.tasks.spans.mappings import LabelMapping, shipped
-from workup.tasks.spans.policies import DECISIONS, Policy, decide
+from workup.documents.document import IDENTIFIERS
+from workup.tasks.spans.counting.ignored_labels import IgnoredLabels
+from workup.documents.labels import BRANCHES, NAMES, SCHEME, branch_of, leaves_of
+from workup.documents.mappings import LabelMapping, shipped
+from workup.documents.policies import DECISIONS, Policy, decide
 
 SHIPPED = shipped("policies")
 CLINICAL = [name for name in NAMES if branch_of(name) == "CLIN"]

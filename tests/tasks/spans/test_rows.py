@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.tasks.spans.rows import Cells, Rows
+from workup.tasks.spans.counting.document_rows import Cells, Rows
 
 COUNTS = st.integers(0, 300) | st.integers(0, 2**40)
 

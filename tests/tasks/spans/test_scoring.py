@@ -15,14 +15,14 @@ from tests.support.oracles import read
 from workup import score_spans
 from workup.errors import InputError, StudyError
 from workup.report import Report
-from workup.tasks.spans import ledger as ledgers
-from workup.tasks.spans.batches import Batch
-from workup.tasks.spans.detections import Found, HeldDetections, StreamedDetections
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.ledger import Ledger
-from workup.tasks.spans.rows import Rows
+from workup.tasks.spans.counting import accumulator as ledgers
+from workup.documents.batch import Batch
+from workup.documents.detections import Found, HeldDetections, StreamedDetections
+from workup.documents.document import Document, Span
+from workup.tasks.spans.counting.accumulator import Ledger
+from workup.tasks.spans.counting.document_rows import Rows
 from workup.tasks.spans.tables import patients_to_claim
-from workup.tasks.spans.yardstick import Yardstick
+from workup.tasks.spans.counting.counting_rules import Yardstick
 
 _ORACLE = {corpus["name"]: corpus for corpus in read("spans")["corpora"]}
 _MODES = ("strict", "exact", "iou:0.5", "overlap", "partial", "cover:1", "full_mask", "token", "char", "i2b2")
@@ -118,7 +118,7 @@ def test_many_rows_are_folded_by_design_without_changing_a_sum(monkeypatch: pyte
     found = detect(corpus)
     plain = score_spans(corpus, found, replicates=200)
     monkeypatch.setattr(ledgers, "Rows", lambda: Rows(many=5))
-    monkeypatch.setattr("workup.tasks.spans.batches.SIZE", 20)
+    monkeypatch.setattr("workup.documents.batch.SIZE", 20)
     folded = score_spans(corpus, found, replicates=200)
     assert any("added up" in note for note in folded.results["internal"].notes)
     one, other = map(_counts, (plain, folded))

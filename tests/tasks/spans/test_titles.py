@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.places import DATA
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.titles import cut_titles, title_length
+from workup.documents.document import Document, Span
+from workup.documents.titles import cut_titles, title_length
 
 TAB = DATA / "tab" / "tab.jsonl"
 

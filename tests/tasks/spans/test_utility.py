@@ -14,10 +14,10 @@ from tests.support.notes import detect, notes
 from workup import Report, Study, validate
 from workup.errors import StudyError
 from workup.lexicon import Extractor
-from workup.reports.spans_setting import Primary
-from workup.reports.spans_utility import utility as utility_section
-from workup.tasks.spans.detections import GivenSpans
-from workup.tasks.spans.surviving import TOKEN, Masked, Reading, united
+from workup.reports.spans.setting import Primary
+from workup.reports.spans.utility import utility as utility_section
+from workup.documents.detections import GivenSpans
+from workup.tasks.spans.terms_kept import TOKEN, Masked, Reading, united
 from workup.tasks.spans.task import SpansTask
 
 LEXICON = Extractor.load()

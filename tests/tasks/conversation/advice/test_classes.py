@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from workup.tasks.conversation.advice import statements_of
-from workup.tasks.conversation.advice.forbidding import covers, forbidden_by
-from workup.tasks.conversation.advice.things import generic_names, members, parts_of, plain, thing_of
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching.vocabulary import table
+from workup.tasks.conversation.read.advice import statements_of
+from workup.tasks.conversation.read.advice.forbidden import covers, forbidden_by
+from workup.tasks.conversation.read.advice.targets import generic_names, members, parts_of, plain, thing_of
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.sentence.vocabulary import table
 
 CLASSES = sorted(table("advice_classes"))
 

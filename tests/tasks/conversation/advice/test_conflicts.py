@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.advice_cases import FixedJudge, WordJudge, case_with
 from workup.errors import PluginError
-from workup.tasks.conversation.advice import conflicts_of
-from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.read.advice import conflicts_of
+from workup.tasks.conversation.cases.facts import Fact
 
 WARFARIN = Fact("w", "medication", "warfarin", ("Coumadin",))
 PLAIN = case_with(WARFARIN)

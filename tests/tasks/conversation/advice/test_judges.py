@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.advice_cases import FixedJudge, WordJudge
 from workup.errors import InputError, MissingExtra
-from workup.tasks.conversation.advice import Judge, NliJudge, published_conflicts_of
+from workup.tasks.conversation.read.advice import Judge, NliJudge, published_conflicts_of
 
 
 def test_no_judge_is_no_rate() -> None:

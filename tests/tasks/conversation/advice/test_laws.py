@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.advice_cases import case_with
-from workup.tasks.conversation.advice import conflicts_of, never_events_of, statements_of
-from workup.tasks.conversation.advice.probes import advice_probes
-from workup.tasks.conversation.cases import ConversationCase
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching import Matcher
+from workup.tasks.conversation.read.advice import conflicts_of, never_events_of, statements_of
+from workup.tasks.conversation.read.advice.probes import advice_probes
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts import Matcher
 
 REPLIES = [probe.reply for probe in advice_probes()]
 FACTS = (

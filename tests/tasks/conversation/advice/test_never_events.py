@@ -6,9 +6,9 @@ import pytest
 
 from tests.support.advice_cases import case_with
 from workup.errors import InputError
-from workup.tasks.conversation.advice import NeverEvent, check_harm_tags, never_events_of
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching import Judged, Matcher
+from workup.tasks.conversation.read.advice import NeverEvent, check_harm_tags, never_events_of
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts import Judged, Matcher
 
 PENICILLIN = Fact("a", "allergy", "penicillin", harm_tag="avoid_class:penicillins")
 

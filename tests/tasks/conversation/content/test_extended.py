@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workup.tasks.conversation.cases import ConversationCase, Turn
-from workup.tasks.conversation.content import extended_facts
-from workup.tasks.conversation.content.extended import aliases_of
-from workup.tasks.conversation.facts import STATUSES, TYPES, Fact
-from workup.tasks.conversation.matching import Matcher
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
+from workup.tasks.conversation.read.content import extended_facts
+from workup.tasks.conversation.read.content.extended import aliases_of
+from workup.tasks.conversation.cases.facts import STATUSES, TYPES, Fact
+from workup.tasks.conversation.read.facts import Matcher
 
 TREMOR = Fact("f1", "symptom", "tremor")
 

@@ -9,11 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.places import DATA
-from workup.tasks.conversation.cases import ConversationCase, Turn
-from workup.tasks.conversation.content import Grounding, Support, extended_facts, extractor_facts, support_of
-from workup.tasks.conversation.content.passages import Passage
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching.probes import probes
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
+from workup.tasks.conversation.read.content import (
+    Grounding,
+    Support,
+    extended_facts,
+    extractor_facts,
+    support_of,
+)
+from workup.tasks.conversation.read.content.passages import Passage
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts.probes import probes
 
 FACTS = (
     Fact("f1", "allergy", "penicillin", ("PCN",)),

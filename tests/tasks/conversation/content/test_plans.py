@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workup.errors import InputError
-from workup.tasks.conversation.cases import ConversationCase, Turn
-from workup.tasks.conversation.content import Plan, items_of, plan_of, plan_score
-from workup.tasks.conversation.content.plans import sentences_of
-from workup.tasks.conversation.facts import Fact
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
+from workup.tasks.conversation.read.content import Plan, items_of, plan_of, plan_score
+from workup.tasks.conversation.read.content.plans import sentences_of
+from workup.tasks.conversation.cases.facts import Fact
 
 FACTS = (
     Fact("f1", "medication", "lithium", attributes={"dose_value": 300, "dose_unit": "mg"}),

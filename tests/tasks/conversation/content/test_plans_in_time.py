@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workup import score_conversation
-from workup.tasks.conversation.content import plan_score
+from workup.tasks.conversation.read.content import plan_score
 
 TURNS = ("I take prednisone 10 mg.", "And methotrexate 20 mg weekly.", "They stopped the prednisone today.", "Thanks.")
 FACTS = [

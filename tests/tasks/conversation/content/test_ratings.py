@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from workup.errors import InputError
 from workup.stats.agreement import icc_agreement
 from workup.stats.intervals import t_critical, wilson
-from workup.tasks.conversation.content import ATTRIBUTES, Rating, Ratings, quality_tables, rating_columns, read_ratings
+from workup.tasks.conversation.read.content import (
+    ATTRIBUTES,
+    Rating,
+    Ratings,
+    quality_tables,
+    rating_columns,
+    read_ratings,
+)
 
 HEADER = "case,turn,rater,kind,attribute,rating\n"
 SECRET = "Zebulon Quigley"

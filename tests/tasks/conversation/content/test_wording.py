@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workup.errors import InputError
-from workup.tasks.conversation.content import copy_rate, first_tokens, repetition_share
+from workup.tasks.conversation.read.content import copy_rate, first_tokens, repetition_share
 
 EIGHT = "one two three four five six seven eight"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching import outcome_of
-from workup.tasks.conversation.matching.probes import probes
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts import outcome_of
+from workup.tasks.conversation.read.facts.probes import probes
 
 FACTS = {probe.fact.id: probe.fact for probe in probes()}
 TURNS = {probe.fact.id: probe.turn for probe in probes()}

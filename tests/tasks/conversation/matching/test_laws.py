@@ -12,10 +12,16 @@ from hypothesis import strategies as st
 
 from tests.support.facts import ALL, PENICILLIN, WARFARIN
 from tests.support.places import DATA
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching import ACTIVE_OUTCOMES, RETIRED_OUTCOMES, Matcher, outcome_of, outcomes
-from workup.tasks.conversation.matching.probes import probes
-from workup.tasks.conversation.matching.vocabulary import table
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts import (
+    ACTIVE_OUTCOMES,
+    RETIRED_OUTCOMES,
+    Matcher,
+    outcome_of,
+    outcomes,
+)
+from workup.tasks.conversation.read.facts.probes import probes
+from workup.tasks.conversation.read.sentence.vocabulary import table
 
 MATCHER = Matcher(ALL)
 RETIRED = Matcher([Fact(fact.id, fact.type, fact.concept, fact.aliases, fact.status, retired=2) for fact in ALL])

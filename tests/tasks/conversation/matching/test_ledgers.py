@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from workup.lexicon.sources import everyday_words
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching import Matcher, outcome_of
-from workup.tasks.conversation.matching.fuzzy import misspells
-from workup.tasks.conversation.matching.probes import probes
-from workup.tasks.conversation.matching.text import sentences
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts import Matcher, outcome_of
+from workup.tasks.conversation.read.sentence.fuzzy import misspells
+from workup.tasks.conversation.read.facts.probes import probes
+from workup.tasks.conversation.read.sentence.text import sentences
 
 
 def judged(facts: list[Fact], reply: str, *, turn: int | None = None) -> list[str]:

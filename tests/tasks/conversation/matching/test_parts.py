@@ -5,16 +5,22 @@ from __future__ import annotations
 import pytest
 
 from tests.support.facts import ASTHMA, METFORMIN, PENICILLIN, WARFARIN
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching import Matcher, outcome_of, outcomes
-from workup.tasks.conversation.matching.doses import find_doses, number_of, read_number
-from workup.tasks.conversation.matching.frequencies import frequency_of, same_frequency
-from workup.tasks.conversation.matching.fuzzy import distance, misspells
-from workup.tasks.conversation.matching.names import names_of, stem
-from workup.tasks.conversation.matching.places import date_of, find_dates, route_of, same_date, same_route
-from workup.tasks.conversation.matching.probes import PARTS, Probe, measured_error, probes
-from workup.tasks.conversation.matching.published import published_outcome
-from workup.tasks.conversation.matching.text import sentences
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts import Matcher, outcome_of, outcomes
+from workup.tasks.conversation.read.sentence.doses import find_doses, number_of, read_number
+from workup.tasks.conversation.read.sentence.frequencies import frequency_of, same_frequency
+from workup.tasks.conversation.read.sentence.fuzzy import distance, misspells
+from workup.tasks.conversation.read.facts.names import names_of, stem
+from workup.tasks.conversation.read.sentence.routes_sides_dates import (
+    date_of,
+    find_dates,
+    route_of,
+    same_date,
+    same_route,
+)
+from workup.tasks.conversation.read.facts.probes import PARTS, Probe, measured_error, probes
+from workup.tasks.conversation.read.facts.published_rule import published_outcome
+from workup.tasks.conversation.read.sentence.text import sentences
 
 
 @pytest.mark.parametrize(

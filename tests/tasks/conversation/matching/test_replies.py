@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from workup.tasks.conversation.matching import Matcher
-from workup.tasks.conversation.matching.probes import probes
+from workup.tasks.conversation.read.facts import Matcher
+from workup.tasks.conversation.read.facts.probes import probes
 
 FACTS = {probe.fact.id: probe.fact for probe in probes()}
 REPLIES = yaml.safe_load(Path(__file__).with_name("replies.yaml").read_text(encoding="utf-8"))

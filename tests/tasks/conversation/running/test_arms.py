@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.chat_models import Messages, Model, case, echo, hold, is_probe, lines
-from workup.tasks.conversation.cases import ConversationCase, Turn, case_of
-from workup.tasks.conversation.facts import Fact
-from workup.tasks.conversation.matching import Matcher
-from workup.tasks.conversation.running.arms import context_of, reply_context_of
-from workup.tasks.conversation.running.passages import Passages, cut
-from workup.tasks.conversation.running.wording import NOTED, OPENING, question_probe
+from workup.tasks.conversation.cases.case import ConversationCase, Turn, case_of
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts import Matcher
+from workup.tasks.conversation.talk.arms import context_of, reply_context_of
+from workup.tasks.conversation.talk.passages import Passages, cut
+from workup.tasks.conversation.talk.prompts import NOTED, OPENING, question_probe
 
 
 def said_by(messages: Messages, role: str) -> list[str]:

@@ -16,11 +16,11 @@ from tests.support.chat_models import Log, Messages, Model, case, echo, hold, is
 from workup.errors import PluginError, RunError, SystemFailure
 from workup.study import ConversationPart
 from workup.task import Budget, Reply
-from workup.tasks.conversation.judging import held_of
-from workup.tasks.conversation.running import estimate_of, tallied
-from workup.tasks.conversation.running.calling import Caller
-from workup.tasks.conversation.running.counting import Tokenizer
-from workup.tasks.conversation.running.holding import AFTER_FAILURE
+from workup.tasks.conversation.read.judging import held_of
+from workup.tasks.conversation.talk import estimate_of, tallied
+from workup.tasks.conversation.talk.calls import Caller
+from workup.tasks.conversation.talk.token_counts import Tokenizer
+from workup.tasks.conversation.talk.conversation import AFTER_FAILURE
 
 CASES = [case("c1"), case("c2", turns=6), case("c3", turns=5)]
 SETTINGS = {"arms": ("live", "oracle", "naive", "filler-2"), "replicates": 2}

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.support.chat_models import Log, Messages, Model, case, hold, is_probe, lines
 from workup.errors import StudyError
 from workup.task import Reply
-from workup.tasks.conversation.running.counting import Tokenizer
-from workup.tasks.conversation.running.memory import Exchange, Memory, Recalled, Tools
-from workup.tasks.conversation.running.repetition import cleaned, repeated_share
+from workup.tasks.conversation.talk.token_counts import Tokenizer
+from workup.tasks.conversation.talk.memory import Exchange, Memory, Recalled, Tools
+from workup.tasks.conversation.talk.repetition import cleaned, repeated_share
 
 LETTERS = Tokenizer("letters", len)
 PAST = tuple(Exchange(turn, "m" * 10, "r" * 10) for turn in range(1, 7))  # 28 of these tokens each, with speakers

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import InputError
-from workup.tasks.spans.analysis.entities import KINDS, group_entities, group_mentions, normalised
-from workup.tasks.spans.batches import Batch
-from workup.tasks.spans.documents import Document, Span
-from workup.tasks.spans.labels import CODE, UNMAPPED
+from workup.tasks.spans.errors.entities import KINDS, group_entities, group_mentions, normalised
+from workup.documents.batch import Batch
+from workup.documents.document import Document, Span
+from workup.documents.labels import CODE, UNMAPPED
 
 
 @pytest.mark.parametrize(

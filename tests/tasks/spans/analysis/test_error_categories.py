@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.tasks.spans.analysis.categories import (
+from workup.tasks.spans.errors.categories import (
     FALSE_ALARMS,
     MISSES,
     category_of_false_alarm,
     category_of_miss,
     fifth,
 )
-from workup.tasks.spans.labels import NAMES
+from workup.documents.labels import NAMES
 
 
 def miss(surface: str, label: str | None) -> str:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.errors import InputError
-from workup.tasks.spans.analysis.shapes import CLASSES, Run, coarse_shape, document_shape, keyed_hash, shape
-from workup.tasks.spans.documents import Span
+from workup.tasks.spans.errors.shapes import CLASSES, Run, coarse_shape, document_shape, keyed_hash, shape
+from workup.documents.document import Span
 
 KEY = b"a key of sixteen or more bytes"
 

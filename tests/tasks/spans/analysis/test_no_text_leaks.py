@@ -7,14 +7,14 @@ import dataclasses
 import pytest
 
 from workup.errors import InputError
-from workup.tasks.spans.analysis.categories import category_of_false_alarm, category_of_miss
-from workup.tasks.spans.analysis.entities import group_mentions
-from workup.tasks.spans.analysis.partial_leaks import partial_leak
-from workup.tasks.spans.analysis.residue import Masked, residue
-from workup.tasks.spans.analysis.safe_harbor import safe_harbor
-from workup.tasks.spans.analysis.shapes import coarse_shape, document_shape, keyed_hash, shape
-from workup.tasks.spans.documents import Span
-from workup.tasks.spans.labels import NAMES
+from workup.tasks.spans.errors.categories import category_of_false_alarm, category_of_miss
+from workup.tasks.spans.errors.entities import group_mentions
+from workup.tasks.spans.errors.partial_leaks import partial_leak
+from workup.documents.residue import Masked, residue
+from workup.tasks.spans.errors.safe_harbor import safe_harbor
+from workup.tasks.spans.errors.shapes import coarse_shape, document_shape, keyed_hash, shape
+from workup.documents.document import Span
+from workup.documents.labels import NAMES
 
 CANARY = "Zebulonqx"
 NUMBER = "8675309417"

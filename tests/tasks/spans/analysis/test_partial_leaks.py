@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.tasks.spans.analysis.partial_leaks import partial_leak
-from workup.tasks.spans.analysis.pieces import SEVERITIES
-from workup.tasks.spans.analysis.visible import Borders, telling_ranges, touches, visible_ranges
-from workup.tasks.spans.labels import NAMES
+from workup.tasks.spans.errors.partial_leaks import partial_leak
+from workup.tasks.spans.errors.masked_in_part import SEVERITIES
+from workup.documents.visible import Borders, telling_ranges, touches, visible_ranges
+from workup.documents.labels import NAMES
 
 
 def left(marked: str, label: str | None) -> tuple[tuple[str, ...], str] | None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.tasks.spans.analysis.residue import Masked, Residue, residue
+from workup.documents.residue import Masked, Residue, residue
 
 
 def search(marked: str, label: str | None = "name_patient", *, also: str = "") -> tuple[Residue, list[tuple[str, str]]]:

@@ -7,8 +7,8 @@ import pytest
 
 from workup.errors import InputError
 from workup.stats import intervals
-from workup.tasks.spans.analysis.safe_harbor import TITLES, safe_harbor, share_of
-from workup.tasks.spans.labels import LETTERS, SCHEME
+from workup.tasks.spans.errors.safe_harbor import TITLES, safe_harbor, share_of
+from workup.documents.labels import LETTERS, SCHEME
 
 
 def test_an_empty_corpus_tests_nothing() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from workup.errors import InputError
-from workup.tasks.spans.analysis.severity import severity_table, severity_weights
-from workup.tasks.spans.labels import BRANCHES, CODE, NAMES, SCHEME, leaves_of
+from workup.tasks.spans.errors.severity import severity_table, severity_weights
+from workup.documents.labels import BRANCHES, CODE, NAMES, SCHEME, leaves_of
 
 
 def test_every_leaf_outside_the_clinical_branch_has_a_weight_and_a_reason() -> None:

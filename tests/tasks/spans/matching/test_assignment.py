@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from workup.stats.random import generator
-from workup.tasks.spans.matching import assignment
-from workup.tasks.spans.matching.assignment import Edges, assign
-from workup.tasks.spans.matching.solver import Edge, solve
+from workup.tasks.spans.counting import assignment
+from workup.tasks.spans.counting.assignment import Edges, assign
+from workup.tasks.spans.counting.solver import Edge, solve
 
 _EDGE = st.tuples(
     st.integers(0, 5), st.integers(0, 5), st.booleans(), st.booleans(), st.integers(1, 6), st.integers(0, 6)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.support import brute_force
 from tests.support.brute_force import Scheme
 from tests.support.small_corpora import LABELS, POLICY, SCHEME, SPAN_MODES, Note, counted, matchup, notes, setting
-from workup.tasks.spans.matching.cells import cells
-from workup.tasks.spans.matching.counts import count
-from workup.tasks.spans.matching.modes import levels_counted, parse_mode
-from workup.tasks.spans.matching.outcomes import outcomes
-from workup.tasks.spans.matching.verdicts import OUTCOMES
+from workup.tasks.spans.counting.cells import cells
+from workup.tasks.spans.counting.counts import count
+from workup.tasks.spans.counting.modes import levels_counted, parse_mode
+from workup.tasks.spans.counting.outcomes import outcomes
+from workup.tasks.spans.counting.verdicts import OUTCOMES
 
 _LEVELS = ("leaf", "branch", "phi")
 _IGNORING = Scheme(SCHEME.leaf, SCHEME.branch, frozenset({"city", "FOO"}))

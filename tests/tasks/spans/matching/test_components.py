@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workup.tasks.spans.matching.components import clusters, overlapping_pairs
+from workup.tasks.spans.counting.components import clusters, overlapping_pairs
 
 _STRETCHES = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 15)), max_size=12)
 _LONG = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60)), max_size=25)

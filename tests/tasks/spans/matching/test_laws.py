@@ -23,9 +23,9 @@ from tests.support.small_corpora import (
     notes,
     setting,
 )
-from workup.tasks.spans.matching import blocks, tally
-from workup.tasks.spans.matching.counts import Counts, count
-from workup.tasks.spans.matching.modes import parse_mode
+from workup.tasks.spans.counting import blocks, tally
+from workup.tasks.spans.counting.counts import Counts, count
+from workup.tasks.spans.counting.modes import parse_mode
 
 _LEVELS = ("leaf", "branch", "phi")
 _IGNORING = Scheme(SCHEME.leaf, SCHEME.branch, frozenset({"city", "FOO"}))

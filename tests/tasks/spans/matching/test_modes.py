@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from workup.errors import InputError
-from workup.tasks.spans.matching.modes import DEFAULT_MODES, levels_counted, parse_mode, parse_modes
+from workup.tasks.spans.counting.modes import DEFAULT_MODES, levels_counted, parse_mode, parse_modes
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from workup.stats.random import generator
-from workup.tasks.spans.documents import SpanArrays
-from workup.tasks.spans.matching.counts import Counts, count
-from workup.tasks.spans.matching.matchup import Level, Matchup, Setting
-from workup.tasks.spans.matching.modes import parse_mode
-from workup.tasks.spans.policies import MUST
+from workup.documents.document import SpanArrays
+from workup.tasks.spans.counting.counts import Counts, count
+from workup.tasks.spans.counting.matchup import Level, Matchup, Setting
+from workup.tasks.spans.counting.modes import parse_mode
+from workup.documents.policies import MUST
 
 _TYPES = tuple("ABCDEFGH")
 _SCENARIOS = {

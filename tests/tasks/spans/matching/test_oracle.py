@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tests.support.oracles import read
-from workup.tasks.spans.documents import SpanArrays
-from workup.tasks.spans.matching.counts import Counts, count
-from workup.tasks.spans.matching.matchup import Matchup, Setting
-from workup.tasks.spans.matching.modes import parse_mode
-from workup.tasks.spans.policies import MUST
+from workup.documents.document import SpanArrays
+from workup.tasks.spans.counting.counts import Counts, count
+from workup.tasks.spans.counting.matchup import Matchup, Setting
+from workup.tasks.spans.counting.modes import parse_mode
+from workup.documents.policies import MUST
 
 _ORACLE = read("spans")
 _CORPORA = {corpus["name"]: corpus for corpus in _ORACLE["corpora"]}

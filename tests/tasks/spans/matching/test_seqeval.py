@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from workup.stats.random import generator
-from workup.tasks.spans.documents import SpanArrays
-from workup.tasks.spans.matching.counts import count
-from workup.tasks.spans.matching.matchup import Level, Matchup, Setting
-from workup.tasks.spans.matching.modes import parse_mode
-from workup.tasks.spans.policies import MUST
+from workup.documents.document import SpanArrays
+from workup.tasks.spans.counting.counts import count
+from workup.tasks.spans.counting.matchup import Level, Matchup, Setting
+from workup.tasks.spans.counting.modes import parse_mode
+from workup.documents.policies import MUST
 
 _TYPES = ("A", "B", "C", "D")
 _DOCUMENTS, _TOKENS, _WIDTH = 3_000, 30, 5  # every token is four letters and a blank

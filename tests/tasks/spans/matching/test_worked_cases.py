@@ -10,12 +10,12 @@ import pytest
 from tests.support.brute_force import MAY, MUST_NOT, Found, Gold, Scheme
 from tests.support.small_corpora import POLICY, SCHEME, Note, arrays, counted, matchup, setting
 from workup.errors import InputError
-from workup.tasks.spans.matching.cells import cells
-from workup.tasks.spans.matching.counts import Counts, count
-from workup.tasks.spans.matching.matchup import Level, Matchup
-from workup.tasks.spans.matching.outcomes import outcomes
-from workup.tasks.spans.matching.verdicts import OUTCOMES
-from workup.tasks.spans.policies import MUST
+from workup.tasks.spans.counting.cells import cells
+from workup.tasks.spans.counting.counts import Counts, count
+from workup.tasks.spans.counting.matchup import Level, Matchup
+from workup.tasks.spans.counting.outcomes import outcomes
+from workup.tasks.spans.counting.verdicts import OUTCOMES
+from workup.documents.policies import MUST
 
 _TEXT = "x" * 300
 

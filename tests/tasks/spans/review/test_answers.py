@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from workup.errors import InputError
-from workup.tasks.spans.batches import Batch
-from workup.tasks.spans.detections import HeldDetections
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.batch import Batch
+from workup.documents.detections import HeldDetections
+from workup.documents.document import Document, Span
 from workup.tasks.spans.review.answers import Answers
 from workup.tasks.spans.review.queue import Queue, make_queue
 from workup.tasks.spans.review.scoring import score_review
 from workup.tasks.spans.review.showing import label_studio_tasks, reviewer_documents
 from workup.tasks.spans.review.wording import as_text
-from workup.tasks.spans.yardstick import Yardstick
+from workup.tasks.spans.counting.counting_rules import Yardstick
 
 CANARY = "QZXCANARY"
 TEXT = f"{CANARY} " * 12

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from tests.support.notes import detect, notes
 from workup.errors import InputError
 from workup.score import score_spans
-from workup.tasks.spans.batches import Batch
-from workup.tasks.spans.detections import HeldDetections
-from workup.tasks.spans.documents import Document, Span
+from workup.documents.batch import Batch
+from workup.documents.detections import HeldDetections
+from workup.documents.document import Document, Span
 from workup.tasks.spans.review.estimating import raw_rate
 from workup.tasks.spans.review.frame import NOT_REVIEWED, STRATA, Frame
 from workup.tasks.spans.review.shared_alarms import groups, iou, middle
 from workup.tasks.spans.review.triage import Regions, triage
-from workup.tasks.spans.yardstick import Yardstick
+from workup.tasks.spans.counting.counting_rules import Yardstick
 
 TEXT = "x" * 200
 Found = dict[str, list[Span]]
