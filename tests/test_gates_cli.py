@@ -14,14 +14,12 @@ import pytest
 import yaml
 
 import workup
-from shell import call
+from tests.support.places import FIXTURE
+from tests.support.shell import call
 from workup.estimate import Estimate
 from workup.gates import Gate, judge, patients_needed, primary_values, same_slice
 from workup.report import Report
 from workup.stats.intervals import wilson
-
-FIXTURE = Path(__file__).parent / "fixtures" / "reports" / "schema_1.json"
-
 
 # How many patients would settle it
 
