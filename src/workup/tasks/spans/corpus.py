@@ -1,8 +1,8 @@
 """A corpus of documents as the scorer reads it: once where it is small enough to be held, else anew each time.
 
 A study walks over its documents four or five times: to check them all, to ask the system, to count, and to write the
-details of golds and of lost terms. A corpus of up to `HELD` bytes is read for the first of them and kept; the texts of a
-larger one stream through and are never all in memory. What is known of the corpus is gathered on the way."""
+details of gold spans and of lost terms. A corpus of up to `HELD` bytes is read for the first of them and kept; the
+texts of a larger one stream through and are never all in memory. What is known of it is gathered on the way."""
 
 from __future__ import annotations
 
