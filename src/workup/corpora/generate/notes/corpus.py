@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from workup.corpora.generate import writer
+from workup.corpora import writer
 from workup.corpora.generate.notes import settings, visits
 from workup.corpora.generate.notes.compiled import wording
 from workup.corpora.generate.notes.grammar import Family

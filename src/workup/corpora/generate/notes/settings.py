@@ -9,7 +9,7 @@ from typing import Any
 
 from workup.corpora.generate.notes import grammar, visits
 from workup.corpora.generate.notes.note_writer import Manner
-from workup.corpora.generate.writer import time_of
+from workup.corpora.writer import time_of
 from workup.documents.labels import SCHEME, branch_of
 from workup.errors import InputError, near
 from workup.values import ORIGINS, SEXES

@@ -12,11 +12,11 @@ from types import MappingProxyType
 from typing import Any
 
 from workup.errors import InputError, near
+from workup.files.jsonlines import kind
 from workup.tasks.conversation.cases.consistency import check_case, late_entities
 from workup.tasks.conversation.cases.entities import fact_of_entity
 from workup.tasks.conversation.cases.facts import ATTRIBUTES, HARMS, STATUSES, TYPES, Fact
 from workup.tasks.conversation.cases.json_files import (
-    kind,
     list_of,
     needed,
     records,

@@ -12,10 +12,6 @@ from workup.errors import InputError, near
 from workup.files.jsonlines import LARGEST_FILE, KeyTwiceError, kind, parse
 
 
-class Where(str):
-    """A place in a file, as it is told to the user."""
-
-
 def records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects of a file with their places: a JSON list, or one object on each line."""
     path = Path(path)

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from workup.errors import InputError, near
+from workup.files.jsonlines import kind
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.json_files import (
-    kind,
     list_of,
     needed,
     records,
