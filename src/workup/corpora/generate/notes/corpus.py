@@ -163,7 +163,7 @@ def _written(asked: NoteSettings, number: int) -> Written:
     return pieces.written(
         f"note-{asked.seed}-{number:07d}",
         patient=f"{visit.patient.id}-{variant}" if len(variants) > 1 else visit.patient.id,
-        site=visit.house.site,
+        site=visit.site_style.site,
         time=visit.day.isoformat(),
         groups=groups,
         type=visit.type.name,

@@ -11,7 +11,7 @@ from typing import Any
 
 from workup.corpora.generate.notes import clinical, people, phi_slots, pronouns
 from workup.corpora.generate.notes.compiled import Terms, Wording, common_terms, terms
-from workup.corpora.generate.notes.site_styles import House
+from workup.corpora.generate.notes.site_styles import SiteStyle
 from workup.corpora.generate.notes.slot_writers import EMPTY, Parts
 from workup.corpora.generate.notes.visits import Visit
 from workup.corpora.generate.notes.vocabulary import Lab
@@ -48,7 +48,7 @@ class Scribe:
 
     visit: Visit
     patient: Patient
-    house: House
+    site_style: SiteStyle
     relation: str
     credential: str
 
@@ -64,7 +64,7 @@ class Scribe:
         neutral: bool,
         style: str,
     ) -> None:
-        self.visit, self.patient, self.house = visit, visit.patient, visit.house
+        self.visit, self.patient, self.site_style = visit, visit.patient, visit.site_style
         self.number, self.chance, self.manner, self.style = number, chance, manner, style
         self.density = manner.density
         self.draw: Callable[[], float] = chance.uniform
@@ -162,7 +162,7 @@ class Scribe:
         return [] if self.stale else pieces
 
     def bulleted(self, name: str, options: tuple[Parts, ...], count: int) -> None:
-        """Items of a list, one to a line, with the bullets of the house."""
+        """Items of a list, one to a line, with the bullets of the site."""
         line = 0
         listed: set[str] = set()
         for _ in range(count):
@@ -172,11 +172,11 @@ class Scribe:
                 continue
             listed |= {about} - {""}
             line += 1
-            self.out.append(("\n" if line > 1 else "") + self.house.bullet.format(line))
+            self.out.append(("\n" if line > 1 else "") + self.site_style.bullet.format(line))
             self.out.extend(item)
 
     def boilerplate(self, parts: Parts) -> None:
-        """Words of the house."""
+        """Words in the style of the site."""
         self.out.append(BEGIN)
         self.write(parts)
         self.out.append(END)

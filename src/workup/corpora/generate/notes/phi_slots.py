@@ -97,14 +97,14 @@ def _provider_name(role: str) -> Callable[[Scribe, str], Value]:
 def _date(scribe: Scribe, detail: str) -> Value:
     moment, _, form = detail.partition(" ")
     draw = scribe.draw()
-    days = scribe.house.days
+    days = scribe.site_style.days
     form = form or (days[int(draw * 3.75)] if draw < 0.8 else _PLAIN_DAYS[int((draw - 0.8) * 5 * len(_PLAIN_DAYS))])
     day = scribe.visit.days[moment or "visit"]
     return date_value(day, patient=scribe.patient, chance=scribe.chance, form=form, subtype=_SUBTYPES.get(moment))
 
 
 def _birth(scribe: Scribe, detail: str) -> Value:
-    days = scribe.house.days
+    days = scribe.site_style.days
     form = days[0] if scribe.draw() < 0.6 else _pick(scribe, _FORMS["dob"])
     return make("date_birth", patient=scribe.patient, chance=scribe.chance, when=scribe.visit.day, form=form)
 
@@ -113,7 +113,7 @@ def _death(scribe: Scribe, detail: str) -> Value:
     if detail:
         day = scribe.visit.days[detail]
         return date_value(
-            day, patient=scribe.patient, chance=scribe.chance, leaf="date_death", form=scribe.house.days[0]
+            day, patient=scribe.patient, chance=scribe.chance, leaf="date_death", form=scribe.site_style.days[0]
         )
     form = _pick(scribe, ("us_slash", "long", "short", "us_slash_unpadded", "day_month_year"))
     return make("date_death", patient=scribe.patient, chance=scribe.chance, when=scribe.visit.day, form=form)
@@ -132,7 +132,7 @@ def _relative_day(scribe: Scribe, detail: str) -> Value:
 
 
 def _clock(scribe: Scribe, detail: str) -> Value:
-    form = scribe.house.clock if scribe.draw() < 0.75 else _pick(scribe, _CLOCKS)
+    form = scribe.site_style.clock if scribe.draw() < 0.75 else _pick(scribe, _CLOCKS)
     return make("time", patient=scribe.patient, chance=scribe.chance, when=scribe.visit.day, form=detail or form)
 
 
@@ -166,7 +166,7 @@ def _very_old(scribe: Scribe, detail: str) -> Value:
 
 def _record_number(scribe: Scribe, detail: str) -> Value:
     patient = scribe.bystander if detail == "other" else scribe.patient
-    return make("mrn", patient=patient, chance=scribe.chance, when=scribe.visit.day, form=scribe.house.record)
+    return make("mrn", patient=patient, chance=scribe.chance, when=scribe.visit.day, form=scribe.site_style.record)
 
 
 def _provider_number(form: str) -> Callable[[Scribe, str], Value]:
@@ -265,7 +265,7 @@ def write_aged(scribe: Scribe, name: str) -> None:
         spelt = scribe.draw() < 0.04 and name != "aged_short"
         value = _age(scribe, "words" if spelt else "")
         tight = name == "aged_short" and scribe.draw() < 0.5
-        shape = "{}-year-old" if spelt else "{}yo" if tight else scribe.house.age
+        shape = "{}-year-old" if spelt else "{}yo" if tight else scribe.site_style.age
     else:
         number, shape = (max(1, days // 30), "{}-month-old") if days > 59 else (max(1, days), "{}-day-old")
         like = _age(scribe, "")
