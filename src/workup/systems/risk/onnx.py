@@ -18,8 +18,7 @@ from pydantic import Field
 
 from workup.errors import InputError, SystemFailure
 from workup.stats.arrays import Floats
-from workup.systems.risk.onnx_classes import class_labels
-from workup.systems.risk.onnx_files import external_files, pin_of, with_external_files
+from workup.systems.risk.onnx_files import class_labels, external_files, pin_of, with_external_files
 from workup.systems.risk.predictors import (
     SECOND_OF_TWO,
     Column,
