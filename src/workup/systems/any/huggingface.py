@@ -16,13 +16,12 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from workup.documents.document import Span
-from workup.errors import InputError, SystemFailure
+from workup.errors import InputError, SystemFailure, raised
 from workup.stats.arrays import Floats
 from workup.systems.chat.huggingface import LOGGERS as _LOGGERS
 from workup.systems.chat.huggingface import HuggingFaceChat, writes_text
 from workup.systems.chat.reply import Messages
-from workup.systems.risk.predictors import library
-from workup.systems.risk.predictors import place as kind_and_line
+from workup.systems.libraries import library
 from workup.systems.settings import (
     UNPINNED,
     Batch,
@@ -292,7 +291,7 @@ def _load(source: str, *, device: str, local: bool, revision: str | None, trust:
             model = model.to(device).eval()
     except Exception as error:
         raise SystemFailure(
-            f"{where}: the model could not be loaded ({kind_and_line(error)}). To fix: check that it is a "
+            f"{where}: the model could not be loaded ({raised(error)}). To fix: check that it is a "
             "token classifier that was saved whole, with its tokenizer, for the installed transformers "
             f"({transformers.__version__}); weights in pickled files are read only with trust: true. --debug shows "
             "what was raised."

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from workup.errors import InputError
-from workup.systems.risk.private_copy import PrivateCopy, names_and_contents
+from workup.systems.pinned import PrivateCopy, names_and_contents
 
 # Field numbers of onnx.proto.
 _MODEL_GRAPH, _TRAINING, _FUNCTIONS = 7, 20, 25

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from workup.documents.document import Span
-from workup.errors import InputError, SystemFailure, WorkupError, visible
-from workup.systems.risk.predictors import check_sha256, place, quiet
-from workup.systems.risk.private_copy import PrivateCopy
+from workup.errors import InputError, SystemFailure, WorkupError, raised, visible
+from workup.systems.libraries import quiet
+from workup.systems.pinned import PrivateCopy, check_sha256
 from workup.systems.settings import UNPINNED, OnError
 
 Answers = list[list[Span] | None]
@@ -67,7 +67,7 @@ def detect_each(
             if on_error == "fail":
                 raise SystemFailure(
                     f"system '{system}', text {number} of {len(texts)} in its batch: the detector failed "
-                    f"({place(error)}). Its message may hold text of the document and is not repeated. To fix: leave "
+                    f"({raised(error)}). Its message may hold text of the document and is not repeated. To fix: leave "
                     "the document out, or set on_error: refuse, so that all its golds count as missed."
                 ) from None
             answers.append(None)

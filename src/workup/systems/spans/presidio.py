@@ -17,7 +17,7 @@ from pydantic import Field
 
 from workup.documents.document import Span
 from workup.errors import InputError, near
-from workup.systems.risk.predictors import library
+from workup.systems.libraries import library
 from workup.systems.settings import Batch, FilePath, OnError, Share, Word, Words
 from workup.systems.spans.detectors import (
     Answers,

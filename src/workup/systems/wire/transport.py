@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from workup.errors import InputError, SystemFailure
 from workup.stats.random import generator
-from workup.systems.risk.predictors import library, quiet
+from workup.systems.libraries import library, quiet
 from workup.systems.wire.address import checked_headers, checked_url, is_loopback, with_secrets
 from workup.systems.wire.deadline import Deadline, client_with_deadline
 from workup.systems.wire.patience import (
