@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +23,7 @@ from workup.corpora.formats.spans.native_jsonl import record_of
 from workup.documents.builder import Written
 from workup.errors import InputError
 from workup.files.disk import refuse_special, write_all
+from workup.files.output_paths import said
 
 CORPUS, SIDECARS = "corpus.jsonl", "truth"
 _BATCH = 200  # documents per item of work: enough to hide the cost of sending, few enough to show progress
@@ -256,18 +258,10 @@ def _place(room: Path, goals: Sequence[Path]) -> None:
         raise
 
 
-@contextlib.contextmanager
-def said_in_words(out: Path) -> Iterator[None]:
+def said_in_words(out: Path) -> AbstractContextManager[None]:
     """What the file system refuses, in words."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(
-            "the output must be a place that can be written, with room",
-            where=str(out),
-            got=error.strerror or type(error).__name__,
-            remedy="choose another place with -o",
-        ) from None
+    expected = "the output must be a place that can be written, with room"
+    return said(out, expected=expected, remedy="choose another place with -o")
 
 
 def _names(folder: Path) -> Iterator[str]:

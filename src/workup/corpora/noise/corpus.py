@@ -15,6 +15,7 @@ from workup.corpora.noise.document import NoiseMeasure, add_noise
 from workup.corpora.writer import workshop
 from workup.errors import InputError
 from workup.files.disk import replace_whole
+from workup.files.output_paths import said
 from workup.version import __version__
 
 VERSION = "1"  # of the kinds, their tables and what is drawn: equal seeds give equal bytes within one version only
@@ -46,16 +47,10 @@ def write_noisy(
     documents = read_documents(source, format=format, offsets=offsets)
     noisy = add_noise(documents, kind=kind, rate=rate, on=on, seed=seed, measure=measure)  # type: ignore[arg-type]
     libraries = {"workup": __version__, "noise": VERSION, "numpy": np.__version__}
-    try:
-        with workshop([beside, out]) as room:
-            native_jsonl.write(noisy, room / out.name)
-            record = {"source": source.name, "out": out.name, "seed": seed, **measure.record(), "libraries": libraries}
-            replace_whole(room / beside.name, [json.dumps(record, indent=1, ensure_ascii=False) + "\n"])
-    except OSError as error:
-        raise InputError(
-            "the output must be a place that can be written",
-            where=str(out),
-            got=error.strerror or type(error).__name__,
-            remedy="name a place in a folder that you may write to and that has room",
-        ) from None
+    expected = "the output must be a place that can be written"
+    remedy = "name a place in a folder that you may write to and that has room"
+    with said(out, expected=expected, remedy=remedy), workshop([beside, out]) as room:
+        native_jsonl.write(noisy, room / out.name)
+        record = {"source": source.name, "out": out.name, "seed": seed, **measure.record(), "libraries": libraries}
+        replace_whole(room / beside.name, [json.dumps(record, indent=1, ensure_ascii=False) + "\n"])
     return record, [out, beside]

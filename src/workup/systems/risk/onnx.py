@@ -141,9 +141,9 @@ class OnnxModel:
                     "end."
                 ) from None
             raise SystemFailure(
-                f"system '{self.name}': onnxruntime failed on a batch of {rows} rows ({raised(error)}). Its message may "
-                "hold patient values and is not repeated. To fix: check that 'features' are the columns that the model "
-                "was made for, in its order, and that its first axis may have any length."
+                f"system '{self.name}': onnxruntime failed on a batch of {rows} rows ({raised(error)}). Its message "
+                "may hold patient values and is not repeated. To fix: check that 'features' are the columns that the "
+                "model was made for, in its order, and that its first axis may have any length."
             ) from None
         chosen, width = self._chosen(answer, max(2, rows))
         chosen = chosen[:rows]
