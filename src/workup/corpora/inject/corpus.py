@@ -1,6 +1,6 @@
 """A whole source injected and written: one JSONL of the corpus, a ground-truth file per document, and the record.
 
-All of it is put in place, or nothing. Knows no clock: a time stands in the truth only where the user gives one."""
+All of it is put in place, or nothing. Knows no clock: a time is in the truth only where the user gives one."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def inject_all(documents: Iterable[Document], *, injector: Injector) -> Iterator
 
 
 def truth_of(found: Injected, *, injector: Injector, source: str, as_of: str | None = None) -> dict[str, Any]:
-    """The ground truth of one document as the file beside it holds it: with what was inserted, and how golds are meant.
+    """The ground truth of one document as the file beside it holds it: with what was inserted, and how spans are meant.
 
     `identifier` is unknown for what the source seemed to hold, no_mask for what must stay.
     """

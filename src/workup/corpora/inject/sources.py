@@ -55,7 +55,7 @@ def read_source(
     skip_empty: bool = False,
     left_out: Tally | None = None,
 ) -> Iterator[Document]:
-    """Documents of a source in its order, with the golds they have already.
+    """Documents of a source in its order, with the gold spans they have already.
 
     `deduplicate` leaves out a text that stood before under another id (blanks apart), `skip_empty` one without a word;
     both are counted in `left_out`. Without `skip_empty` a text without a word is an error.

@@ -64,7 +64,7 @@ class HuggingFaceTagger:
     `allow_download: true` (pin it with `revision`). Weights are read from safetensors; pickled ones run code and need
     `trust: true`, code in the model's repository is never run. `aggregation` says how the pieces of a word agree:
     `first` (its first piece, as most models are trained), `average`, `max`, or `simple` (each piece by itself). In
-    windows of `window` tokens that share `overlap`, each token is judged in the window where it stands farthest from
+    windows of `window` tokens that share `overlap`, each token is judged in the window where it is farthest from
     an edge.
 
     A model made to write text answers conversations instead, by its chat template; for it `max_tokens`, `temperature`
@@ -310,7 +310,7 @@ def _windows(tokenizer: Any, model: Any, window: int | None, overlap: int | None
     limits = [limit for limit in (tokenizer.model_max_length,) if limit < _NO_LIMIT]
     positions = getattr(model.config, "max_position_embeddings", None)
     if isinstance(positions, int) and positions > 0:
-        # RoBERTa and its kin count positions from behind the padding index, so that 514 of them hold 512 tokens.
+        # RoBERTa and its kin count positions from after the padding index, so that 514 of them hold 512 tokens.
         behind = getattr(getattr(model.base_model, "embeddings", None), "padding_idx", None)
         limits.append(positions - (0 if behind is None else behind + 1))
     longest = min(limits, default=None)

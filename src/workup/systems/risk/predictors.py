@@ -98,7 +98,7 @@ def listed_features(given: Sequence[str] | None, *, width: int | None, where: st
 
 
 def place_of_class(classes: Sequence[Any], positive: Positive, *, where: str) -> int:
-    """Where the positive class stands among the classes of a model."""
+    """Where the positive class is among the classes of a model."""
     names = list(classes)
     if positive not in names:
         listed = ", ".join(repr(entry)[:30] for entry in names[:5]) + (", …" if len(names) > 5 else "")

@@ -186,7 +186,7 @@ def _load(content: bytes, *, where: str) -> tuple[Any, tuple[str, ...]]:
 
 
 def _check_end(content: bytes, *, where: str) -> None:
-    """Refuse bytes behind the end of what zlib packed: joblib reads them again and again, into ever more memory."""
+    """Refuse bytes past the end of what zlib packed: joblib reads them again and again, into ever more memory."""
     if not content.startswith(_PACKED):
         return
     stream, piece = zlib.decompressobj(zlib.MAX_WBITS | 32), content

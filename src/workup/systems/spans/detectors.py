@@ -49,7 +49,7 @@ def detect_each(
     """The spans that `find` gives for each text by itself, sorted, so that no answer hangs on the batch.
 
     A crash on one text is an error that names its place in the batch and the kind of the error; with `refuse` the
-    answer is None, and all golds of that text count as missed.
+    answer is None, and all gold spans of that text count as missed.
 
     >>> detect_each(["ab", ""], lambda text: [Span(0, len(text), "NAME")], system="whole")[1]
     []
@@ -132,7 +132,7 @@ def refuse_pin(sha256: str, *, remedy: str, where: str) -> None:
 
 
 def settings_text(**settings: object) -> str:
-    """Settings that change answers, as they stand in a version.
+    """Settings that change answers, as a version holds them.
 
     >>> settings_text(language="en", organizations=False, entities=("PERSON", "US_SSN"))
     'language=en organizations=no entities=PERSON,US_SSN'
@@ -149,7 +149,7 @@ def _shown(value: object) -> str:
 
 
 def _check_spans(spans: Sequence[Span], *, where: str) -> None:
-    # An end behind the text is kept: the scorer counts it as a false alarm. What is no span at all cannot be counted.
+    # An end past the text is kept: the scorer counts it as a false alarm. What is no span at all cannot be counted.
     for span in spans:
         if not 0 <= span.start < span.end or not span.label:
             raise SystemFailure(f"{where}: the detector gave a span without length, label or a start in its text.")

@@ -254,7 +254,7 @@ def _billed(sent: str) -> int:
 def _span(finding: Finding, piece: Piece, length: int) -> Span | None:
     """A finding at its place in the whole text; None where it is another piece's to report.
 
-    What lies behind the piece is put behind the whole text: it is a false alarm, and must not land on other words.
+    What lies past the piece is put past the whole text: it is a false alarm, and must not land on other words.
     """
     sent = piece.end - piece.start
 

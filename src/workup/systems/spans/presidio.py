@@ -42,7 +42,7 @@ class Presidio:
     The recognisers, and what the entities of the pipeline are called, are those that Presidio ships as its defaults;
     so are two choices that change a result much: organisations are left out unless `organizations: true`, and findings
     of any score are kept unless a `threshold` is set. `entities` keeps only some. A text on which Presidio crashes ends
-    the run, or is refused with `on_error: refuse`, which counts all its golds as missed.
+    the run, or is refused with `on_error: refuse`, which counts all its gold spans as missed.
     """
 
     recorded: ClassVar[bool] = False

@@ -232,7 +232,7 @@ def _repeated(seed: int) -> Iterator[Check]:
 
 
 def _ratio(name: str, top: Estimate, bottom: Estimate, expected: float, *, within: float) -> Check:
-    """The widths of two intervals stand in the expected ratio."""
+    """The widths of two intervals have the expected ratio."""
     found = _width(top) / _width(bottom)
     passed = bool(abs(found / expected - 1) <= within)
     return Check(name, f"a ratio of {expected:.3f}, within {within:.0%}", f"{found:.3f}", passed)

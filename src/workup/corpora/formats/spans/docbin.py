@@ -105,7 +105,7 @@ def _docs(path: Path, tokens: Any, vocab: Any) -> Iterator[Any]:
 
 
 def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None = None) -> None:
-    """One DocBin; id and what else is known of a document stand in its user data."""
+    """One DocBin; id and what else is known of a document are in its user data."""
     tokens, vocab = _spacy()
     store, ids = tokens.DocBin(store_user_data=True), Ids()
     for number, document in enumerate(documents, start=1):

@@ -87,7 +87,7 @@ def read(
 
 
 def read_arrays(path: Path, *, offsets: str = "codepoint") -> tuple[list[str], Ints, SpanArrays]:
-    """Ids, lengths in characters, and all golds as columns: the same checks as `read`, without an object per span."""
+    """Ids, lengths in characters, and all gold spans as columns: checked as `read` does, without an object per span."""
     counting, ids = Counting.of(offsets), Ids()
     path = Path(path)
     decode = fast_jsonl.decoder() if counting.plain else None
@@ -153,7 +153,7 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 
 
 def record_of(document: Document) -> dict[str, Any]:
-    """A document as the object that stands on its line; what is not known of it is left out."""
+    """A document as the object on its line; what is not known of it is left out."""
     record: dict[str, Any] = {"id": document.id, "text": document.text}
     if document.layers:
         layers = document.layers.items()

@@ -102,7 +102,7 @@ def _checked_lines(lines: Iterable[str], where: str) -> Iterator[str]:
 
 
 def _header_lines(lines: Iterator[str], where: str) -> tuple[list[str], Iterator[str]]:
-    """The first few lines, enough to see the header and one row, and the iterator that goes on behind them."""
+    """The first few lines, enough to see the header and one row, and the iterator that goes on after them."""
     first = list(itertools.islice(lines, 20))
     if not any(line.strip() for line in first):
         raise InputError(

@@ -1,4 +1,4 @@
-"""What a corpus of conversations is asked to be, checked before anything is made. Knows no conversation."""
+"""What a corpus of conversations is asked to be, checked before anything is made."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def write_term(scribe: Scribe, name: str, modifier: str) -> None:
         scribe.out.append(after)
 
 
-Written = tuple[str, str, str]  # the term, its leaf, and plain text behind it
+Written = tuple[str, str, str]  # the term, its leaf, and plain text after it
 
 
 def _problem(scribe: Scribe) -> Written:

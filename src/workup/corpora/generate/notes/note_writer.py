@@ -22,7 +22,7 @@ from workup.values.draws import Chance
 BEGIN, END = object(), object()  # the edges of boilerplate among the pieces
 Piece = Any  # a text, a value, a Gold, or an edge; narrower types cost a check per piece
 _COVID, _VACCINE = datetime.date(2020, 4, 1), datetime.date(2021, 3, 1)
-_VALUE = "0123456789. "  # what stands behind the name of a test
+_VALUE = "0123456789. "  # what comes after the name of a test
 # Around a hard negative, by its leaf; a phrase without one says more itself.
 _FRAMES = {
     "disease": (("A relative is said to have had ", "."), ("Chart mentions ", "."), ("Workup for ", " was negative.")),
@@ -267,7 +267,7 @@ class Scribe:
         self.out.append("an" if value.text[0] in "aeiouAEIOU" else "a")
 
     def provider(self, role: str) -> tuple[Provider, Patient]:
-        """Who stands in a role for this patient."""
+        """Who has a role for this patient."""
         return people.provider_of(self, role)
 
     def hard_negative(self) -> None:

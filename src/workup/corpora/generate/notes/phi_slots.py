@@ -1,6 +1,6 @@
-"""Values that identify, as the slots of templates ask for them: who stands in which role, in which form a value comes.
+"""Values that identify, as the slots of templates ask for them: who has which role, in which form a value comes.
 
-Forms are those that read well where the slot stands; the tables behind them are the values package's."""
+Forms are those that read well where the slot is; the tables for them are the values package's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workup.values.vocabulary import plain_letters
 if TYPE_CHECKING:
     from workup.corpora.generate.notes.note_writer import Scribe
 
-# Forms that fit most places; a form that stands twice comes twice as often.
+# Forms that fit most places; a form that is listed twice comes twice as often.
 _FORMS: Mapping[str, tuple[str, ...]] = {
     leaf: tuple(forms.split())
     for leaf, forms in {
@@ -120,7 +120,7 @@ def _death(scribe: Scribe, detail: str) -> Value:
 
 
 def _relative_day(scribe: Scribe, detail: str) -> Value:
-    """A relative day that lies behind; words for days to come are drawn again."""
+    """A relative day that lies in the past; words for days to come are drawn again."""
     patient, chance, when = scribe.patient, scribe.chance, scribe.visit.day
     if detail and detail != "past":
         return make("date_relative", patient=patient, chance=chance, when=when, form=detail)
@@ -254,7 +254,7 @@ def _pick(scribe: Scribe, options: tuple[str, ...]) -> str:
 
 
 def write_aged(scribe: Scribe, name: str) -> None:
-    """An age as it stands before a noun: a 64-year-old, 3-month-old; the number alone is the value."""
+    """An age as it is written before a noun: a 64-year-old, 3-month-old; the number alone is the value."""
     if scribe.allowed is not None and not {"age_under_90", "age_over_89"} <= scribe.allowed:
         word = "elderly" if scribe.age >= 70 else "adult" if scribe.age >= 18 else "young"
         article = "an " if word[0] in "ae" else "a "

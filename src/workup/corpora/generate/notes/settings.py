@@ -1,4 +1,4 @@
-"""What a corpus of notes is asked to be, checked before anything is made. Knows no note."""
+"""What a corpus of notes is asked to be, checked before anything is made."""
 
 from __future__ import annotations
 

@@ -314,7 +314,7 @@ def _closing(text: str, brace: int) -> int:
 
 
 def _split(text: str) -> list[str]:
-    """Options between bars that stand in no inner slot."""
+    """Options between bars that are in no inner slot."""
     found, depth, start = [], 0, 0
     for place, character in enumerate(text):
         depth += (character == "{") - (character == "}")

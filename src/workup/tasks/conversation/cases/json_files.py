@@ -89,8 +89,8 @@ def needed(record: Mapping[str, Any], key: str, *, where: str, known: Iterable[s
     raise InputError(f"'{key}' is needed", where=where, got="no such key", remedy=hint)
 
 
-def refuse_slips(record: Mapping[str, Any], known: Iterable[str], *, where: str) -> None:
-    """Keys of the user's own are passed over; one that is nearly a known key is a slip of the pen."""
+def refuse_misspelt(record: Mapping[str, Any], known: Iterable[str], *, where: str) -> None:
+    """Keys of the user's own are passed over; one that is nearly a known key is a typo."""
     names = list(known)
     for key in record:
         if key in names:
