@@ -67,7 +67,7 @@ class Http:
     A detector gets `{"documents": [{"id": "1", "text": "…"}, …]}` and answers `{"documents": [{"id": "1", "spans":
     [{"start": 0, "end": 4, "label": "date"}]}, …]}`. Ids count the rows or texts of one request from 1; a null risk, or
     null spans, is one that the service refuses. `batch` is how many go into a request and `concurrency` how many
-    requests are under way at a time; `http_transport.Channel` says how they travel. Anything out of form ends the run.
+    requests are under way at a time; `wire.transport.Channel` says how they travel. Anything out of form ends the run.
 
     A chat model gets `{"messages": [{"role": "user", "content": "…"}]}`, with `max_tokens` and `seed` where needed, and
     answers `{"content": "…"}`; a call of it that fails for good has a code, and the run goes on (`chat.line`).
