@@ -6,7 +6,6 @@ injection, noise) writes through here. Knows nothing of how documents are made."
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 import os
 import shutil
@@ -107,24 +106,6 @@ def _lost(path: Path) -> InputError:
         got="one that exists",
         remedy="name another, or remove it",
     )
-
-
-def time_of(as_of: Any, *, where: str) -> str | None:
-    """The time to be recorded, as it was given, where it is one: an ISO 8601 date or time.
-
-    >>> time_of("2026-01-31T09:00:00Z", where="notes")
-    '2026-01-31T09:00:00Z'
-    """
-    if as_of is None or as_of == "":
-        return None
-    text = as_of.isoformat() if isinstance(as_of, (datetime.date, datetime.datetime)) else str(as_of)
-    try:
-        datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(
-            "as-of must be a date or a time as in 2026-01-31T09:00:00Z", where=where, got=repr(text[:40])
-        ) from None
-    return text
 
 
 def sidecar(written: Written, *, corpus: str, config: Mapping[str, Any], as_of: str | None = None) -> dict[str, Any]:

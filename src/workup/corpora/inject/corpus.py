@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from workup.corpora.checks import time_of
 from workup.corpora.formats.spans.native_jsonl import record_of
 from workup.corpora.inject.document import VERSION, Injected, Injector
 from workup.corpora.inject.residual_phi import UNKNOWN
@@ -24,7 +25,6 @@ from workup.corpora.writer import (
     said_in_words,
     sidecar,
     targets,
-    time_of,
     workshop,
 )
 from workup.documents.builder import Written

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Annotated, Any, Literal
 
+from workup.documents.batch import ABOUT
 from workup.documents.document import IDENTIFIERS, Document, Span
 
 _LARGEST = 2**31 - 1
-_ABOUT = ("patient", "site", "time", "type", "specialty")
 _FEW_LABELS = 256  # labels that are looked up while decoding
 _FEW_SURPRISES = 8  # times that a new label may appear before looking up is given up
 
@@ -61,7 +61,7 @@ def document_of(record: Any, labels: dict[str, str]) -> Document:
     """The document of a line that was taken. Equal labels become one object, kept in `labels`: they are few words."""
     one = labels.setdefault
     spans = tuple(Span(s.start, s.end, one(s.label, s.label), s.subtype, s.entity, s.identifier) for s in record.spans)
-    about = {key: getattr(record, key) for key in _ABOUT}
+    about = {key: getattr(record, key) for key in ABOUT}
     return Document(record.id, record.text, spans, groups=record.groups, **about)
 
 
@@ -147,7 +147,7 @@ def _plain_document_type(label: Any, *, says_more: bool = False) -> Any:
     span: Any = _struct(
         "span", [*_place(label), ("text", str | None, None), *((key, word | None, None) for key in more)]
     )
-    about = [(key, word | None, None) for key in _ABOUT]
+    about = [(key, word | None, None) for key in ABOUT]
     groups: Any = ("groups", dict[str, str | int | float | bool | None] | None, None)
     return _struct("document", [("id", word), ("text", str), ("spans", list[span]), *about, groups])
 
@@ -198,7 +198,7 @@ def _types() -> tuple[Any, Any]:
     optional = [(key, maybe, None) for key in ("subtype", "entity", "identifier")]
     span: Any = _struct("span", [*place, ("text", str | None, None), *optional])
     found: Any = _struct("found", [*place, ("score", float | int | None, None)])
-    about = [(key, maybe, None) for key in _ABOUT]
+    about = [(key, maybe, None) for key in ABOUT]
     spans = ("spans", list[span] | msgspec.UnsetType, msgspec.UNSET)
     groups: Any = ("groups", dict[str, str | int | float | bool | None], msgspec.field(default_factory=dict))
     document = _struct("document", [("id", str), ("text", str), spans, *about, groups])
