@@ -47,7 +47,7 @@ def residues() -> tuple[Residue, ...]:
 
 
 def sweep(text: str, *, known: Iterable[Span] = ()) -> tuple[Span, ...]:
-    """Spans of what looks like PHI in a text, apart from one another and from the golds that are known already.
+    """Spans of what looks like PHI in a text, apart from one another and from the gold spans that are known already.
 
     >>> text = "Mr. Olsen, a 67-year-old man, was seen by Dr. Ann Berg on 03/04/2021; strength was 5/5."
     >>> [(text[span.start : span.end], span.label, span.identifier) for span in sweep(text)]
@@ -101,7 +101,7 @@ def _people() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _person(surface: str) -> bool:
-    """A given name known as one, with a surname known as one behind it."""
+    """A given name known as one, with a surname known as one after it."""
     given, family = _people()
     words = _without_marks(surface).split()
     return words[0] in given and words[-1] in family

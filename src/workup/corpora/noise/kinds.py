@@ -82,14 +82,14 @@ def _either_case(surface: str, chance: float, *_: object) -> str:
 
 
 def _spaced(surface: str, chance: float, roomy: bool, _: str) -> str:
-    """A blank goes or comes twice; between two characters that stand together comes a blank."""
+    """A blank goes or comes twice; between two characters that are together comes a blank."""
     if not surface:
         return " "
     return "" if roomy and chance < 0.5 else surface * 2
 
 
 def _wrapped(surface: str, _: float, __: bool, line_end: str) -> str:
-    """A line end for the blank, or behind the mark that a writer would break at."""
+    """A line end for the blank, or after the mark that a writer would break at."""
     return line_end if surface.isspace() else surface + line_end
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 
 def _table(rows: str) -> Mapping[str, tuple[str, ...]]:
-    """Rows of what is replaced, an equals sign, and what may stand for it instead, divided by strokes."""
+    """Rows of what is replaced, an equals sign, and what may take its place, divided by strokes."""
     found = dict(row.split("=") for row in rows.split())
     return MappingProxyType({key: tuple(options.split("|")) for key, options in found.items()})
 
@@ -34,7 +34,7 @@ def _neighbours() -> dict[str, str]:
     for number, row in enumerate(_ROWS):
         for place, key in enumerate(row):
             near = [row[i] for i in (place - 1, place + 1) if 0 <= i < len(row)]
-            if not key.isdigit():  # a slip from letters into digits is rare, and from digits into letters too
+            if not key.isdigit():  # a typo from letters into digits is rare, and from digits into letters too
                 for other in (number - 1, number + 1):
                     if 1 <= other < len(_ROWS):
                         near += [_ROWS[other][i] for i in (place - 1, place) if 0 <= i < len(_ROWS[other])]

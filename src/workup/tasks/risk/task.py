@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ import numpy.typing as npt
 
 from workup import plugins
 from workup.disclosure.small_groups import TOGETHER
-from workup.errors import InputError, StudyError, SystemFailure, WorkupError, visible
+from workup.errors import InputError, StudyError, SystemFailure, visible
 from workup.gates import primary_values
 from workup.metric import Metric
 from workup.scores import MISSING, Levels, Scores, patient_codes
@@ -37,6 +35,7 @@ from workup.task import (
     Watch,
     misrecorded,
 )
+from workup.tasks.guarding import guarded
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
@@ -426,18 +425,8 @@ def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table
 
 
 def _guarded(who: str, call: Callable[[Table], Any], table: Table) -> Any:
-    """Call code of others; what it raises may hold patient values, so its kind and place are told, not its message."""
-    try:
-        return call(table)
-    except WorkupError:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f"{type(error).__name__} at {Path(frames[-1].filename).name}:{frames[-1].lineno}"
-        raise SystemFailure(
-            f"{who} failed on {len(next(iter(table.values())))} rows ({place}). Its message may hold patient values "
-            "and is not repeated. To fix: call it by itself on these rows, or see all with --debug."
-        ) from error
+    """The answer of a plug-in to the rows of a table."""
+    return guarded(who, call, table, what=f"{len(next(iter(table.values())))} rows", again="these rows")
 
 
 def _checked(answers: Sequence[float | None] | Mapping[str, Any], n: int, start: int) -> Floats:

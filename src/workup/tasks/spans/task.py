@@ -329,7 +329,7 @@ def _recorded(system: Any, corpus: SpansCorpus) -> Callable[[], Detections]:
     path, offsets = system.predictions(), str(getattr(system, "offsets", "codepoint"))
     if offsets == "codepoint":
         return lambda: StreamedDetections(read(path))
-    texts = {id: text for batch in corpus.read() for id, text in zip(batch.ids, batch.texts, strict=True)}
+    texts = {id: text for batch in corpus.batches() for id, text in zip(batch.ids, batch.texts, strict=True)}
     return lambda: StreamedDetections(read(path, offsets=offsets, texts=texts))
 
 

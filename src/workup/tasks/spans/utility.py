@@ -146,7 +146,7 @@ class Utility:
 def lost_terms(scores: Any) -> Iterator[dict[str, Any]]:
     """Every lost term as a record of details.jsonl: by offset, with the index of the prediction that did it.
 
-    Reads corpus and predictions once more, as the records of golds and predictions do.
+    Walks over corpus and predictions once more, as the records of golds and predictions do.
     """
     utility, stick = scores.ledger.utility, scores.ledger.stick
     if utility is None:

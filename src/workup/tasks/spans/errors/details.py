@@ -1,6 +1,6 @@
 """details.jsonl of a detector: what became of every gold and every prediction, by offset and label, without text.
 
-Reads corpus and predictions once more, so nothing of single spans has to be kept from the first time."""
+Walks over corpus and predictions once more, so nothing of single spans has to be kept from the first time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""A private copy of a model's folder, hashed while it is made, so that what was checked is what is loaded.
+"""Content of a model that is checked before it is loaded: read once, pinned by its sha256, or copied privately.
 
-The copy holds plain files alone: links and devices are refused, and what the caller leaves out (such as bytecode that
-Python would load in the place of the source) is not there to be loaded. Knows no library.
+A copy is hashed while it is made, so that what was checked is what is loaded. It holds plain files alone: links and
+devices are refused, and what the caller leaves out (such as bytecode that Python would load in the place of the source)
+is not there to be loaded. Knows no library.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import hashlib
 import io
 import os
+import re
 import shutil
 import stat
 import sys
@@ -19,10 +21,48 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from workup.errors import InputError, visible
+from workup.systems.settings import UNPINNED
 
 PREFIX = "workup-model-"
 _PIECE = 1 << 20  # bytes
 _AS_FILES = "put copies of the files in their place (cp -rL follows links)"
+
+
+def read_once(file: Path, *, sha256: str, where: str) -> bytes:
+    """The bytes of the file, read once, so that what is checked is what is loaded."""
+    try:
+        # A link to the file is followed: its bytes are hashed, wherever they lie.
+        with plain_file(file.resolve(), where=where) as opened:
+            content = opened.read()
+    except (OSError, RuntimeError) as error:  # the latter for links that lead in a circle
+        raise InputError(
+            "the model must be a file that can be read",
+            where=where,
+            got=getattr(error, "strerror", None) or type(error).__name__,
+            remedy="give the path as seen from the folder of the study",
+        ) from None
+    check_sha256(hashlib.sha256(content).hexdigest(), sha256, where=where)
+    return content
+
+
+def check_sha256(found: str, pinned: str, *, where: str) -> None:
+    """Content that was pinned must not have changed; a pin that is no sha256 is refused, whatever the content is."""
+    if pinned == UNPINNED:
+        return
+    if not isinstance(pinned, str) or not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", pinned):
+        raise InputError(
+            "'sha256' must be 64 hexadecimal digits",
+            where=where,
+            got="nothing" if not pinned else "something else",
+            remedy=f"write the sha256 of the content, which is {found}, or leave the setting out to pin nothing",
+        )
+    if found != pinned.strip().lower():
+        raise InputError(
+            "the content of the model must match its sha256, so it was not opened",
+            where=where,
+            got=f"a file with sha256 {found}",
+            remedy="find out who changed the file; if the change is meant, put the new sha256 in the study",
+        )
 
 
 class PrivateCopy:

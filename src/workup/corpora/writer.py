@@ -1,26 +1,28 @@
-"""A corpus on its way to disk: one JSONL of all documents and one sidecar of ground truth for each.
+"""A corpus on its way to disk: a JSONL of all documents, a sidecar of ground truth for each, and what goes beside them.
 
-Streams in constant memory; the output appears whole or not at all. Knows nothing of how documents are made."""
+Streams in constant memory; the output appears whole or not at all. Everything that makes a corpus (the generators,
+injection, noise) writes through here. Knows nothing of how documents are made."""
 
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from workup import plugins
 from workup.corpora.formats.spans.file_sets import file_name
 from workup.corpora.formats.spans.native_jsonl import record_of
 from workup.documents.builder import Written
 from workup.errors import InputError
-from workup.files.disk import write_all
+from workup.files.disk import refuse_special, write_all
+from workup.files.output_paths import said
 
 CORPUS, SIDECARS = "corpus.jsonl", "truth"
 _BATCH = 200  # documents per item of work: enough to hide the cost of sending, few enough to show progress
@@ -45,17 +47,18 @@ def write_corpus(
     takes both. `maker` is called once in each worker and must survive pickle where there are several.
     """
     jsonl, sidecars = targets(out)
+    goals = [sidecars, jsonl]
     batches = [range(start, min(start + _BATCH, count)) for start in range(0, count, _BATCH)]
-    with _said_in_words(out), _Workshop(jsonl, sidecars) as shop:
-        work = _Work(maker, corpus, config, as_of, str(shop.sidecars))
+    with said_in_words(out), workshop(goals, folder=folder_of(out)) as room:
+        (room / sidecars.name).mkdir(mode=0o700)
+        work = _Work(maker, corpus, config, as_of, str(room / sidecars.name))
         done = 0
-        with open(shop.jsonl, "xb", opener=_private) as file:
+        with private_file(room / jsonl.name) as file:
             for lines in _engine(workers).map(work, batches):
                 file.write(lines)
                 done = min(done + _BATCH, count)
                 if watch is not None:
                     watch("documents", done, count)
-        shop.publish()
     return jsonl, sidecars
 
 
@@ -80,32 +83,29 @@ def targets(out: Path) -> tuple[Path, Path]:
         jsonl, sidecars = out / CORPUS, out / SIDECARS
         empty = out.is_dir() and not out.is_symlink() and not any(_names(out))
         taken = [out] if os.path.lexists(out) and not empty else []
-    if taken:
-        raise InputError(
-            "a new output was expected, since a corpus that is there would be lost",
-            where=str(taken[0]),
-            got="one that exists",
-            remedy="name another, or remove it",
-        )
+    for path in taken:
+        raise _lost(path)
     return jsonl, sidecars
 
 
-def time_of(as_of: Any, *, where: str) -> str | None:
-    """The time to be recorded, as it was given, where it is one: an ISO 8601 date or time.
+def folder_of(out: Path) -> Path | None:
+    """The new folder that an output is, where it is no .jsonl file."""
+    return None if Path(out).suffix.lower() == ".jsonl" else Path(out)
 
-    >>> time_of("2026-01-31T09:00:00Z", where="notes")
-    '2026-01-31T09:00:00Z'
-    """
-    if as_of is None or as_of == "":
-        return None
-    text = as_of.isoformat() if isinstance(as_of, (datetime.date, datetime.datetime)) else str(as_of)
-    try:
-        datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise InputError(
-            "as-of must be a date or a time as in 2026-01-31T09:00:00Z", where=where, got=repr(text[:40])
-        ) from None
-    return text
+
+def refuse_existing(path: Path) -> None:
+    """Refuse an output that is there already."""
+    if os.path.lexists(path):
+        raise _lost(path)
+
+
+def _lost(path: Path) -> InputError:
+    return InputError(
+        "a new output was expected, since a corpus that is there would be lost",
+        where=str(path),
+        got="one that exists",
+        remedy="name another, or remove it",
+    )
 
 
 def sidecar(written: Written, *, corpus: str, config: Mapping[str, Any], as_of: str | None = None) -> dict[str, Any]:
@@ -162,24 +162,12 @@ class _Work:
             lines = []
             for number in numbers:
                 written = make(number)
-                lines.append(json.dumps(record_of(written.document), ensure_ascii=False, allow_nan=False))
+                lines.append(json_line(record_of(written.document)))
                 truth = sidecar(written, corpus=self.corpus, config=self.config, as_of=self.as_of)
-                self._put(written.document.id, json.dumps(truth, ensure_ascii=False, allow_nan=False))
-            return ("\n".join(lines) + "\n").encode()
+                put_sidecar(self.folder, written.document.id, truth)
+            return "".join(lines).encode()
 
         return batch
-
-    def _put(self, id: str, text: str) -> None:
-        path = os.path.join(self.folder, f"{file_name(id)}.json")
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            write_all(descriptor, f"{text}\n".encode())
-        finally:
-            os.close(descriptor)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _engine(workers: int) -> Any:
@@ -189,53 +177,72 @@ def _engine(workers: int) -> Any:
     return plugins.make("engines", name, settings, where="corpus generate", context={})
 
 
+# ---- lines and files -------------------------------------------------------------------------------------------------
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    """A record as a line of a JSONL file, its end included."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def put_sidecar(folder: str | Path, id: str, truth: Mapping[str, Any]) -> None:
+    """Write the ground truth of one document under its id."""
+    descriptor = _new(os.path.join(folder, f"{file_name(id)}.json"), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        write_all(descriptor, json_line(truth).encode())
+    finally:
+        os.close(descriptor)
+
+
+def private_file(path: Path) -> IO[bytes]:
+    """A new file that only its owner can read."""
+    return open(path, "xb", opener=_new)
+
+
+def _new(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 # ---- whole or not at all ---------------------------------------------------------------------------------------------
 
 
-class _Workshop:
-    """A hidden folder beside the output, where all is written; it is gone when the work ends, however it ends."""
-
-    def __init__(self, jsonl: Path, sidecars: Path) -> None:
-        self._goals = (jsonl, sidecars)
-        self._whole = jsonl.name == CORPUS and sidecars.name == SIDECARS  # a folder of its own, put in place at once
-
-    def __enter__(self) -> _Workshop:
-        jsonl, sidecars = self._goals
-        beside = jsonl.parent.parent if self._whole else jsonl.parent
-        self._room = Path(tempfile.mkdtemp(prefix=".workup-", dir=beside))
-        self.jsonl, self.sidecars = self._room / jsonl.name, self._room / sidecars.name
-        self.sidecars.mkdir(mode=0o700)
-        return self
-
-    def publish(self) -> None:
-        """Put what was made in its place."""
-        jsonl, sidecars = self._goals
-        if self._whole:
-            self._room.replace(jsonl.parent)
-            return
-        self.sidecars.rename(sidecars)
-        try:
-            self.jsonl.replace(jsonl)
-        except BaseException:
-            shutil.rmtree(sidecars, ignore_errors=True)
-            raise
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._room, ignore_errors=True)
-
-
 @contextlib.contextmanager
-def _said_in_words(out: Path) -> Iterator[None]:
-    """What the file system refuses, in words."""
+def workshop(goals: Sequence[Path], *, folder: Path | None = None) -> Iterator[Path]:
+    """A hidden folder beside the output, where each goal is made under its own name, and which is gone at the end.
+
+    Where the work ends well, the goals are put in place in their order, or none of them; with `folder`, a new folder
+    that holds them all is put in place at once.
+    """
+    for goal in goals:
+        refuse_special(goal)
+    room = Path(tempfile.mkdtemp(prefix=".workup-", dir=(folder or goals[0]).absolute().parent))
     try:
-        yield
-    except OSError as error:
-        raise InputError(
-            "the output must be a place that can be written, with room",
-            where=str(out),
-            got=error.strerror or type(error).__name__,
-            remedy="choose another place with -o",
-        ) from None
+        yield room
+        if folder is not None:
+            room.replace(folder)
+        else:
+            _place(room, goals)
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def _place(room: Path, goals: Sequence[Path]) -> None:
+    done: list[Path] = []
+    try:
+        for goal in goals:
+            refuse_special(goal)  # again: the work may have taken hours
+            os.replace(room / goal.name, goal)
+            done.append(goal)
+    except BaseException:
+        for goal in done:
+            shutil.rmtree(goal, ignore_errors=True) if goal.is_dir() else goal.unlink(missing_ok=True)
+        raise
+
+
+def said_in_words(out: Path) -> AbstractContextManager[None]:
+    """What the file system refuses, in words."""
+    expected = "the output must be a place that can be written, with room"
+    return said(out, expected=expected, remedy="choose another place with -o")
 
 
 def _names(folder: Path) -> Iterator[str]:
