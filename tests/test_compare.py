@@ -10,12 +10,13 @@ import pytest
 
 from cohorts import draw_cohort
 from oracles import Case, cases
-from workup.compare import compare, compare_reports, compare_scores, gain, goals_of, headline_of
+from workup.compare import compare, compare_reports, compare_scores, gain
 from workup.errors import InputError
 from workup.estimate import Draws, Estimate
 from workup.report import LensResult, Report
 from workup.scores import Scores
-from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, at_threshold, discrimination, risk_metrics
+from workup.tasks.risk.cards import CARDS
+from workup.tasks.risk.metrics import ON_REQUEST, Smoother, at_threshold, discrimination, risk_metrics
 
 DRAWS = Draws(seed=3, replicates=200)
 
@@ -132,11 +133,12 @@ def test_nearer_the_target_is_better_from_either_side() -> None:
 
 def test_the_direction_of_every_risk_metric_is_the_one_it_declares() -> None:
     metrics = risk_metrics(thresholds=[0.2], smoother=Smoother.of(draw_cohort(1)), also=ON_REQUEST)
-    assert {metric.name for metric in metrics} == set(METRIC_NAMES) == set(goals_of("risk"))
+    assert {metric.name for metric in metrics} == set(CARDS)
     for metric in metrics:
-        assert goals_of("risk")[metric.name] == (metric.better, metric.target), metric.name
-    assert goals_of("risk")["ici"] == goals_of("risk")["ece"] == ("lower", None)
-    assert set(headline_of("risk")) < set(METRIC_NAMES)
+        card = CARDS[metric.name]
+        assert (card.better, card.target) == (metric.better, metric.target), metric.name
+    assert CARDS["ici"].better == CARDS["ece"].better == "lower"
+    assert {"auroc", "brier", "sensitivity"} < {name for name, card in CARDS.items() if "headline" in card.shown}
 
 
 # From records

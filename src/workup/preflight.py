@@ -23,7 +23,7 @@ from workup.report import Report
 from workup.report_schema import fault_in_split
 from workup.settings import Part
 from workup.study import Study, SystemPart
-from workup.task import Corpus, StudyDesign, Task
+from workup.task import Corpus, StudyDesign, Task, gate_level_of
 
 Found = TypeVar("Found")
 
@@ -74,7 +74,7 @@ def checked(
     corpus: Corpus | None = None
     warnings: tuple[str, ...] = ()
     if task is not None:
-        read = [faults.within(Gate.parse, rule, known=task.metric_names, task=study.task) for rule in study.gates]
+        read = [faults.within(Gate.parse, rule, known=task.cards, level=gate_level_of(task)) for rule in study.gates]
         gates = [gate for gate in read if gate is not None]
         corpus, whole = faults.within(_corpus, task, study, table, dry_run=dry_run) or (None, False)
         rows = corpus if whole else None
@@ -118,7 +118,7 @@ def _corpus(task: Task, study: Study, table: Any, *, dry_run: bool) -> tuple[Cor
 def _task(name: str) -> Task:
     found = plugins.find("tasks", name)
     try:
-        task: Task = plugins.fitting("tasks", name, found(), "metric_names", "read", "run", "scores", "metrics")
+        task: Task = plugins.fitting("tasks", name, found(), "cards", "read", "run", "scores", "metrics")
     except WorkupError:
         raise
     except Exception as error:  # code of others, which raises what it pleases
@@ -151,7 +151,7 @@ def design_of(task: Task, study: Study, corpus: Corpus | None, *, refit: bool = 
     """What is known of the rows before a system is asked; the task's own answer, where it has one."""
     own = getattr(task, "design", None)
     known = StudyDesign() if own is None else own(study, corpus)
-    return replace(known, names=task.metric_names, scales=task.scales, refit=refit)
+    return replace(known, cards=task.cards, refit=refit)
 
 
 def check_settings(study: Study, part: SystemPart) -> None:

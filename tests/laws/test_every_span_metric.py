@@ -23,7 +23,7 @@ from workup.metric import Metric
 from workup.scores import Scores
 from workup.study import Study
 from workup.task import Budget
-from workup.tasks.spans.metrics import METRIC_NAMES
+from workup.tasks.spans.cards import CARDS
 from workup.tasks.spans.task import SpansTask
 
 DRAWS = Draws(seed=3, replicates=120)
@@ -65,7 +65,7 @@ def _name(metric: Metric) -> str:
 
 def test_every_name_of_the_contract_is_measured() -> None:
     _, metrics = _scored(*CORPORA["several notes a patient"])
-    assert {metric.name for metric in metrics} == set(METRIC_NAMES)
+    assert {metric.name for metric in metrics} == set(CARDS)
 
 
 def test_a_value_or_a_null_with_its_reason_and_ends_around_it(scored: tuple[Any, tuple[Metric, ...]]) -> None:

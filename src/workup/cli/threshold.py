@@ -47,7 +47,7 @@ def threshold(
     """
     from workup import plugins
     from workup.cli.compare import plain_json
-    from workup.cli.run import Unasked
+    from workup.replay import Unasked
     from workup.reports.spans.threshold import sections
     from workup.reports.text import section_text
     from workup.runs import Unrecorded

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workup.errors import ReportError
-from workup.gates import primary_values, same_value
+from workup.gates import same_value
 from workup.report import Estimate, LensResult, Report
 
 METRIC_TITLES = {
@@ -120,7 +120,7 @@ def at_threshold(metric: str, keys: Mapping[str, Any]) -> str:
 
 def primary_threshold(report: Report) -> float | None:
     """The threshold that the study puts first, as the record writes it: the one that every page speaks of."""
-    value = primary_values(report.study).get("threshold")
+    value = report.primary.get("threshold")
     return None if value is None else float(f"{float(value):.12g}")
 
 

@@ -13,9 +13,10 @@ from workup.metric import Metric
 from workup.scores import Levels, Scores, patient_codes
 from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
+from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.cases.case import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.cases.corpus import ConversationCorpus, corpus_of
-from workup.tasks.conversation.metrics.metrics import METRIC_NAMES, SHARES, Design, conversation_metrics
+from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
 from workup.tasks.conversation.read.advice.judges import Judge
@@ -27,20 +28,15 @@ from workup.tasks.conversation.tables import outcome_rows, tables_of
 from workup.tasks.conversation.talk.transcripts import Transcripts, line_of, read_transcripts, transcripts_of
 from workup.tasks.sampling import sampled_ids
 
-_ANY = conversation_metrics(Design(arms=("live", "oracle"), turns=10, horizon=10, clusters=0, weighted=True))
-_SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
-_GOALS = {metric.name: (metric.better, metric.target) for metric in _ANY}
-
 
 class ConversationTask:
     """Chat models over many turns."""
 
     name = "conversation"
-    metric_names = METRIC_NAMES
-    scales = _SCALES
-    goals = _GOALS
-    shares = SHARES
-    headline = ("decay_gap", "recall_at_10", "recall", "decay_slope", "time_to_loss", "conflict_rate", "reversal_rate")
+    cards = CARDS
+    gate_level = 0.90  # two-sided, which is 95 % to the one side that a rule asks about
+    leaves_out = ("turn", "attribute", "loss")
+    shows_only = ("set", "arm")
     batch = 1
     shows_text = False
     asks = "reply"
@@ -49,6 +45,11 @@ class ConversationTask:
         self._study: Study | None = None
         self._recorded = True  # whether conversations were held elsewhere, where their summaries may have been sent
         self.timings: dict[str, float] = {}  # calls, tries, tokens and seconds of the model, over all sittings
+
+    @staticmethod
+    def primary(study: Mapping[str, Any]) -> dict[str, Any]:
+        """The critical facts, in the conversation as it was held."""
+        return {"set": "critical", "arm": "live"}
 
     def read(self, study: Study, table: Any = None) -> ConversationCorpus:
         """The cases a study names; `table`, a list of cases, takes the place of the file."""

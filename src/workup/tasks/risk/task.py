@@ -15,7 +15,6 @@ import numpy.typing as npt
 from workup import plugins
 from workup.disclosure.small_groups import TOGETHER
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError, visible
-from workup.gates import primary_values
 from workup.metric import Metric
 from workup.scores import MISSING, Levels, Scores, patient_codes
 from workup.stats import calibration
@@ -36,19 +35,16 @@ from workup.task import (
     Table,
     Watch,
     misrecorded,
+    primary_of,
 )
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
+from workup.tasks.risk.cards import CARDS
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
-from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
+from workup.tasks.risk.metrics import ON_REQUEST, Smoother, risk_metrics
 from workup.tasks.risk.panels import calibration_by_group, panels
 from workup.tasks.risk.sweep import sweep
 
-# The scale on which sites are pooled; neither a threshold nor a smoother changes it.
-_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)), also=ON_REQUEST)
-_SCALES = {metric.name: metric.scale for metric in _EVERY if not metric.whole_study and metric.name != "ece"}
-_GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
-_TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
 _CHANCE = 0.05  # p below which missing risks are said not to be missing by chance
 _LEVELS_TOLD = 12  # levels of a group that one note can list
 _LEVELS_WORST = 5  # levels listed where there are more
@@ -67,11 +63,7 @@ class RiskTask:
     """Risk-prediction models."""
 
     name = "risk"
-    metric_names = METRIC_NAMES
-    scales = _SCALES
-    goals = _GOALS
-    shares = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "alert_rate")
-    headline = ("auroc", "auprc", "brier", "sensitivity", "specificity", "ppv", "npv", *_TARGETS)
+    cards = CARDS
     batch = _BATCH
     shows_text = False
     asks = "predict"
@@ -113,7 +105,7 @@ class RiskTask:
             placed=study.columns.site is not None,
             timed=study.columns.time is not None,
             metrics=metrics,
-            absent={name: needs for name in METRIC_NAMES if name not in held and not thresholds},
+            absent={name: needs for name in CARDS if name not in held and not thresholds},
         )
 
     def check_recorded(self, system: RiskSystem, corpus: Corpus) -> None:
@@ -257,9 +249,17 @@ class RiskTask:
             said.append("Rows carry design weights: counts are weighted sums, intervals allow for unequal weights.")
         return said
 
+    @staticmethod
+    def primary(study: Mapping[str, Any]) -> dict[str, Any]:
+        """The first decision threshold, or the one that the cost ratio implies."""
+        thresholds = list(study.get("thresholds") or ())
+        if study.get("cost_ratio") is not None:
+            thresholds.append(1 / (1 + float(study["cost_ratio"])))
+        return {"threshold": thresholds[0]} if thresholds else {}
+
     def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """Which cell of the two-by-two table each row falls in, at the primary threshold."""
-        threshold = primary_values(study.record()).get("threshold")
+        threshold = primary_of(self, study.record()).get("threshold")
         if threshold is None:
             return
         flagged, event = scores["risk"] >= threshold, scores["outcome"] > 0

@@ -38,6 +38,7 @@ from workup.task import (
 from workup.tasks.guarding import guarded
 from workup.tasks.sampling import sampled_ids
 from workup.tasks.spans.budgets import within
+from workup.tasks.spans.cards import CARDS
 from workup.tasks.spans.comparing.pairing import paired
 from workup.tasks.spans.corpus import DocumentCases, SpansCorpus
 from workup.tasks.spans.counting.accumulator import Ledger
@@ -49,17 +50,11 @@ from workup.tasks.spans.counting.scoring import SpanScores, as_scores
 from workup.tasks.spans.errors.details import details_of
 from workup.tasks.spans.errors.error_log import Errors
 from workup.tasks.spans.label_parts import label_parts
-from workup.tasks.spans.metrics import METRIC_NAMES, scales_and_goals, span_metrics
+from workup.tasks.spans.metrics import span_metrics
 from workup.tasks.spans.notes import cautions, notes_of, straddled
 from workup.tasks.spans.tables import tables_of
 from workup.tasks.spans.utility import Utility, lost_terms, retention_metrics
 
-_SCALES, _GOALS = scales_and_goals(
-    [
-        *span_metrics(Yardstick.of(), patients_named=True, cautions=lambda setting: ""),
-        *retention_metrics("as_annotated", at={}),
-    ]
-)
 _BATCH = 16  # texts asked for at a time, where a system does not say
 
 
@@ -76,19 +71,8 @@ class SpansTask:
     """De-identifiers and PII detectors."""
 
     name = "spans"
-    metric_names = METRIC_NAMES
-    scales = _SCALES
-    goals = _GOALS
-    shares = tuple(name for name, scale in _SCALES.items() if scale == "logit")
-    headline = (
-        "recall",
-        "precision",
-        "f1",
-        "leak_rate_char",
-        "leak_rate_document",
-        "leak_rate_patient",
-        "over_redaction",
-    )
+    cards = CARDS
+    leaves_out = ("label",)
     batch = _BATCH
     shows_text = True
     asks = "detect"
@@ -96,6 +80,12 @@ class SpansTask:
     def __init__(self) -> None:
         self._study: Study | None = None
         self._straddled: tuple[str, ...] = ()
+
+    @staticmethod
+    def primary(study: Mapping[str, Any]) -> dict[str, Any]:
+        """Whole masks of any type, under the first policy that the study names."""
+        policies = study.get("policies")
+        return {"mode": "full_mask", "level": "phi", **({"policy": policies[0]} if policies else {})}
 
     def read(self, study: Study, table: Any = None) -> SpansCorpus:
         """The documents a study names; `table`, a list of documents, takes the place of the file."""

@@ -173,7 +173,7 @@ def _missing_judge_is_no_zero(seed: int) -> Iterator[Check]:
     yield _is("published K without a judge", None, agreeing.estimate("conflict_rate_published").value)
     for name, seen in (("without any pair", silent), ("by rules alone", agreeing)):
         found = seen.estimate("conflict_rate", level=0.9)
-        [verdict] = judge([Gate.parse("conflict_rate.high <= 0.5", task="conversation")], [found])
+        [verdict] = judge([Gate.parse("conflict_rate.high <= 0.5", level=0.90)], [found])
         yield _is(f"gate on K {name}", "not_assessed", verdict.outcome)
 
 
