@@ -13,6 +13,7 @@ from oracles import Case, cases
 from workup.compare import compare, compare_reports, compare_scores, gain
 from workup.errors import InputError
 from workup.estimate import Draws, Estimate
+from workup.metric import Card
 from workup.report import LensResult, Report
 from workup.scores import Scores
 from workup.tasks.risk.cards import CARDS
@@ -270,7 +271,11 @@ def test_a_task_without_names_for_its_headline_judges_all_that_has_a_better_side
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Bare:
-        goals: ClassVar[Any] = {"auroc": ("higher", None), "brier": ("lower", None), "alert_rate": ("neither", None)}
+        cards: ClassVar[Any] = {
+            "auroc": Card(title="AUROC", describe=""),
+            "brier": Card(title="Brier score", describe="", better="lower"),
+            "alert_rate": Card(title="alert rate", describe="", better="neither"),
+        }
 
     monkeypatch.setattr("workup.compare.plugins.find", lambda kind, name: Bare)
     found = compare(record(row(), row("alert_rate")), record(row(), row("alert_rate")))

@@ -226,7 +226,8 @@ def compare(
         raise InputError("the two reports must share at least one metric and slice", got="none in common")
     alarms = [f"{side}: {said}" for side, report in (("A", first), ("B", second)) for said in report.alarms()]
     said = [*alarms, *notes, PAIRINGS[pairing]]
-    judged = _judged(rows, metrics, headline_of(first), _primary(first), margin)
+    titled = [{**row, "title": cards.get(row["metric"], {}).get("title", "")} for row in rows]
+    judged = _judged(titled, metrics, headline_of(first), _primary(first), margin)
     sides = _identity(first), _identity(second)
     return Comparison(*sides, pairing, margin, tuple(judged), tuple(said), task, dict(tables or {}))
 

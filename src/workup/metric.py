@@ -83,8 +83,9 @@ class Card:
 
     `describe` says what the number is in words that need no statistics. A `share` is one of rows, on which so many
     clusters alone decide what a perfect system can show. `section` is the part of a page that shows it, `shown` where
-    else it stands: `headline` (judged together in comparisons), `groups`, `gaps` (smallest ones that data could show),
-    `cards` (the figures at the head of a page), `latest` (those of a watched system). `harm` marks counts of harm done,
+    else it stands: `headline` (judged together in comparisons), `groups`, `parity` (ratios between
+    groups), `gaps` (smallest ones that data could show), `forests` (charts), `cards` (the figures at the head of a
+    page), `latest` (those of a watched system). `harm` marks counts of harm done,
     which no missing answer can make fewer. A metric that is not `pooled` means another thing at every site.
     """
 

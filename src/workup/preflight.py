@@ -27,6 +27,7 @@ from workup.task import Corpus, StudyDesign, Task, gate_level_of
 
 Found = TypeVar("Found")
 
+NO_SYSTEM = "name a system under 'systems', or the column of recorded risks as 'columns.risk'."
 _SHOWN = 50  # levels that a message lists
 
 
@@ -64,12 +65,12 @@ def checked(
     task: Task | None = faults.within(_task, study.task)
     lenses = {name: faults.within(_lens, name) for name in study.lenses}
     engine = faults.within(_engine, study)
-    if systems and not study.systems and (study.columns is None or study.columns.risk is None):
-        faults.said.append("name a system under 'systems', or the column of recorded risks as 'columns.risk'.")
+    if systems and not study.systems and task is not None and unnamed_system(task, study) is None:
+        faults.said.append(NO_SYSTEM)
     baseline = faults.within(Report.read, study.base / study.baseline) if study.baseline else None
     split = faults.within(_split, study)
     sites = faults.within(_beside_sites, study)
-    faults.said += _missing_files(study)
+    faults.said += _missing_files(study, task)
     gates: list[Gate] = []
     corpus: Corpus | None = None
     warnings: tuple[str, ...] = ()
@@ -88,7 +89,7 @@ def checked(
                     f"bootstrap.strata: '{strata}' is not one of columns.groups; {near(strata, design.groups)}."
                 )
             faults.said += _persons(study, design)
-            warnings = tuple(name_warnings(design.groups or {}))
+            warnings = (*study.warnings, *name_warnings(design.groups or {}))
             asked = _asked(study, lenses, faults)
             for lens in asked:
                 faults.said += lens.faults(design)
@@ -98,13 +99,19 @@ def checked(
     return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {}, warnings, whole)
 
 
+def unnamed_system(task: Any, study: Study) -> SystemPart | None:
+    """What is tested where a study names no system: what its task takes for it, if anything."""
+    own = getattr(task, "unnamed", None)
+    return None if own is None else own(study)
+
+
 def _persons(study: Study, design: StudyDesign) -> Iterator[str]:
     """Groupings that tell persons apart and not groups: any that the study names. What stands in the cases beside them
     is nobody's choice, and withheld where it is small."""
     if design.patient is None:
         return
     for name, levels in (design.groups or {}).items():
-        if (study.columns is not None or name in asked_by(study)) and near_unique(levels, design.patient):
+        if (design.named or name in asked_by(study)) and near_unique(levels, design.patient):
             yield refusal(name)
 
 
@@ -211,12 +218,11 @@ class _Faults:
             raise StudyError(many + "\n  ".join(said))
 
 
-def _missing_files(study: Study) -> Iterator[str]:
+def _missing_files(study: Study, task: Task | None) -> Iterator[str]:
     """Files beside the study that are not there; what stands in them is read by whoever needs it."""
-    said = study.conversation
-    named = {f"conversation.{name}": getattr(said, name) for name in ("target_plans", "ratings", "labelled")}
-    for field, name in named.items():
-        if study.task == "conversation" and name is not None and not isfile(study.base / name):
+    named = getattr(task, "files", None)
+    for field, name in ({} if named is None else named(study)).items():
+        if name is not None and not isfile(study.base / name):
             yield _no_file(field, name, study.base)
 
 

@@ -66,11 +66,13 @@ class StudyDesign:
     None is what cannot be known yet, and nothing is refused because of it. `groups` are the groupings of the rows and
     `keys` slice keys of the task's own with all their values, where `metrics` are not known. `absent` says of metrics
     that this study does not measure what they would need. `cards` are those of the task, and `refit` whether the caller
-    brings a function that fits anew. `patient` numbers the patient of every row that is grouped.
+    brings a function that fits anew. `patient` numbers the patient of every row that is grouped;
+    `named` says that all groups are those which the study itself names.
     """
 
     groups: Mapping[str, Levels] | None = None
     patient: npt.NDArray[np.int64] | None = None
+    named: bool = False
     sites: Collection[str] | None = None
     placed: bool | None = None
     timed: bool | None = None
@@ -248,7 +250,9 @@ class Task(Protocol):
     """How one kind of system is run and scored. `study` is a workup.study.Study.
 
     `design(study, corpus)` is optional: the StudyDesign of the rows, with `corpus` None where it could not be read; so
-    is `check_recorded(system, corpus)`, which refuses answers made elsewhere that could not be scored.
+    is `check_recorded(system, corpus)`, which refuses answers made elsewhere that could not be scored;
+    `unnamed(study)`, the system of a study that names none; `files(study)`, files beside the study that it names; and
+    `Settings`, a Study with fields of the task's own.
     Optional too: `primary(study)`, a static method that gives the slice which gates and pages take where they name
     none, from a study as the record holds it; `gate_level`, the level at which rules judge that name none, 0.95 without
     it; `leaves_out` and `shows_only`, keys of slices that a short form of a report leaves out, or shows at the primary

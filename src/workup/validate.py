@@ -20,7 +20,7 @@ from workup.evidence import holdings
 from workup.gates import judge, levels
 from workup.lenses.withholding import withhold
 from workup.metric import Metric, in_order
-from workup.preflight import Ready, asked_of, check_settings, checked, placed
+from workup.preflight import NO_SYSTEM, Ready, asked_of, check_settings, checked, placed, unnamed_system
 from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
@@ -293,10 +293,10 @@ def _chosen(study: Study, name: str | None) -> SystemPart:
         raise StudyError(f"the study names several systems ({', '.join(systems)}); say which one to validate.")
     if systems:
         return next(iter(systems.values()))
-    column = study.columns.risk if study.columns else None
-    if column is None:
-        raise StudyError("name a system under 'systems', or the column of recorded risks as 'columns.risk'.")
-    return SystemPart.model_validate({"name": "recorded", "use": "recorded", "with": {"column": column}})
+    unnamed = unnamed_system(plugins.find("tasks", study.task)(), study)
+    if unnamed is None:
+        raise StudyError(NO_SYSTEM)
+    return unnamed
 
 
 def output_log(run: RunDirectory | None, opener: Opener, corpus: Corpus) -> OutputLog:

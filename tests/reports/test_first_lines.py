@@ -15,8 +15,8 @@ from shell import call
 from workup.compare import compare
 from workup.report import Estimate, Report
 from workup.reports import flat, html, markdown, text
-from workup.reports.charts.panels import decision_rows
-from workup.reports.wording import headline
+from workup.reports.risk.headline import headline
+from workup.reports.risk.panels import decision_rows
 
 BACKWARDS = "THE RISKS RUN BACKWARDS"
 

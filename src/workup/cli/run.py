@@ -107,8 +107,8 @@ def load(file: Path, *, engine: str | None = None, workers: int | None = None, s
     from workup.study import Study
     from workup.study_modules import look_beside
 
+    look_beside(file.resolve().parent)  # first: the task itself may be a module beside the study
     study = Study.load(file)
-    look_beside(file.resolve().parent)
     changes: dict[str, Any] = {} if engine is None else {"engine": engine}
     if workers is not None:
         changes["workers"] = workers

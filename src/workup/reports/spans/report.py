@@ -10,19 +10,15 @@ from dataclasses import replace
 from workup.report import Estimate, LensResult, Report
 from workup.reports.groups import by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section
-from workup.reports.spans import errors, overall, rules, safety, utility, viewer
+from workup.reports.spans import errors, overall, rules, safety, utility
 from workup.reports.spans.curve import curve_table
 from workup.reports.spans.setting import Primary, found, narrowed
+from workup.reports.wording import drawn
 
-TITLE = "De-identification validation report"
-header_rows = overall.header_rows
-headline = overall.headline
-broken_scorer = overall.broken_scorer
-limits = safety.limits
-documents = viewer.sections
 _SMALLEST = ("recall", "precision", "leak_rate_document", "leak_rate_patient", "over_redaction")
 
 
+@drawn
 def sections(report: Report) -> list[Section]:
     """All that the internal lens found."""
     internal = report.results.get("internal")

@@ -10,7 +10,7 @@ CARDS = {
         describe="facts kept, right in status and value, of those that could be scored",
         scale="logit",
         unit="share",
-        shown=("headline", "groups", "gaps"),
+        shown=("headline", "groups", "gaps", "forests"),
         concern=Concern(medium=0.05, high=0.1, in_group=0.1),
     ),
     "recall_weighted": Card(
@@ -24,7 +24,7 @@ CARDS = {
         describe="facts kept at turn 10",
         scale="logit",
         unit="share",
-        shown=("headline", "groups", "gaps"),
+        shown=("headline", "groups", "gaps", "forests"),
     ),
     "recall_at_horizon": Card(
         title="recall at the horizon",
@@ -36,7 +36,7 @@ CARDS = {
         title="decay gap D",
         describe="recall in the conversation less recall with the facts alone before the model",
         unit="difference",
-        shown=("headline", "groups", "gaps"),
+        shown=("headline", "groups", "gaps", "forests"),
     ),
     "decay_slope": Card(
         title="decay slope",

@@ -12,7 +12,7 @@ CARDS = {
         describe="chance that a patient with the event is given a higher risk than one without",
         scale="logit",
         section=_OVERALL,
-        shown=("headline", "groups", "gaps", "cards", "latest"),
+        shown=("headline", "groups", "gaps", "cards", "latest", "forests"),
         concern=Concern(medium=0.05, high=0.10, in_group=0.08),
     ),
     "auprc": Card(
@@ -28,7 +28,7 @@ CARDS = {
         better="target",
         target=1.0,
         section=_OVERALL,
-        shown=("headline", "groups", "gaps", "cards", "latest"),
+        shown=("headline", "groups", "gaps", "cards", "latest", "forests"),
         concern=Concern(medium=0.2, high=0.4, in_group=0.2),
     ),
     "calibration_in_the_large": Card(
@@ -46,7 +46,7 @@ CARDS = {
         target=1.0,
         scale="log",
         section=_OVERALL,
-        shown=("headline", "groups", "cards", "latest"),
+        shown=("headline", "groups", "cards", "latest", "forests"),
     ),
     "brier": Card(
         title="Brier score",
@@ -108,7 +108,7 @@ CARDS = {
         scale="logit",
         unit="share",
         section=_DECISIONS,
-        shown=("headline", "groups", "gaps", "cards"),
+        shown=("headline", "groups", "gaps", "cards", "forests"),
     ),
     "specificity": Card(
         title="specificity",
@@ -116,7 +116,7 @@ CARDS = {
         scale="logit",
         unit="share",
         section=_DECISIONS,
-        shown=("headline", "groups", "gaps"),
+        shown=("headline", "groups", "gaps", "forests"),
     ),
     "ppv": Card(
         title="PPV",
@@ -141,6 +141,7 @@ CARDS = {
         scale="logit",
         unit="share",
         section=_DECISIONS,
+        shown=("parity",),
     ),
     "net_benefit": Card(
         title="net benefit",

@@ -21,7 +21,7 @@ from workup.stats import calibration
 from workup.stats.arrays import Floats
 from workup.stats.equal_shares import equal_shares
 from workup.stats.multiplicity import adjust
-from workup.study import CorpusPart, Study
+from workup.study import CorpusPart, SystemPart
 from workup.task import (
     UNLIMITED,
     Budget,
@@ -43,6 +43,7 @@ from workup.tasks.risk.cards import CARDS
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
 from workup.tasks.risk.metrics import ON_REQUEST, Smoother, risk_metrics
 from workup.tasks.risk.panels import calibration_by_group, panels
+from workup.tasks.risk.settings import RiskStudy
 from workup.tasks.risk.sweep import sweep
 
 _CHANCE = 0.05  # p below which missing risks are said not to be missing by chance
@@ -64,11 +65,12 @@ class RiskTask:
 
     name = "risk"
     cards = CARDS
+    Settings = RiskStudy
     batch = _BATCH
     shows_text = False
     asks = "predict"
 
-    def read(self, study: Study, table: Any = None) -> RiskCorpus:
+    def read(self, study: RiskStudy, table: Any = None) -> RiskCorpus:
         """The cohort a study names, checked; `table` (a frame or columns) takes the place of the file."""
         content, name, seed = self._table(study, table)
         assert study.columns is not None
@@ -88,7 +90,14 @@ class RiskTask:
             cohort=cohort,
         )
 
-    def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
+    def unnamed(self, study: RiskStudy) -> SystemPart | None:
+        """The recorded risks of a column, where the study names no system."""
+        column = study.columns.risk if study.columns is not None else None
+        if column is None:
+            return None
+        return SystemPart.model_validate({"name": "recorded", "use": "recorded", "with": {"column": column}})
+
+    def design(self, study: RiskStudy, corpus: Corpus | None) -> StudyDesign:
         """What the columns of the study say, and the levels of the table where it could be read."""
         assert study.columns is not None
         thresholds = study.all_thresholds()
@@ -104,6 +113,7 @@ class RiskTask:
             sites=None if site is None else site.names,
             placed=study.columns.site is not None,
             timed=study.columns.time is not None,
+            named=True,
             metrics=metrics,
             absent={name: needs for name in CARDS if name not in held and not thresholds},
         )
@@ -113,7 +123,7 @@ class RiskTask:
         cohort = _cohort(corpus)
         _checked(system.predict(cohort.table), len(cohort), 0)
 
-    def _table(self, study: Study, table: Any) -> tuple[Table, str, int | None]:
+    def _table(self, study: RiskStudy, table: Any) -> tuple[Table, str, int | None]:
         part = study.corpus
         read = plugins.find("formats", "table")
         if table is not None:
@@ -128,7 +138,7 @@ class RiskTask:
         path = study.base / part.path
         return read(path, **_read_as(part)), path.name, None
 
-    def unread(self, study: Study) -> RiskCorpus | None:
+    def unread(self, study: RiskStudy) -> RiskCorpus | None:
         """The cohort without its rows, where reading them would run a query; None where reading runs nothing."""
         part = study.corpus
         if part.path is None:
@@ -203,7 +213,7 @@ class RiskTask:
         later = _in_order(everything.take(waiting), patients_known=known, first=usable.size) if waiting.size else None
         return replace(_in_order(everything.take(usable), patients_known=known), waiting=later)
 
-    def metrics(self, scores: Scores, study: Study) -> list[Metric]:
+    def metrics(self, scores: Scores, study: RiskStudy) -> list[Metric]:
         """Discrimination, calibration and, at every named threshold, decisions."""
         return risk_metrics(
             thresholds=study.all_thresholds(),
@@ -212,15 +222,15 @@ class RiskTask:
             expected=study.calibration.expected_events,
         )
 
-    def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
+    def followed(self, metrics: Sequence[Metric], study: RiskStudy) -> Sequence[Metric]:
         """All of them."""
         return metrics
 
-    def parts(self, scores: Scores, study: Study) -> Iterator[Part]:
+    def parts(self, scores: Scores, study: RiskStudy) -> Iterator[Part]:
         """None: a row is a prediction, and there is nothing finer."""
         return iter(())
 
-    def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
+    def tables(self, scores: Scores, study: RiskStudy, *, show_text: bool = False) -> dict[str, Any]:
         """The four panels (ROC, calibration, decision curve, risk distributions), the summary, what every threshold
         would mean, and what must be read first."""
         smoother = Smoother.of(scores)
@@ -239,7 +249,7 @@ class RiskTask:
             "calibration_by_group": calibration_by_group(scores, smoother),
         }
 
-    def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
+    def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: RiskStudy) -> list[str]:
         """What a reader must know before the first number."""
         missing = missing_risk_notes(_cohort(corpus), outputs, groups=scores.groups, smallest_cell=study.smallest_cell)
         said = [*missing, *corpus.notes, *_about_ends(scores)]
@@ -257,7 +267,7 @@ class RiskTask:
             thresholds.append(1 / (1 + float(study["cost_ratio"])))
         return {"threshold": thresholds[0]} if thresholds else {}
 
-    def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
+    def details(self, scores: Scores, study: RiskStudy, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """Which cell of the two-by-two table each row falls in, at the primary threshold."""
         threshold = primary_of(self, study.record()).get("threshold")
         if threshold is None:
@@ -305,7 +315,7 @@ def _about_ends(scores: Scores) -> Iterator[str]:
     )
 
 
-def asked_for(study: Study) -> set[str]:
+def asked_for(study: RiskStudy) -> set[str]:
     """Which of the metrics that are left out by default this study wants: those it lists, and those that a gate or a
     setting of a lens names, since a limit on a figure that is not computed would judge nothing."""
     listed = {*study.also, *(("ece",) if study.ece else ())}

@@ -10,7 +10,7 @@ CARDS = {
         describe="of what must be masked, the share that was found",
         scale="logit",
         unit="share",
-        shown=("headline", "groups", "gaps"),
+        shown=("headline", "groups", "gaps", "forests"),
         concern=Concern(medium=0.02, high=0.05, in_group=0.05),
     ),
     "precision": Card(
@@ -54,7 +54,7 @@ CARDS = {
         better="lower",
         scale="logit",
         unit="share",
-        shown=("headline", "groups", "gaps"),
+        shown=("headline", "groups", "gaps", "forests"),
         concern=Concern(medium=0.05, high=0.1, in_group=0.1),
     ),
     "leak_rate_patient": Card(
@@ -77,7 +77,7 @@ CARDS = {
         better="lower",
         scale="logit",
         unit="share",
-        shown=("headline", "groups"),
+        shown=("headline", "groups", "forests"),
     ),
     "specificity_char": Card(
         title="specificity, characters",

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from workup.gates import Gate, judge
-from workup.study import ConversationPart
 from workup.task import Reply
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.read.content import plan_score, published_alignment
@@ -19,6 +18,7 @@ from workup.tasks.conversation.scripted.model import Scripted
 from workup.tasks.conversation.scripted.plan import Plan
 from workup.tasks.conversation.scripted.recording import transcripts
 from workup.tasks.conversation.scripted.scored import Scored
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import converse
 from workup.tasks.conversation.talk.prompts import summary_probe
 from workup.tasks.selftests import Check
