@@ -63,16 +63,16 @@ mutants: $(VENV)/.test
 	$(BIN)/python scripts/mutants.py --count 200 --out mutants.json
 
 bench: $(VENV)/.bench
-	$(BIN)/python benchmarks/bootstrap.py
-	$(BIN)/python benchmarks/lenses.py
-	$(BIN)/python benchmarks/drift.py
-	$(BIN)/python benchmarks/lexicon.py
-	$(BIN)/python benchmarks/spans_kernel.py
-	$(BIN)/python benchmarks/spans.py
-	$(BIN)/python benchmarks/corpora.py
-	$(BIN)/python benchmarks/deid.py
-	$(BIN)/python benchmarks/conversation.py
-	$(BIN)/python benchmarks/chat_client.py
+	$(BIN)/python -m benchmarks.bootstrap
+	$(BIN)/python -m benchmarks.lenses
+	$(BIN)/python -m benchmarks.drift
+	$(BIN)/python -m benchmarks.lexicon
+	$(BIN)/python -m benchmarks.spans_kernel
+	$(BIN)/python -m benchmarks.spans
+	$(BIN)/python -m benchmarks.corpora
+	$(BIN)/python -m benchmarks.deid
+	$(BIN)/python -m benchmarks.conversation
+	$(BIN)/python -m benchmarks.chat_client
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis runs

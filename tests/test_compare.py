@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from cohorts import draw_cohort
-from oracles import Case, cases
+from tests.support.cohorts import draw_cohort
+from tests.support.oracles import Case, cases
 from workup.compare import compare, compare_reports, compare_scores, gain
 from workup.errors import InputError
 from workup.estimate import Draws, Estimate

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 import workup
-from shell import call
+from tests.support.places import FIXTURE
+from tests.support.shell import call
 from workup.estimate import Estimate
 from workup.gates import Gate, judge, patients_needed, same_slice
 from workup.report import Report
@@ -23,9 +24,6 @@ from workup.task import primary_of
 from workup.tasks.conversation import ConversationTask
 from workup.tasks.risk import RiskTask
 from workup.tasks.spans import SpansTask
-
-FIXTURE = Path(__file__).parent / "fixtures" / "reports" / "schema_1.json"
-
 
 # How many patients would settle it
 

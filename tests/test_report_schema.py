@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from shell import call
+from tests.support.places import FIXTURE
+from tests.support.shell import call
 from workup import score_risk, score_spans
 from workup.report import Report
 from workup.report_schema import report_schema
 
-FIXTURE = Path(__file__).parent / "fixtures" / "reports" / "schema_1.json"
 CHECK = Draft202012Validator(report_schema())
 
 

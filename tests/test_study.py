@@ -10,10 +10,10 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
+from tests.support.places import ROOT
 from workup.errors import StudyError
 from workup.study import BootstrapPart, ColumnsPart, CorpusPart, ReportPart, Study, SystemPart
 
-ROOT = Path(__file__).resolve().parents[1]
 SMALLEST = {"name": "small", "task": "risk", "columns": {"outcome": "died", "risk": "p"}}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from shell import COMMAND, Done, cohort, spawn, write
+from tests.support.shell import COMMAND, Done, cohort, spawn, write
 from workup.report import digest
 
 EVIL = """

@@ -6,8 +6,8 @@ import random
 import re
 
 import pytest
-from test_fuzzed_unicode import broken
 
+from tests.support.broken_text import broken
 from workup.corpora.generate.notes import generate
 from workup.deid import settings
 from workup.deid.dates import ages

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import yaml
 
-from shell import COMMAND, SECRET, call
+from tests.support.shell import COMMAND, SECRET, call
 from workup.runs import RunDirectory
 from workup.systems.chat import line as chat_line
 from workup.systems.chat.openai_chat import OpenAiChat

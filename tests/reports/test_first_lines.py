@@ -11,7 +11,7 @@ import pytest
 from scipy import special
 
 import workup
-from shell import call
+from tests.support.shell import call
 from workup.compare import compare
 from workup.report import Estimate, Report
 from workup.reports import flat, html, markdown, text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -13,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workup
+from tests.support.places import FIXTURE
 from workup.errors import ReportError
 from workup.report import Report, Verdict
 from workup.reports import flat, junit
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 # Eight patients by hand at a threshold of 0.5: 3 true positives, 1 false positive, 1 false negative, 3 true negatives.
 HAND = {"died": [1, 1, 1, 0, 1, 0, 0, 0], "p": [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1]}
 

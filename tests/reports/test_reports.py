@@ -16,21 +16,16 @@ import pytest
 from markdown_it import MarkdownIt
 
 import workup
+from tests.support.places import FIXTURE
 from workup.errors import ReportError
 from workup.report import LensResult, Report, Verdict, digest
 from workup.reports import markdown, text
 from workup.reports.text import visible
 from workup.tasks.risk.cards import CARDS
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 RENDERERS = [text.render, markdown.render]
 BOTH = pytest.mark.parametrize("render", RENDERERS, ids=["text", "markdown"])
 Render = Callable[[Report], str]
-
-
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return Report.read(FIXTURE)
 
 
 def one_class() -> Report:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from facts_made import ALL
 
+from tests.support.facts import ALL
 from workup.errors import StudyError, SystemFailure
 from workup.task import ChatSystem
 from workup.tasks.conversation.cases.case import ConversationCase, case_of

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from notes_made import detect, notes
 
+from tests.support.notes import detect, notes
 from workup.documents.detections import HeldDetections
 from workup.documents.document import Span
 from workup.documents.mappings import LabelMapping
