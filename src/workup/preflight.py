@@ -41,7 +41,7 @@ class Ready:
     baseline: Report | None
     engine: Any
     split: Mapping[str, Any]  # the record of the split that made the corpus, where the study names one
-    sites: Mapping[str, Any]  # what the sites lens is told beside the scores
+    beside: Mapping[str, Mapping[str, Any]]  # what each lens asked for beside the scores
     warnings: tuple[str, ...] = ()  # what a person should look at before anything is printed
     rows_read: bool = True  # a dry run reads none where a query would have to be run for them
 
@@ -69,7 +69,10 @@ def checked(
         faults.said.append(NO_SYSTEM)
     baseline = faults.within(Report.read, study.base / study.baseline) if study.baseline else None
     split = faults.within(_split, study)
-    sites = faults.within(_beside_sites, study)
+    beside = {
+        name: faults.within(_beside, study, name, look) or {} for name, look in lenses.items() if look is not None
+    }
+    faults.said += _no_sites(study)
     faults.said += _missing_files(study, task)
     gates: list[Gate] = []
     corpus: Corpus | None = None
@@ -96,7 +99,7 @@ def checked(
             faults.said += _gate_faults(gates, study, _slice_keys(asked, design), design)
     faults.refuse()
     assert task is not None and corpus is not None
-    return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {}, warnings, whole)
+    return Ready(task, corpus, gates, baseline, engine, split or {}, beside, warnings, whole)
 
 
 def unnamed_system(task: Any, study: Study) -> SystemPart | None:
@@ -230,16 +233,22 @@ def _no_file(field: str, name: str, base: Path) -> str:
     return f"{field}: '{name}' is not a file beside the study{_near_files(base / name)}."
 
 
-def _beside_sites(study: Study) -> dict[str, Any]:
-    """What the sites lens needs beside the scores: characteristics, intended settings, and the internal reference."""
+def _no_sites(study: Study) -> Iterator[str]:
     if study.sites is not None and not isfile(study.base / study.sites):
-        raise StudyError(_no_file("sites", study.sites, study.base))
-    places = None if study.sites is None else plugins.find("formats", "table")(study.base / study.sites)
-    if "sites" not in study.lenses:
-        return {}
-    internal = study.lenses["sites"].get("internal")
-    reference = Report.read(study.base / str(internal)) if internal else None
-    return {"places": places, "intended": study.intended_settings, "reference": reference}
+        yield _no_file("sites", study.sites, study.base)
+
+
+def _beside(study: Study, name: str, look: Any) -> dict[str, Any]:
+    """What a lens needs beside the scores, such as files that the study names: by its own `beside(study, settings)`."""
+    own = lens_member(look, "beside")
+    return {} if own is None else own(study, study.lenses[name])
+
+
+def lens_member(look: Any, name: str) -> Any:
+    """An optional member of a lens: on the object itself, or beside it in its module."""
+    own = getattr(look, name, None)
+    module = getattr(look, "__module__", None)
+    return own if own is not None or not module else getattr(importlib.import_module(module), name, None)
 
 
 def _split(study: Study) -> dict[str, Any]:
@@ -281,10 +290,8 @@ class _Asked:
     settings: Any
 
     def member(self, name: str) -> Any:
-        """An optional member of a lens: on the object itself, or beside it in its module."""
-        own = getattr(self.look, name, None)
-        module = getattr(self.look, "__module__", None)
-        return own if own is not None or not module else getattr(importlib.import_module(module), name, None)
+        """An optional member of the lens."""
+        return lens_member(self.look, name)
 
     def faults(self, design: StudyDesign) -> list[str]:
         """What the lens finds wrong with its settings, given what is known of the rows."""

@@ -51,7 +51,7 @@ def scored_again(directory: Path, held: Report, study: Study) -> Scored:
     if opener.identity() != dict(held.system):
         raise RunError(f"{directory}: the system is no longer the one of the report.")
     task = plugins.find("tasks", study.task)()
-    ready = Ready(task, task.read(study), gates=[], baseline=None, engine=Unasked(), split={}, sites={})
+    ready = Ready(task, task.read(study), gates=[], baseline=None, engine=Unasked(), split={}, beside={})
     if getattr(opener(), "recorded", False):
         rows = scored(study, ready, system=system)
     elif not is_folder(directory / "outputs") or not any((directory / "outputs").glob("*.jsonl")):

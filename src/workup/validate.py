@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from workup.evidence import holdings
 from workup.gates import judge, levels
 from workup.lenses.withholding import withhold
 from workup.metric import Metric, in_order
-from workup.preflight import NO_SYSTEM, Ready, asked_of, check_settings, checked, placed, unnamed_system
+from workup.preflight import NO_SYSTEM, Ready, asked_of, check_settings, checked, lens_member, placed, unnamed_system
 from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
@@ -123,17 +124,14 @@ def look(
     cards = _cards(task, metrics)
     primary = primary_of(task, study.record())
 
-    own = {
-        "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
-        "subgroups": {"primary": primary},
-        "sites": ready.sites,
-    }
+    # What a lens may ask for by the name of a parameter, beside what every lens is given.
+    offered = _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study), "primary": primary}
     results: dict[str, LensResult] = {}
     at = levels(ready.gates, own=gate_level_of(task))
     with _one_thread_per_worker():
         for lens, settings in study.lenses.items():
             through, shown = plugins.find("lenses", lens), kept.lens_scores(lens, settings)
-            measured = metrics if lens == "internal" else followed
+            measured = metrics if lens_member(through, "EVERY_METRIC") else followed
             found = kept.nothing(lens)
             if shown is not None:
                 found = through(
@@ -143,7 +141,7 @@ def look(
                     draws=draws,
                     levels=at,
                     progress=partial(watch, f"{lens} lens"),
-                    **own.get(lens, {}),
+                    **_asked_for(through, {**offered, **ready.beside.get(lens, {})}),
                     **kept.own(lens, settings),
                 )
             results[lens] = kept.told(found, settings, measured, at)
@@ -189,6 +187,11 @@ def look(
         gate_level=gate_level_of(task),
         summary={key: list(getattr(task, key)) for key in ("leaves_out", "shows_only") if hasattr(task, key)},
     )
+
+
+def _asked_for(through: Callable[..., Any], offered: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = inspect.signature(through).parameters
+    return {name: value for name, value in offered.items() if name in parameters}
 
 
 def _cards(task: Task, metrics: Sequence[Metric]) -> dict[str, dict[str, Any]]:
@@ -323,7 +326,7 @@ def _refuse_hidden_groups(scores: Scores, metrics: Sequence[Metric], study: Stud
     taken = {key for metric in metrics for key in metric.at} | {"window", "validation", "pooled"}
     for lens, settings in study.lenses.items():
         hidden = sorted(taken & set(scores.groups) & set(settings.get("by") or scores.groups))
-        if hidden and lens not in ("internal", "power"):
+        if hidden and not lens_member(plugins.find("lenses", lens), "KEEPS_GROUPS_TOGETHER"):
             raise StudyError(
                 f"lenses.{lens}: a group of the cases is named '{hidden[0]}', but estimates are sliced by a key "
                 "of that name already. To fix: rename the group in the corpus, or list those to compare under 'by'."

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import wraps
+from types import GeneratorType
 from typing import Any, TypeVar
 
 from workup.gates import same_value
@@ -26,7 +27,9 @@ def drawn(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
     def speaking(report: Report, *arguments: Any, **named: Any) -> Drawn:
         token = _DRAWN.set(report)
         try:
-            return draw(report, *arguments, **named)
+            found = draw(report, *arguments, **named)
+            # What is drawn on demand would otherwise be drawn after its record was put away.
+            return iter(tuple(found)) if isinstance(found, GeneratorType) else found  # type: ignore[return-value]
         finally:
             _DRAWN.reset(token)
 

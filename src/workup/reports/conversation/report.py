@@ -64,6 +64,7 @@ def figures(report: Report) -> dict[str, list[Figure]]:
     return {**curves.figures(report), **losses.figures(report)}
 
 
+@drawn
 def groups(report: Report) -> Iterator[Section]:
     """Groups of cases at the set and arm of the headline."""
     result, unit = narrowed(report).results.get("subgroups"), noun(report)

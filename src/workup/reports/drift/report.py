@@ -59,6 +59,7 @@ def figures(report: Report) -> dict[str, list[Figure]]:
     return {key: charts for key, charts in found.items() if charts}
 
 
+@drawn
 def headline(report: Report) -> Iterator[str]:
     """The sentences a reader should leave with."""
     result = report.results.get("drift")

@@ -27,6 +27,7 @@ _LINES = (
 _LABEL = 24  # letters of a group's name that fit above a small chart
 
 
+@drawn
 def sections(report: Report) -> Iterator[Section]:
     """The sweep over all patients, then one section of curves for each grouping."""
     held = _held(report, "threshold_sweep")

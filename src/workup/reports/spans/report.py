@@ -48,6 +48,7 @@ def _titled(section: Section) -> Section:
     return replace(section, tables=tuple(replace(table, titled=True) for table in section.tables))
 
 
+@drawn
 def groups(report: Report) -> Iterator[Section]:
     """Groups of patients at the primary setting; the other rule sets are in the record."""
     result = narrowed(report).results.get("subgroups")
@@ -73,6 +74,7 @@ def smallest(report: Report) -> Iterator[Estimate]:
             yield e
 
 
+@drawn
 def smallest_groups(report: Report) -> Iterator[Section]:
     """The smallest gap between groups, at the primary setting."""
     result = narrowed(report).results.get("subgroups")
