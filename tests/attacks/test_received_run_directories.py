@@ -20,7 +20,7 @@ EVIL = """
 from pathlib import Path
 Path({canary!r}).write_text("ran")
 class Object:
-    metric_names = goals = scales = {{}}
+    cards = {{}}
 """
 
 

@@ -16,11 +16,11 @@ from workup.estimate import EVERYTHING, Draws, Estimate, estimate, slices_by
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.stats.intervals import clustered_share
-from workup.tasks.conversation.metrics.metrics import METRIC_NAMES
+from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.task import ConversationTask
 
 DRAWS = Draws(seed=3, replicates=200)
-ALWAYS = set(METRIC_NAMES) - {"recall_weighted", "recall_at_horizon"}  # which need weights, and a horizon of their own
+ALWAYS = set(CARDS) - {"recall_weighted", "recall_at_horizon"}  # which need weights, and a horizon of their own
 SHARES = {
     *("recall", "precision", "f1", "hallucination_rate", "omission_rate", "reversal_rate", "wrong_value_rate"),
     *("stale_rate", "unscorable_rate", "coverage", "recall_at_10", "availability", "use", "conflict_rate"),
@@ -40,8 +40,7 @@ def _numbers(one: Estimate) -> list[float]:
 def test_every_name_of_the_contract_is_measured() -> None:
     _, metrics = scored_conversations("a mixed model")
     assert {metric.name for metric in metrics} == ALWAYS
-    assert set(ConversationTask.scales) <= set(METRIC_NAMES)
-    assert set(ConversationTask.goals) >= ALWAYS
+    assert ConversationTask.cards is CARDS and set(CARDS) >= ALWAYS
 
 
 def test_a_value_or_a_null_with_its_reason_and_ends_around_it(scored: tuple[Any, tuple[Metric, ...]]) -> None:

@@ -15,7 +15,7 @@ from tests.support.scored_studies import CORPORA, scored_notes
 from workup.estimate import EVERYTHING, Draws, estimate, slices_by
 from workup.metric import Metric
 from workup.scores import Scores
-from workup.tasks.spans.metrics import METRIC_NAMES
+from workup.tasks.spans.cards import CARDS
 
 DRAWS = Draws(seed=3, replicates=120)
 # A patient leaks once, however many rows say so: repeating a row of a patient changes nothing.
@@ -29,7 +29,7 @@ def _fixture(request: pytest.FixtureRequest) -> tuple[Any, tuple[Metric, ...]]:
 
 def test_every_name_of_the_contract_is_measured() -> None:
     _, metrics = scored_notes(*CORPORA["several notes a patient"])
-    assert {metric.name for metric in metrics} == set(METRIC_NAMES)
+    assert {metric.name for metric in metrics} == set(CARDS)
 
 
 def test_a_value_or_a_null_with_its_reason_and_ends_around_it(scored: tuple[Any, tuple[Metric, ...]]) -> None:

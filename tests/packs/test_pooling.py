@@ -21,6 +21,7 @@ from workup.validate import Opener
 NAMES = ("type", "region", "volume")
 FACTS = {"type": ["academic", "rural", "rural", "academic"], "region": ["N", "N", "S", "S"], "volume": [9, 4, 2, 7]}
 SETTINGS = {"by": ["sex", "unit"], "moderators": ["volume"], "limit": {"auroc": (0.6, None)}}
+SCALES = {name: card.scale for name, card in RiskTask.cards.items() if card.pooled}
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def packs(table: dict[str, Any], names: list[str]) -> list[dict[str, Any]]:
 def pooled(packs: list[dict[str, Any]]) -> LensResult:
     own = {key: value for key, value in SETTINGS.items() if key != "by"}
     evidence = [Pack(f"{pack['site']}.json", pack).evidence for pack in packs]
-    return pool_sites(evidence, scales=RiskTask.scales, settings=PoolSettings(**own))
+    return pool_sites(evidence, scales=SCALES, settings=PoolSettings(**own))
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +137,7 @@ def test_the_order_of_packs_decides_nothing(packs: list[dict[str, Any]], found: 
 def test_what_a_site_withheld_is_said_and_not_pooled(table: dict[str, Any], names: list[str]) -> None:
     made = [make_pack(report_of(rows_of(table, site)), site=site, k=11) for site in names]
     found = pool_sites(
-        [Pack(f"{pack['site']}.json", pack).evidence for pack in made], scales=RiskTask.scales, settings=PoolSettings()
+        [Pack(f"{pack['site']}.json", pack).evidence for pack in made], scales=SCALES, settings=PoolSettings()
     )
     rows = {(row["metric"], str(row["slice"])): row for row in found.pooled}
     assert rows["auroc", "{}"]["k"] == 4

@@ -13,8 +13,9 @@ import workup
 from tests.support.hostile import NAMES, hostile
 from workup.report import Report
 from workup.reports.charts import drawing
+from workup.reports.charts.figure import FIRST, Figure
 from workup.reports.charts.forest import MOST_GROUPS, forests
-from workup.reports.charts.panels import FIRST, Figure, panels
+from workup.reports.risk.panels import panels
 from workup.reports.wording import number
 
 

@@ -31,8 +31,7 @@ from workup.reports import flat, html, markdown, text
 from workup.reports.charts import drawing
 from workup.reports.conversation import safety_card
 from workup.reports.conversation.setting import Numbers, Setting, narrowed
-from workup.reports.figures import figures
-from workup.reports.sections import sections
+from workup.reports.sections import figures, sections
 
 SECTIONS = [
     "Conversation report",

@@ -94,14 +94,14 @@ def test_without_a_threshold_its_numbers_are_null() -> None:
 
 def test_the_primary_threshold_is_the_one_shown() -> None:
     report = workup.score_risk(HAND, outcome="died", risk="p", thresholds=[0.5, 0.65], replicates=200)
-    chosen = replace(report, study={**report.study, "primary": {"threshold": 0.65}})
+    chosen = replace(report, primary={"threshold": 0.65})
     assert json.loads(flat.render(report))["specificity"] == 0.75
     assert json.loads(flat.render(chosen))["specificity"] == 1.0
 
 
 def test_another_task_is_refused_in_words() -> None:
     report = Report.read(FIXTURE)
-    with pytest.raises(ReportError, match="known for the tasks risk, spans and conversation"):
+    with pytest.raises(ReportError, match="the flat form is not known for the task"):
         flat.render(replace(report, study={**report.study, "task": "plan"}))
 
 

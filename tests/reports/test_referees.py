@@ -15,9 +15,8 @@ from workup import Study, validate
 from workup.report import Report
 from workup.reports import flat, html, markdown, text
 from workup.reports.charts import drawing
-from workup.reports.charts.panels import panels
-from workup.reports.figures import figures
-from workup.reports.sections import Section, sections
+from workup.reports.risk.panels import panels
+from workup.reports.sections import Section, figures, sections
 from workup.reports.wording import number
 
 

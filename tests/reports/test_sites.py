@@ -12,12 +12,14 @@ from tests.support.report_parts import words
 from workup.estimate import Estimate
 from workup.evidence import SiteEvidence
 from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites
+from workup.metric import in_order
 from workup.report import LensResult, Report
 from workup.reports.charts import drawing
 from workup.reports.charts.forest import MOST_GROUPS
 from workup.reports.layout import Section
 from workup.reports.sites.report import figures, sections
 from workup.stats.intervals import wilson
+from workup.tasks.risk.cards import CARDS
 
 needs_charts = pytest.mark.skipif(not drawing.available(), reason="vl-convert-python is not installed (extra 'report')")
 SCALES = {"auroc": "logit", "calibration_slope": "identity", "oe_ratio": "log", "sensitivity": "logit"}
@@ -70,7 +72,9 @@ def report(evidence: list[SiteEvidence], *, intended: tuple[str, ...] = ("Rural"
     chosen = {"limit": {"auroc": 0.7, "oe_ratio": 0.3}, "moderators": ("volume",), **settings}
     found = pool_sites(evidence, scales=SCALES, goals=GOALS, settings=PoolSettings(**chosen), intended=intended)
     corpus = {"name": "c", "version": "", "seed": 0, "n_cases": 1, "n_patients": 1, "sha256": ""}
-    made = Report({"name": "s", "task": "risk"}, corpus, {"name": "m", "version": ""}, 0, {"sites": found})
+    study = {"name": "s", "task": "risk"}
+    own = {"metrics": in_order(CARDS)}
+    made = Report(study, corpus, {"name": "m", "version": ""}, 0, {"sites": found}, **own)
     return Report.from_dict(made.as_dict())
 
 

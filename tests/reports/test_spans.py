@@ -23,8 +23,7 @@ from workup.errors import visible
 from workup.report import Report
 from workup.reports import flat, html, markdown, pdf, text
 from workup.reports.charts import drawing
-from workup.reports.figures import figures
-from workup.reports.sections import sections
+from workup.reports.sections import figures, sections
 from workup.reports.spans import heat, viewer
 from workup.reports.spans import words as spans_words
 from workup.reports.spans.errors import MISSED, NO_IDENTIFIER

@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workup.study import ConversationPart
 from workup.task import Reply
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import converse
 from workup.tasks.conversation.talk.transcripts import Said, Transcripts
 

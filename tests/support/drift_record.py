@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from workup.estimate import Estimate
+from workup.metric import in_order
 from workup.report import LensResult, Report
+from workup.task import primary_of
+from workup.tasks.risk import RiskTask
+from workup.tasks.risk.cards import CARDS
 
 MONTHS = [f"2015-{month:02d}" for month in range(1, 7)]
 STATUS = ["ok", "ok", "insufficient", "ok", "ok", "immature"]
@@ -176,5 +180,6 @@ def result(**fields: Any) -> LensResult:
 def report(found: LensResult, **columns: Any) -> Report:
     corpus = {"name": "c", "version": "", "seed": 0, "n_cases": 1, "n_patients": 1, "sha256": ""}
     study = {"name": "s", "task": "risk", "columns": {"outcome": "y", **columns}}
-    made = Report(study, corpus, {"name": "m", "version": ""}, 0, {"drift": found})
+    own = {"metrics": in_order(CARDS), "primary": primary_of(RiskTask, study)}
+    made = Report(study, corpus, {"name": "m", "version": ""}, 0, {"drift": found}, **own)
     return Report.from_dict(made.as_dict())

@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.tiny_chat import REASON, save_tiny_chat
 from workup.errors import InputError, SystemFailure
-from workup.study import ConversationPart
 from workup.systems.any.huggingface import HuggingFaceTagger
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import converse
 
 pytestmark = pytest.mark.usefixtures("no_network")

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from tests.support.tiny_chat import REASON, save_tiny_chat
-from workup.study import ConversationPart
 from workup.systems.chat.openai_chat import OpenAiChat
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import converse
 
 pytest.importorskip("httpx", reason="the http extra is not installed")

@@ -7,10 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workup import plugins
 from workup.errors import InputError, visible
 from workup.evidence import SiteEvidence
-from workup.gates import primary_values
 from workup.packs.counts import Cells, cells_of
 from workup.packs.inventory import telling
 from workup.packs.publish import Teller
@@ -81,7 +79,7 @@ def _packed(
     earlier: Sequence[Sent],
 ) -> tuple[dict[str, Any], Sent]:
     _check(report, site, k, sequence)
-    scales = plugins.named_by_record("tasks", report.study["task"]).scales
+    scales = {name: card["scale"] for name, card in report.metrics.items() if card["pooled"]}
     settings, columns = _settings(report)
     system = _system(report)
     study = _study(report, settings)
@@ -189,7 +187,7 @@ def _settings(report: Report) -> tuple[dict[str, Any], list[str]]:
     thresholds = list(study.get("thresholds") or ())
     if study.get("cost_ratio") is not None:
         thresholds.append(1 / (1 + float(study["cost_ratio"])))
-    if "threshold" in (named := primary_values(study)):  # the first of a pack is the one that pooled pages speak of
+    if "threshold" in (named := report.primary):  # the first of a pack is the one that pooled pages speak of
         thresholds.insert(0, named["threshold"])
     settings = {
         "thresholds": list(dict.fromkeys(float(f"{at:.12g}") for at in thresholds)),

@@ -15,6 +15,7 @@ from workup.scores import Scores
 from workup.stats import calibration, intervals, logistic, rank, smooth
 from workup.stats.bootstrap import unit_counts
 from workup.tasks.risk import metrics as risk
+from workup.tasks.risk.cards import CARDS
 from workup.tasks.risk.panels import decision_curve, panels
 
 DRAWS = Draws(seed=3, replicates=200)
@@ -164,7 +165,7 @@ def test_a_study_is_named_in_full() -> None:
         metric.name
         for metric in risk.risk_metrics(thresholds=[0.3], smoother=risk.Smoother.of(HAND), also=risk.ON_REQUEST)
     ]
-    assert sorted(made) == sorted(risk.METRIC_NAMES)
+    assert sorted(made) == sorted(CARDS)
     assert len(set(made)) == len(made)
 
 

@@ -188,7 +188,6 @@ def _retention(policy: str, names: Sequence[str], *, at: dict[str, str]) -> Metr
         "retention",
         lambda scores: total(scores, _OF_TERMS[1]),
         lambda scores: total(scores, _OF_TERMS[0]),
-        describe="share of clinical terms that are no identifier found again after masking",
         undefined="no clinical term outside the identifiers was found in these documents",
         at=at,
     )

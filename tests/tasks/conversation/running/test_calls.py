@@ -14,9 +14,9 @@ import pytest
 
 from tests.support.chat_models import Log, Messages, Model, case, echo, hold, is_probe, lines
 from workup.errors import PluginError, RunError, SystemFailure
-from workup.study import ConversationPart
 from workup.task import Budget, Reply
 from workup.tasks.conversation.read.judging import held_of
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import estimate_of, tallied
 from workup.tasks.conversation.talk.calls import Caller
 from workup.tasks.conversation.talk.conversation import AFTER_FAILURE
