@@ -31,6 +31,7 @@ from workup.reports import flat, html, markdown, text
 from workup.reports.charts import drawing
 from workup.reports.conversation import safety_card
 from workup.reports.conversation.setting import Numbers, Setting, narrowed
+from workup.reports.page import key_figures
 from workup.reports.sections import figures, sections
 
 SECTIONS = [
@@ -152,7 +153,7 @@ def test_without_a_table_of_turns_the_estimates_say_what_they_rest_on(full: Repo
     found = with_tables(full, turns=None)
     for key in ("headline", "recall-turns"):
         assert [row["cases"] for row in cells(part(found, key))] == [row["cases"] for row in cells(part(full, key))]
-    card = next(one for one in html._cards(found) if one.title == "Recall@10")
+    card = next(one for one in key_figures(found) if one.title == "Recall@10")
     assert f"{CASES - SHORT} cases" in card.ends
 
 

@@ -25,7 +25,7 @@ from workup.report import Report
 from workup.reports.charts import drawing
 from workup.reports.charts.figure import Figure
 from workup.reports.layout import Section, Table
-from workup.reports.page import KeyFigure, Page, page_of
+from workup.reports.page import KeyFigure, Page, key_figures, page_of
 from workup.reports.sections import HOLDS_TEXT, figures, kind, sections
 from workup.reports.wording import drawn, rule_words
 
@@ -213,7 +213,7 @@ def render(report: Report, *, interactive: bool = True) -> str:
         marks=list(page.marks),
         on_paper=ON_PAPER,
         tally=[(VERDICTS[word], tally[word]) for word in VERDICTS if tally[word]],
-        cards=[_legible(one) for one in page.key_figures(report)],
+        cards=[_legible(one) for one in key_figures(report)],
         interactive=interactive,
         words=_isolated if interactive else _printed,
         parts=list(_parts(report, page, header, rest, shown if interactive else shown[:ON_PAPER], len(shown))),

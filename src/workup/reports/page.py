@@ -21,7 +21,7 @@ from workup.reports.layout import Section, Table
 from workup.reports.power import report as power
 from workup.reports.sites import report as sites
 from workup.reports.smallest import smallest_section
-from workup.reports.wording import at_threshold, interval, metric_words, number
+from workup.reports.wording import at_threshold, drawn, interval, metric_words, number
 
 LEVEL = 0.95  # of the intervals that are shown
 
@@ -159,6 +159,12 @@ def key_figure(e: Estimate) -> KeyFigure:
     ends = f"{e.level:.0%} interval {interval(e)}" if e.low is not None else f"{e.status}: {e.reason or ''}"
     title = at_threshold(e.metric, e.slice)
     return KeyFigure(title[:1].upper() + title[1:], number(e.value), ends)
+
+
+@drawn
+def key_figures(report: Report) -> list[KeyFigure]:
+    """The figures at the head of a report's page."""
+    return page_of(report).key_figures(report)
 
 
 def page_of(report: Report) -> Page:

@@ -23,11 +23,12 @@ from workup.lenses.sites import lens as sites
 from workup.lenses.subgroups import lens as subgroups
 from workup.report import Report
 from workup.scores import level_name
-from workup.study import SLICE_KEYS, Study
+from workup.study import Study
 from workup.task import StudyDesign, Table
 from workup.tasks.risk.cohort import Columns, check_cohort
 from workup.tasks.risk.derived import Grouping, band_names
 from workup.tasks.risk.metrics import Smoother, risk_metrics
+from workup.tasks.risk.settings import SLICE_KEYS
 from workup.tasks.risk.task import missing_risk_notes
 from workup.validate import validate
 
