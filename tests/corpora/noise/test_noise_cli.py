@@ -9,7 +9,7 @@ import pytest
 
 from shell import SECRET, call
 from workup.corpora.noise import KINDS
-from workup.text.edit_distance import distance
+from workup.text.typos import distance
 
 
 @pytest.fixture
