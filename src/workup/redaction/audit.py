@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from workup.documents.residue import Masked, residue
 from workup.redaction.dates.context import Almanac
-from workup.redaction.dates.fields import Day
 from workup.redaction.dates.narrowing import remaining
 from workup.redaction.dates.shifting import read_days
+from workup.redaction.dates.written import Day
 from workup.redaction.linking import value_key
 from workup.redaction.patient import Redacted
 from workup.redaction.replacements import Alignment, Piece

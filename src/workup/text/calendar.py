@@ -32,6 +32,7 @@ MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
     r"Nov(?:ember)?|Dec(?:ember)?)"
 )
+MONTH_NAMES = "|".join(sorted(MONTH_NUMBER, key=len, reverse=True))  # in lower case, the longer before the shorter
 WEEKDAY = r"(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs?)?|Fri|Sat(?:ur)?|Sun)(?:day)?"
 WEEKDAY_NAME = rf"(?:{'|'.join(name.removesuffix('day') for name in WEEKDAYS)})day"
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from workup.values.addresses import Address
 from workup.values.ambiguous import AMBIGUOUS
-from workup.values.make import LEAVES, date_value, forms, make, name_value
+from workup.values.make import LEAVES, Value, date_value, forms, make, name_value
 from workup.values.negatives import HARD_NEGATIVES, HardNegative
 from workup.values.patients import Patient, Provider, Relative
 from workup.values.people import AMBIGUITY, PERSON_FORMS, SEXES, Person, draw_person, name_pool
 from workup.values.tables import ORIGINS, provenance, versions
-from workup.values.value import Value
 
 __all__ = [
     "AMBIGUITY",

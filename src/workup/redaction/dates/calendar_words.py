@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workup.text.calendar import MONTH_NUMBER, SEASONS, WEEKDAY_NUMBER
+from workup.text.calendar import MONTH_NAMES, SEASONS, WEEKDAY_NUMBER
 from workup.text.numbers import number_words, ordinal_words, spoken_year
 from workup.values import tables
 
@@ -25,7 +25,7 @@ _RELATIVE = re.compile(
 )
 # The 3rd of last month, March, 2021, 3/4: with the day of the note at hand these fix a day, and give away the shift.
 _FIXES = re.compile(
-    rf"\d{{4}}|\d\s?[/.]\s?\d|\b\d{{1,2}}(?:st|nd|rd|th)\b(?!\s+birthday)|\b(?:{'|'.join(sorted(MONTH_NUMBER))})\b",
+    rf"\d{{4}}|\d\s?[/.]\s?\d|\b\d{{1,2}}(?:st|nd|rd|th)\b(?!\s+birthday)|\b(?:{MONTH_NAMES})\b",
     re.IGNORECASE,
 )
 _TIME = re.compile(

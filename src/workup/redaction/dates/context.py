@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from workup.redaction.dates import written as dates
-from workup.redaction.dates.fields import Day
 from workup.redaction.dates.shifting import Reading, read_days
+from workup.redaction.dates.written import Day
 
 _NEAR = 2020  # where nothing tells when a text was written
 _NINETY_YEARS = 90 * 365.2425

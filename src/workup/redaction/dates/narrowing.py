@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from workup.redaction.dates.anchors import Anchor, anchors
 from workup.redaction.dates.calendar_words import SEASON
-from workup.redaction.dates.fields import Day
 from workup.redaction.dates.holidays import falls_on, is_summer_time
 from workup.redaction.dates.shifting import MOST_DAYS, MOST_WEEKS, read_days
+from workup.redaction.dates.written import Day
 from workup.redaction.patient import Redacted
 from workup.text.calendar import MONTH_NUMBER, WEEKDAY_NUMBER
 

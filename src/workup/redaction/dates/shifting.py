@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 from workup.redaction.dates import written as dates
 from workup.redaction.dates.calendar_words import LONGEST
-from workup.redaction.dates.fields import Day, Field
-from workup.redaction.dates.written import Written
+from workup.redaction.dates.written import Day, Field, Written
 from workup.redaction.keys import Secret
 from workup.text.calendar import MONTHS
 

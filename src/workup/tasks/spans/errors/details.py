@@ -18,7 +18,7 @@ from workup.tasks.spans.counting.matchup import Matchup, Setting
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.scoring import SpanScores
 from workup.tasks.spans.counting.verdicts import OUTCOMES
-from workup.tasks.spans.errors.error_category import Categories
+from workup.tasks.spans.errors.categories import Categories
 
 Records = Iterator[dict[str, Any]]
 

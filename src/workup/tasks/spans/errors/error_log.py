@@ -21,8 +21,7 @@ from workup.tasks.spans.counting.matchup import PHI, Matchup, Setting
 from workup.tasks.spans.counting.modes import parse_mode
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.verdicts import FALSE_ALARM
-from workup.tasks.spans.errors.categories import fifth
-from workup.tasks.spans.errors.error_category import Categories
+from workup.tasks.spans.errors.categories import Categories, fifth
 from workup.tasks.spans.errors.partial_leaks import partial_leak
 from workup.tasks.spans.errors.shapes import coarse_shape
 from workup.tasks.spans.errors.viewer import Viewer
