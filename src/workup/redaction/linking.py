@@ -149,7 +149,7 @@ class _People:
 
 
 def _fits(part: _Name, whole: _Name) -> bool:
-    """Whether every word of a name stands in a longer one, an initial for the word it begins."""
+    """Whether every word of a name is in a longer one, an initial for the word it begins."""
     if not whole.given or not whole.family or (part.suffix and part.suffix != whole.suffix):
         return False
     if part.loose:
@@ -168,7 +168,7 @@ def _fits(part: _Name, whole: _Name) -> bool:
 
 
 def _weight(name: _Name) -> int:
-    """How much a name tells: letters of all its parts."""
+    """How much a name says: letters of all its parts."""
     return len(name.given) + len(name.suffix) + sum(map(len, (*name.middle, *name.family)))
 
 

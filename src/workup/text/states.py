@@ -50,7 +50,7 @@ def _state(line: str) -> State:
 
 STATES: tuple[State, ...] = tuple(_state(line) for line in _STATES.replace("\n", "|").split("|") if line.strip())
 STATE: Mapping[str, State] = MappingProxyType({state.code: state for state in STATES})
-# Territories, and the military's post abroad: they have postal codes as states do, and stand in addresses like them.
+# Territories, and the military's post abroad: they have postal codes and appear in addresses as states do.
 OTHER_CODES = ("PR", "GU", "VI", "AS", "MP", "AE", "AP", "AA")
 POSTAL_CODES = frozenset((*STATE, *OTHER_CODES))
 OLD_ABBREVIATIONS: Mapping[str, str] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""Lists of words: written as one string in a module, kept in YAML, or shipped with this room. Knows no meaning of any.
+"""Lists of words: written as one string in a module, kept in YAML, or shipped with this room.
 
 The shipped ones are function words, English and other, by which a language shows itself."""
 

@@ -1,7 +1,7 @@
 """Values for synthetic notes: people, patients and every leaf of the label scheme in many surface forms.
 
 Same seed, same text: nothing here reads a clock, a locale or an unseeded source. Numbers are valid by construction and,
-where such ranges exist, taken from those kept free for examples."""
+where such ranges exist, taken from those reserved for examples."""
 
 from __future__ import annotations
 

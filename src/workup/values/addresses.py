@@ -10,7 +10,7 @@ from workup.values import tables
 from workup.values.draws import Chance
 
 STATE_WEIGHTS: tuple[int, ...] = tuple(accumulate(state.people for state in STATES))
-# Prefixes of areas with 20,000 people or fewer (2010 Census): Safe Harbor lets not even their three digits stand.
+# Prefixes of areas with 20,000 people or fewer (2010 Census): Safe Harbor does not even allow their three digits.
 SPARSE_PREFIXES = tables.words("sparse zip prefixes")
 STREETS, BARE_STREETS, DISTRICTS = tables.words("streets"), tables.words("bare streets"), tables.words("districts")
 STREET_TYPES: tuple[tuple[str, str], ...] = (

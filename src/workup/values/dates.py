@@ -59,7 +59,7 @@ def _full_range(d: Day) -> str:
     return f"{d.month:02d}/{d.day:02d}/{d.year} to {last.month:02d}/{last.day:02d}/{last.year}"
 
 
-# Day, month and year all told: what a date of birth is written in.
+# Day, month and year all given: what a date of birth is written in.
 FULL_FORMS: Mapping[str, Callable[[Day], str]] = MappingProxyType(
     {
         "iso": lambda d: d.isoformat(),

@@ -122,8 +122,8 @@ def draw_person(
 ) -> Person:
     """A person of a group; with `kin`, one who bears the family name of that person.
 
-    Half of the names are as frequent as in the group. The others lean to names that tell of it: in small groups most
-    people bear names that are common everywhere, and a contrast of groups by their names would find nothing.
+    Half of the names are as frequent as in the group. The others lean to names that are typical of it: in small
+    groups most people bear names that are common everywhere, and a contrast of groups by name would find nothing.
     """
     given_table = tables.given_names(origin, sex, decade, telling=chance.happens(_TELLING))
     given, middle = (chance.weighted(given_table.names, given_table.cumulative) for _ in range(2))

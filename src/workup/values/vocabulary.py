@@ -1,6 +1,6 @@
-"""Words behind a patient's background: relations, roles, professions, organisations, domains.
+"""Words for a patient's background: relations, roles, professions, organisations, domains.
 
-Organisations are made up from parts; domains are those that RFC 2606 and RFC 6761 keep free."""
+Organisations are made up from parts; domains are those that RFC 2606 and RFC 6761 reserve."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BACKGROUND = {
 
 
 def plain_letters(name: str) -> str:
-    """A name in lower case ASCII letters, as it stands in an address.
+    """A name in lower case ASCII letters, as it is written in an e-mail address.
 
     >>> plain_letters("de la Peña-O'Hara")
     'delapenaohara'

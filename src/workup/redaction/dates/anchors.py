@@ -17,7 +17,7 @@ from workup.text.numbers import ordinal_words
 
 
 class Anchor(NamedTuple):
-    """A stretch of a text and the kind of fact of the calendar that it tells."""
+    """A stretch of a text and the kind of calendar fact that it reveals."""
 
     start: int
     end: int
@@ -219,7 +219,7 @@ _IS_ZONE = _i(_ZONE)
 
 
 def without_zone(said: str) -> str:
-    """A time without what tells summer time: EDT becomes ET, and an offset from UTC is left out; Z stays.
+    """A time without what reveals summer time: EDT becomes ET, and an offset from UTC is left out; Z stays.
 
     >>> without_zone("2021-03-04T14:30:00-05:00"), without_zone("14:30 EDT"), without_zone("2021-03-04T14:30:00Z")
     ('2021-03-04T14:30:00', '14:30 ET', '2021-03-04T14:30:00Z')
@@ -231,5 +231,5 @@ def without_zone(said: str) -> str:
 
 
 def is_zone(said: str) -> bool:
-    """Whether a time zone is all that is told."""
+    """Whether a time zone is all that is given."""
     return _IS_ZONE.fullmatch(said) is not None

@@ -38,7 +38,7 @@ LONGEST = 80
 
 
 def is_relative(surface: str) -> bool:
-    """Whether a date is told from another day or by its weekday, so that it stays true when all days move alike.
+    """Whether a date is given by another day or by its weekday, so that it stays true when all days move alike.
 
     What also fixes a day of the calendar (a holiday, a month, the 3rd of last month) does not.
 
@@ -52,7 +52,7 @@ def is_relative(surface: str) -> bool:
 
 
 def is_year(surface: str) -> bool:
-    """Whether only years are told: one, a range of them, a decade.
+    """Whether only years are given: one, a range of them, a decade.
 
     >>> [is_year(said) for said in ("2019", "2019-20", "'98", "the 1990s", "nineteen ninety", "3/2019")]
     [True, True, True, True, True, False]
@@ -61,7 +61,7 @@ def is_year(surface: str) -> bool:
 
 
 def is_time(surface: str) -> bool:
-    """Whether only a time of day is told.
+    """Whether only a time of day is given.
 
     >>> [is_time(said) for said in ("14:30", "2 pm", "0830 hrs", "2:30 p.m.", "3/4")]
     [True, True, True, True, False]

@@ -52,7 +52,7 @@ def remaining(notes: Sequence[Redacted], *, whole_weeks: bool) -> tuple[int, int
     return len(possible), every, loose
 
 
-Moved = tuple[int, int, Day, bool]  # where a moved date stands, its day, and whether it is a birth
+Moved = tuple[int, int, Day, bool]  # where a moved date is, its day, and whether it is a birth
 
 
 def _dates(note: Redacted) -> Iterator[Moved]:
@@ -67,7 +67,7 @@ def _dates(note: Redacted) -> Iterator[Moved]:
 
 
 def _linked(note: Redacted, dates: Sequence[Moved]) -> Iterator[tuple[Anchor, Day | None]]:
-    """Words of the calendar that stand in the text as they stood, each with the date nearest to it."""
+    """Words of the calendar that were left as they were, each with the date nearest to it."""
     moved = [(piece.new_start, piece.new_end) for piece in note.pieces if piece.done != "rule"]
     for anchor in anchors(note.document.text):
         if any(start < anchor.end and anchor.start < end for start, end in moved):
@@ -121,7 +121,7 @@ def _weekday(word: str) -> int | None:
 
 
 def _by_age(note: Redacted, dates: Iterable[Moved], possible: list[int]) -> list[int]:
-    """Shifts under which an age that is told is the age on some date of the note."""
+    """Shifts under which an age that is given is the age on some date of the note."""
     dates = list(dates)
     births = [day for _, _, day, born in dates if born]
     seen = [day for _, _, day, born in dates if not born]

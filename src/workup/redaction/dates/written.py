@@ -23,9 +23,9 @@ Role = Literal[
 ]  # fmt: skip
 _TOKENS = re.compile(r"\d+|[^\W\d_]+|\s+|[\W_]")
 _QUIET = frozenset(("of", "the", "on"))
-_MID = 15  # the day that stands for a month of which no day is told
+_MID = 15  # the day that stands for a month where no day is given
 _FIRST, _LAST = 1800, 2199  # years that four digits may mean
-NO_YEAR = 2001  # stands in where neither the date nor its document tells a year; no leap year, so that every day moves
+NO_YEAR = 2001  # where neither the date nor its document gives a year; not a leap year, so that every day moves
 
 
 class Field(NamedTuple):
@@ -38,9 +38,9 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A date that was read: the day, the form it has, and what of it is told.
+    """A date that was read: the day, the form it has, and which parts are given.
 
-    `precise`: the day of the month is told. `dated`: the year is told. `day_first`: how its numbers were read.
+    `precise`: the day of the month is given. `dated`: the year is given. `day_first`: how its numbers were read.
     """
 
     day: Day
@@ -63,7 +63,7 @@ class Written:
 def read(surface: str, *, near: int = 2020, year: int | None = None, day_first: bool = False) -> Written | None:
     """The date that a surface writes, or None where it writes none, or more than one.
 
-    `near` is a year close to the text, for years of two digits; `year` the one meant where none is told.
+    `near` is a year close to the text, for years of two digits; `year` the one meant where none is given.
 
     >>> [str(read(said).day) for said in ("3/4/21", "4-Mar-2021", "20210304", "March fourth, twenty twenty-one")]
     ['2021-03-04', '2021-03-04', '2021-03-04', '2021-03-04']
@@ -113,7 +113,7 @@ def _field_on(field: Field, day: Day, *, moved: int) -> str:
         case "quarter":
             return str((day.month + 2) // 3)
         case "weekday":
-            # From the weekday that was written: where no year is told, that of the day would be a guess.
+            # From the weekday that was written: where no year is given, that of the day would be a guess.
             name = WEEKDAYS[(WEEKDAY_NUMBER[old.casefold()] + moved) % 7]
             return _cased(name if old.casefold().endswith("day") else name[:3], old)
         case _:
@@ -124,7 +124,7 @@ def _named(field: Field, day: Day) -> str:
     role, old, wide = field
     match role:
         case "month_name":
-            # May is both: it is taken for the whole name, unless it stands as short ones do (04MAY2021).
+            # May is both: it is taken for the whole name, unless it is written as short names are (04MAY2021).
             whole = len(old) > 4 or old.casefold() in ("june", "july") or (old.casefold() == "may" and not wide)
             return (MONTHS if whole else SHORT_MONTHS)[day.month - 1]
         case "ordinal":
@@ -251,8 +251,8 @@ def _settled(
     value: dict[str, int] = {}
     for place, role in roles.items():
         value[role] = _value(tokens[place], role, near)
-    told = value.get("year")
-    full_year = told if told is not None else year if year is not None else NO_YEAR
+    given_year = value.get("year")
+    full_year = given_year if given_year is not None else year if year is not None else NO_YEAR
     month = value.get("month") or value.get("month_name") or value.get("month_roman") or 0
     try:
         if "day_of_year" in value:
@@ -263,12 +263,12 @@ def _settled(
             day = Day(full_year, month, value.get("day", _MID))
     except (ValueError, OverflowError):
         return None
-    if told is not None and len(tokens[_place(roles, "year")]) == 4 and not _FIRST <= told <= _LAST:
+    if given_year is not None and len(tokens[_place(roles, "year")]) == 4 and not _FIRST <= given_year <= _LAST:
         return None
     numeric = [tokens[place] for place, role in roles.items() if role in ("day", "month", "day_of_year")]
     wide = any(number[0] == "0" for number in numeric) or (
         all(len(number) > 1 for number in numeric)
-        and told is not None
+        and given_year is not None
         and ("month" in roles.values() or _is_tight(tokens, roles))
     )
     tight = _is_tight(tokens, roles)
@@ -283,7 +283,7 @@ def _settled(
         day,
         (*prefix, *fields),
         precise="day" in value or "day_of_year" in value,
-        dated=told is not None,
+        dated=given_year is not None,
         day_first=both and order[0] == "day",
         ambiguous=both and value["day"] <= 12 and value["day"] != value["month"],
     )

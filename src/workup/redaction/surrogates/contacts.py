@@ -1,4 +1,4 @@
-"""Telephone numbers and addresses of networks that stand for others: same form, ranges kept free for examples.
+"""Telephone numbers and addresses of networks that stand for others: same form, ranges reserved for examples.
 
 Knows no patient; every draw comes from the caller's chance."""
 
@@ -27,7 +27,7 @@ _ORDINARY = words_of(
 def phone(surface: str, *, chance: Chance, line: Chance) -> str | None:
     """A number in the same form: 555-01xx with another area code where it has ten digits, else drawn digits.
 
-    `line` draws the number itself, so that it is the same in every form; `chance` what stands around it.
+    `line` draws the number itself, so that it is the same in every form; `chance` what is around it.
 
     >>> from workup.values.draws import Chance
     >>> one, other = (phone(said, chance=Chance.of(1, "x"), line=Chance.of(1, "y"))
@@ -48,7 +48,7 @@ def phone(surface: str, *, chance: Chance, line: Chance) -> str | None:
     if own in (7, 10):
         new = (line.pick(_AREAS) if own == 10 else "") + f"55501{line.integer(0, 99):02d}"
     else:
-        # Abroad or in the house: the code behind + stays, the rest is drawn.
+        # Abroad or within an organisation: the code after + stays, the rest is drawn.
         country = 2 if head.lstrip().startswith("+") and own > 7 else 0
         new = line.digits(len(digits) - country)
     written = _digits_in(head, "".join(digits[:country]) + new)
@@ -145,6 +145,6 @@ def mac(surface: str, *, chance: Chance) -> str | None:
 
 
 def is_mac(surface: str) -> bool:
-    """Whether an address is of hardware: six or eight pairs, all told."""
+    """Whether an address is of hardware: six or eight pairs, all given."""
     body = surface.translate(str.maketrans("", "", ":-."))
     return len(body) in (12, 16) and bool(re.fullmatch(r"[0-9A-Fa-f]+", body)) and "::" not in surface

@@ -1,6 +1,6 @@
 """Names of people as notes write them: cut into parts, and written again with other words in the same form.
 
-Knows no tables and no key; who stands for whom is told by the caller."""
+Knows no tables and no key; who stands for whom is the caller's to say."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def folded(word: str) -> str:
 
 
 def read_name(surface: str) -> NameForm | None:
-    """The parts of a name, or None where it is none that can be told apart: digits, other scripts, too many words.
+    """The parts of a name, or None where its parts cannot be told apart: digits, other scripts, too many words.
 
-    Titles, credentials and the possessive stand outside; "Last, First", "LAST^FIRST" and "Last F" are turned round.
+    Titles, credentials and the possessive are outside; "Last, First", "LAST^FIRST" and "Last F" are turned round.
 
     >>> [word for word in read_name("Dr. Ana de la Cruz, MD").words if word.part != "text"]
     [Word(part='given', text='Ana'), Word(part='family', text='Cruz')]
@@ -112,7 +112,7 @@ def _without_endings(tokens: list[str], spots: list[int], parts: list[Part]) -> 
         last = folded(tokens[left[-1]])
         if last in _SUFFIXES:
             parts[left[-1]] = "suffix"
-        elif not (last in _CREDENTIALS and tokens[left[-1]][:1].isupper() and _behind_comma(tokens, left[-1])):
+        elif not (last in _CREDENTIALS and tokens[left[-1]][:1].isupper() and _after_comma(tokens, left[-1])):
             break
         left.pop()
     # "Smith Jr., John": a suffix may also close the family name before the comma.
@@ -122,8 +122,8 @@ def _without_endings(tokens: list[str], spots: list[int], parts: list[Part]) -> 
     return [place for place in left if parts[place] != "suffix"]
 
 
-def _behind_comma(tokens: list[str], place: int) -> bool:
-    """MD after a comma is a credential, and so is one in capitals behind a name that is not: in JOHN DO it is none."""
+def _after_comma(tokens: list[str], place: int) -> bool:
+    """MD after a comma is a credential, and so is one in capitals after a name that is not: in JOHN DO it is not."""
     in_capitals = tokens[place].isupper() and not all(token.isupper() for token in tokens[:place] if token[0].isalpha())
     return "," in tokens[max(0, place - 2) : place] or in_capitals
 
@@ -154,7 +154,7 @@ def _assign(tokens: list[str], spots: list[int], parts: list[Part]) -> None:
 
 
 def _in_order(tokens: list[str], spots: list[int], parts: list[Part]) -> None:
-    """Given name first; the last word, and those joined to it by a hyphen or behind a particle, are the family."""
+    """Given name first; the last word, and those joined to it by a hyphen or after a particle, are the family."""
     for spot in spots:
         parts[spot] = "middle"
     parts[spots[0]], parts[spots[-1]] = "given", "family"

@@ -18,7 +18,7 @@ Draws = Callable[..., Chance]
 LONGEST = 200
 STATES = frozenset(states.STATE)
 _TYPES = {word.casefold() for pair in addresses.STREET_TYPES for word in pair}
-# Words of an address that tell what it is, not where.
+# Words of an address that say what it is, not where.
 _KEPT = _TYPES | words_of(
     "n s e w ne nw se sw north south east west northeast northwest southeast southwest apt apartment unit suite ste "
     "floor fl room rm bldg building no box po p o pob rr route rte rural county road state highway hwy us psc block "
@@ -126,8 +126,8 @@ def county(surface: str, *, chance: Chance) -> str:
     words = surface.split()
     if len(words) > 2 and words[1].casefold() == "of":
         return cased(f"{words[0]} {words[1]} {name}", surface)
-    told = words and words[-1].casefold() in ("county", "parish", "borough", "co", "co.")
-    return cased(f"{name} {words[-1]}" if told else name or kind, surface)
+    has_kind = words and words[-1].casefold() in ("county", "parish", "borough", "co", "co.")
+    return cased(f"{name} {words[-1]}" if has_kind else name or kind, surface)
 
 
 def state(surface: str, *, becomes: str) -> str:
@@ -193,7 +193,7 @@ def initials(name: str) -> str:
 
 
 def organisation(surface: str, *, label: str, chance: Chance) -> str | None:
-    """A made-up hospital, employer or body in the place of another."""
+    """A made-up hospital, employer or other organisation in the place of another."""
     if len(surface) > LONGEST or not any(one.isalpha() for one in surface):
         return None
     if is_acronym(surface):

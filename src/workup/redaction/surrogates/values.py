@@ -47,8 +47,8 @@ class World:
         found = list(dict.fromkeys(values))
         self._secret, self._patient, self._elsewhere = secret, patient, elsewhere
         self._values = {normalised(surface) for _, surface in found}
-        bodies = {one for label, one in found if _branch(label) == "ORG"}
-        self._organisations = sorted(bodies, key=lambda one: (-len(one), one.isupper(), one.islower(), one))
+        organisations = {one for label, one in found if _branch(label) == "ORG"}
+        self._organisations = sorted(organisations, key=lambda one: (-len(one), one.isupper(), one.islower(), one))
         forms = [(label, form) for label, surface in found if WORDS[label] == "NAME" and (form := read_name(surface))]
         spoken = {folded(word.text) for _, form in forms for word in form.words}
         self._names = SurrogateNames(secret, patient, forms, taken={*self._values, *spoken, *words}, avoided=elsewhere)
@@ -99,7 +99,7 @@ class World:
         return attempt >= _FIRST_WITHOUT_CARE or plain not in self._elsewhere
 
     def _tells(self, new: str) -> bool:
-        """Whether a value of the patient stands in what is to replace one: as the whole, or as some of its words."""
+        """Whether a value of the patient is in what is to replace one: as the whole, or as some of its words."""
         words = [normalised(word) for word in _WORDS.findall(new)]
         runs = ("".join(words[at:end]) for at in range(len(words)) for end in range(at + 1, len(words) + 1))
         return normalised(new) in self._values or any(len(run) >= _TELLING and run in self._values for run in runs)

@@ -4,9 +4,9 @@ Holds no text and no counts.
 
 Where several fit, the first in the order of the lists below is taken. Misses: what is seen in the text comes before
 what the detector did there, since partial masks and wrong types are counted elsewhere in full, while nothing else says
-that names were ambiguous or dates unusual; noise comes first because it explains strange forms. Only a gold of which
-nothing stayed visible is judged by the detector's part alone. False alarms: what lies on real PHI comes first, and what
-is clinical before what merely looks odd."""
+that names were ambiguous or dates unusual; noise comes first because it explains strange forms. Only a gold span of
+which nothing stayed visible is judged by the detector's part alone. False alarms: what lies on real PHI comes first,
+and what is clinical before what merely looks odd."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def category_of_miss(
     same: Sequence[Range] = (),
     other: Sequence[Range] = (),
 ) -> str:
-    """The category of a gold that was not found; `label` is its canonical name, None where it has none.
+    """The category of a gold span that was not found; `label` is its canonical name, None where it has none.
 
     `same` are the predictions on it of a type that is equal at the level scored (at phi: all), `other` those of another
     type. A name is ambiguous when a word of it that stayed whole and visible is.
@@ -151,7 +151,7 @@ def category_of_false_alarm(
 ) -> str:
     """The category of a prediction that is a false alarm.
 
-    `same` are the golds it lies on (those that must or may be masked) of a type equal at the level scored, `other`
+    `same` are the gold spans it lies on (those that must or may be masked) of a type equal at the level scored, `other`
     those of another type.
 
     >>> note = "PLAN: Foley catheter out, Lasix 20 mg, room 412"
@@ -248,7 +248,7 @@ class Categories:
         self._types = None if level.types is None else level.types
 
     def of_gold(self, gold: int) -> str:
-        """The category of a missed gold."""
+        """The category of a missed gold span."""
         document = int(self._golds.document[gold])
         same, other = self._around(
             self._found_edges, self._found, document, self._golds.labels[self._golds.label[gold]]
@@ -308,7 +308,7 @@ class Categories:
 
 
 def _edges(spans: SpanArrays, documents: int) -> list[int]:
-    """Where the spans of each document begin; spans of one document stand together, in the order of the documents."""
+    """Where the spans of each document begin; spans of one document are together, in the order of the documents."""
     return [int(place) for place in np.searchsorted(spans.document, np.arange(documents + 1))]
 
 

@@ -1,6 +1,6 @@
 """Mentions of one document that speak of the same thing: by entity id where given, else by what they say.
 
-Knows no policy and no detector; which mentions must be masked, and which were, is told by the caller."""
+Knows no policy and no detector; which mentions must be masked, and which were, the caller says."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def group_mentions(
 
 
 def group_entities(batch: Batch, canonical: npt.ArrayLike, identifier: npt.ArrayLike) -> Entities:
-    """The golds of a batch grouped into entities; `canonical` and `identifier` are their codes.
+    """The gold spans of a batch grouped into entities; `canonical` and `identifier` are their codes.
 
     >>> from workup.documents.document import Document, Span
     >>> batch = Batch.of([Document("1", "Ann saw ann", (Span(0, 3, "name_patient"), Span(8, 11, "name_patient")))])

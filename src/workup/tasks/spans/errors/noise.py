@@ -58,7 +58,7 @@ def noisy(surface: str, *, leaf: str, branch: str) -> bool:
 
 
 def _mixed(surface: str, allowed: frozenset[str]) -> bool:
-    """Whether letters that do not belong there stand in one run with digits."""
+    """Whether letters that do not belong there are in one run with digits."""
     return any(
         letters.lower() not in allowed
         for run in _RUN.findall(surface)
@@ -84,7 +84,7 @@ def _strange(surface: str) -> bool:
 
 @cache
 def _kind(character: str) -> str:
-    """The script of a letter, "mark" for what stands on one, "strange" for what no keyboard writes, else nothing."""
+    """The script of a letter, "mark" for what belongs to one, "strange" for what no keyboard writes, else nothing."""
     category = unicodedata.category(character)
     if character in " \t\n\r":
         return ""

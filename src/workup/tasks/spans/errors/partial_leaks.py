@@ -79,9 +79,9 @@ class PartialLeak(NamedTuple):
 
 
 def partial_leak(text: str, start: int, end: int, *, label: str | None, masks: Sequence[Range]) -> PartialLeak | None:
-    """What stayed visible of a gold that masks touch without covering it; None where they cover it or miss it.
+    """What stayed visible of a gold span that masks touch without covering it; None where they cover it or miss it.
 
-    `label` is the gold's canonical name, None where it has none. A mask is whole when it leaves blanks and punctuation.
+    `label` is the span's canonical name, None where it has none. A mask is whole when it leaves blanks and punctuation.
 
     >>> partial_leak("Ann Lee", 0, 7, label="name_patient", masks=[(0, 3)])
     PartialLeak(parts=('surname',), severity='high', visible=3, total=6)
