@@ -53,6 +53,15 @@ def test_seasons_by_month() -> None:
     assert tuple(map(calendar.season_of, range(1, 13))) == old
 
 
+def test_two_numbers_are_a_day_in_some_order_as_each_room_had_it() -> None:
+    for a in range(40):
+        for b in range(40):
+            detected = 1 <= a <= 31 and 1 <= b <= 31 and not (a > 12 and b > 12)
+            alone = (1 <= a <= 12 and 1 <= b <= 31) or (1 <= b <= 12 and 1 <= a <= 31)
+            residual = 1 <= min(a, b) <= 12 and 1 <= max(a, b) <= 31
+            assert calendar.are_day_and_month(a, b) == detected == alone == residual
+
+
 def test_patterns_read_every_name_and_no_other_word() -> None:
     month, weekday = (re.compile(one, re.IGNORECASE) for one in (calendar.MONTH, calendar.WEEKDAY))
     assert all(month.fullmatch(word) for word in calendar.MONTH_NUMBER)

@@ -34,8 +34,7 @@ def normalised(surface: str) -> str:
     >>> normalised("(617) 555-0142"), normalised("ST. MARY’S  Hospital")
     ('6175550142', 'stmaryshospital')
     """
-    split = caseless(surface)
-    return "".join(one for one in split if one.isalnum())
+    return "".join(one for one in caseless(surface) if one.isalnum())
 
 
 def value_key(label: str, surface: str) -> str:

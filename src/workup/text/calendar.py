@@ -37,6 +37,15 @@ WEEKDAY = r"(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs?)?|Fri|Sat(?:ur)?|Sun)(?:day)?"
 WEEKDAY_NAME = rf"(?:{'|'.join(name.removesuffix('day') for name in WEEKDAYS)})day"
 
 
+def are_day_and_month(first: int, second: int) -> bool:
+    """Whether two numbers can be a month and a day of it, in either order: 45/80 is a ratio, and so is 120/80.
+
+    >>> are_day_and_month(3, 14), are_day_and_month(14, 3), are_day_and_month(13, 14), are_day_and_month(0, 3)
+    (True, True, False, False)
+    """
+    return 1 <= min(first, second) <= 12 and max(first, second) <= 31
+
+
 def season_of(month: int) -> str:
     """The season that a month of the northern year lies in, winter from December on.
 

@@ -19,7 +19,7 @@ _ORDINALS = {
     "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
     "twelve": "twelfth", "twenty": "twentieth", "thirty": "thirtieth",
 }  # fmt: skip
-_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+ENDINGS = ("th", "st", "nd", "rd")  # of ordinals in figures; 11th to 13th are exceptions
 
 
 def ordinal(number: int) -> str:
@@ -28,7 +28,7 @@ def ordinal(number: int) -> str:
     >>> [ordinal(n) for n in (1, 12, 22, 31)]
     ['1st', '12th', '22nd', '31st']
     """
-    return f"{number}{'th' if 10 < number % 100 < 14 else _ENDINGS.get(number % 10, 'th')}"
+    return f"{number}{ENDINGS[0 if 10 < number % 100 < 14 or number % 10 > 3 else number % 10]}"
 
 
 def number_words(number: int, *, joint: str = "-") -> str:

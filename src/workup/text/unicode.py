@@ -1,7 +1,8 @@
 """Characters made comparable: accents, cases, look-alikes and compatibility forms. Knows no words.
 
 Two kinds of folding. Where offsets must stay true, `unaccented`, `lowered` and `folded` give one character for one.
-Where two spellings are only compared, `caseless`, `without_marks` and `compatibility_caseless` may change the length.
+Where two spellings are only compared, `caseless`, `plain_latin`, `without_marks` and `compatibility_caseless` may
+change the length.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _PAIRS = """
 łl đd øo ßs æa œo ıi ŁL ĐD ØO
 ‐- ‑- ‒- –- —- ―- −- ﹣- ’' ‘' ʼ' ´' `' ′' “" ”" „" ⁄/ ∕/ ‚, ．. ：: ＠@
 """
+_SPELT_OUT = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "æ": "ae", "œ": "oe", "ŋ": "n"}
+)
 _FOLD = {ord(alike): plain for plain, glyphs in reversed(tuple(HOMOGLYPHS.items())) for alike in glyphs}
 _FOLD |= {ord(pair[0]): pair[1] for pair in _PAIRS.split()}
 _FOLD |= dict.fromkeys((160, 8199, 8200, 8201, 8202, 8194, 8195, 8239, 12288), " ")
@@ -74,6 +78,15 @@ def caseless(text: str) -> str:
     ['f', 'i', 'e']
     """
     return unicodedata.normalize("NFKD", text).casefold()
+
+
+def plain_latin(text: str) -> str:
+    """`caseless`, with the Latin letters spelt out that no decomposition takes apart.
+
+    >>> plain_latin("Østrem"), plain_latin("Æsa")
+    ('ostrem', 'aesa')
+    """
+    return caseless(text).translate(_SPELT_OUT)
 
 
 def without_marks(text: str, *, form: Literal["NFD", "NFKD"] = "NFD") -> str:

@@ -48,8 +48,7 @@ def plain_letters(name: str) -> str:
     >>> plain_letters("de la Peña-O'Hara")
     'delapenaohara'
     """
-    split = caseless(name)
-    return "".join(c for c in split if "a" <= c <= "z") or "x"
+    return "".join(c for c in caseless(name) if "a" <= c <= "z") or "x"
 
 
 def place_name(chance: Chance) -> str:

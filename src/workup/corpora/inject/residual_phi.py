@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from workup.documents.document import Span
-from workup.text.calendar import MONTH, MONTHS, WEEKDAY_NAME
+from workup.text.calendar import MONTH, MONTHS, WEEKDAY_NAME, are_day_and_month
 from workup.text.states import STATES
 from workup.text.unicode import without_marks
 from workup.values import ambiguous, tables
@@ -93,9 +93,8 @@ def _age(surface: str) -> bool | str:
 
 
 def _day(surface: str) -> bool:
-    """Day and month in either order: 45/80 is a ratio, and so is 120/80."""
     first, second = (int(part) for part in re.split("[/-]", surface)[:2])
-    return 1 <= min(first, second) <= 12 and 1 <= max(first, second) <= 31
+    return are_day_and_month(first, second)
 
 
 @cache

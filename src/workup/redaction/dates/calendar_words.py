@@ -1,4 +1,6 @@
-"""Words of dates in English: months, weekdays, days and years in words, and what is relative or a holiday."""
+"""What is said of time without a day that could move: relative dates, years, times of day; and days and years in words.
+
+The names of months and weekdays are those of `text.calendar`. Knows no patient."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from workup.redaction.dates import calendar_words as words
 from workup.text.calendar import MONTH_NUMBER, MONTHS, SHORT_MONTHS, WEEKDAY_NUMBER, WEEKDAYS, season_of
-from workup.text.numbers import ROMAN, ordinal, ordinal_words, roman, spoken_year
+from workup.text.numbers import ENDINGS, ROMAN, ordinal, ordinal_words, roman, spoken_year
 
 Day = datetime.date
 Role = Literal[
@@ -206,7 +206,7 @@ def _by_name(tokens: Sequence[str], near: int, year: int | None) -> Written | No
             roles[place] = "month_roman"
         elif token.isdigit() and token.isascii():
             numbers.append(place)
-        elif low in ("st", "nd", "rd", "th") and place and tokens[place - 1].isdigit():
+        elif low in ENDINGS and place and tokens[place - 1].isdigit():
             roles[place] = "ordinal"
         elif not (token.isspace() or token in ".,-/'’" or low in _QUIET):
             return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from workup.documents.titles import title_length
-from workup.text.unicode import caseless
+from workup.text.unicode import plain_latin
 from workup.text.wordlists import words_of
 
 Part = Literal["given", "middle", "family", "any", "suffix", "text"]
@@ -26,8 +26,6 @@ _PARTICLES = words_of(
     "de del della der den di da dos das du la las los le van von bin ibn bint al el ten ter y e mac san st o"
 )
 _ALLOWED = frozenset(" \t\r\n\u00a0.,-'’\"“”()^/&")
-# Letters of Latin alphabets that no decomposition takes apart.
-_LATIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "æ": "ae", "œ": "oe", "ŋ": "n"})
 _POSSESSIVE = ("'s", "’s", "'S", "’S")
 
 
@@ -71,8 +69,7 @@ def folded(word: str) -> str:
     >>> folded("Wołąsiewicz"), folded("Østrem")
     ('wolasiewicz', 'ostrem')
     """
-    split = caseless(word).translate(_LATIN)
-    return "".join(letter for letter in split if letter.isalpha())
+    return "".join(letter for letter in plain_latin(word) if letter.isalpha())
 
 
 def read_name(surface: str) -> NameForm | None:

@@ -15,6 +15,7 @@ from workup.documents.titles import title_length
 from workup.documents.visible import Range, telling_ranges, touches
 from workup.tasks.spans.errors.grammars import STREET_WORDS
 from workup.text.calendar import MONTH_NAMES, WEEKDAY
+from workup.text.numbers import ENDINGS
 
 Severity = Literal["low", "medium", "high"]
 SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
@@ -167,7 +168,7 @@ _DATE_TOKENS = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAYS = re.compile(WEEKDAY, re.IGNORECASE)
-_ORDINALS = frozenset({"st", "nd", "rd", "th", "of", "the"})
+_QUIET = frozenset((*ENDINGS, "of", "the"))
 _Role = Literal["day", "month", "year", "weekday", "word", "none"]
 
 
@@ -224,7 +225,7 @@ def _date_tokens(surface: str) -> list[_DateToken]:
         elif _WEEKDAYS.fullmatch(match[0]):
             found.append(_DateToken("weekday", match.start(), match.end()))
         else:
-            role: _Role = "none" if match[0].lower() in _ORDINALS else "word"
+            role: _Role = "none" if match[0].lower() in _QUIET else "word"
             found.append(_DateToken(role, match.start(), match.end()))
     values = [surface[start:end] for start, end in numbers]
     for (start, end), role in zip(numbers, _number_roles(values, has_month=has_month), strict=True):
