@@ -435,11 +435,11 @@ def test_shares_never_round_to_all_or_none() -> None:
 def test_groups_are_shown_at_the_headline_and_none_is_dropped(full: Report) -> None:
     rows = cells(part(full, "by:sex"))
     assert {row["sex"] for row in rows} == {"F", "M"}
-    recall = {row["sex"]: row["counts"] for row in rows if row["metric"] == "recall"}
+    recall = {row["sex"]: row["counts"] for row in rows if row["metric"] == full.title("recall")}
     held = {e.slice["sex"]: e for e in full.estimates("recall", lens="subgroups") if e.slice.get("mode") == "full_mask"}
     assert recall == {sex: f"{e.numerator:.0f}/{e.denominator:.0f}" for sex, e in held.items()}
     assert not any("mode" in cell for row in rows for cell in row.values())
-    assert [chart.title for chart in figures(full)["by:sex"]][:2] == ["recall", "leak rate of documents"]
+    assert [chart.title for chart in figures(full)["by:sex"]][:2] == ["sensitivity (recall)", "leak rate, documents"]
 
 
 def test_an_alert_of_another_rule_set_stays_in_the_narrowed_record(full: Report) -> None:

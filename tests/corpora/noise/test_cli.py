@@ -10,7 +10,7 @@ import pytest
 from tests.support.json_lines import read_lines
 from tests.support.shell import SECRET, call
 from workup.corpora.noise import KINDS
-from workup.text.edit_distance import distance
+from workup.text.typos import distance
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from workup.corpora.noise.kinds import Kind, find_kind
 from workup.documents.document import Document
 from workup.errors import InputError, near
 from workup.stats.random import generator
-from workup.text.edit_distance import distance
+from workup.text.typos import distance
 
 On = Literal["phi", "context", "both"]
 NEAR = 0.1  # the measured rate may differ from the asked one by this share of it, unless it is at the ceiling

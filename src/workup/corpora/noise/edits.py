@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from workup.documents.document import Document, Span, check_spans
 from workup.documents.labels import branch_of, is_canonical
 from workup.errors import InputError
-from workup.text.edit_distance import distance
+from workup.text.typos import distance
 
 _CLEAN = 64  # characters without an edit that part two stretches measured apart
 

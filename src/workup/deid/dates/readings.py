@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.calendar import MONTH_NUMBER, are_day_and_month
 from workup.text.typos import apart
 
 
 def day_month(match: re.Match[str], _: Page) -> str | None:
     """Two figures and a year: neither may be beyond a month of 31 days, one must be a month."""
     first, second, year = int(match["a"]), int(match["b"]), match["y"]
-    if match["s1"].strip() != match["s2"].strip() or not (1 <= first <= 31 and 1 <= second <= 31):
-        return None
-    if first > 12 and second > 12:
+    if match["s1"].strip() != match["s2"].strip() or not are_day_and_month(first, second):
         return None
     if match["s1"].strip() == "." and (" " in match["s1"] + match["s2"] or (len(year) == 2 and len(match[0]) < 6)):
         return None  # 1.2.10 is a heading as often
@@ -108,9 +107,7 @@ _UNITS_BEHIND = re.compile(
 def short_day(match: re.Match[str], page: Page) -> str | None:
     """Month and day alone: 7/10 is a pain score, 1/2 a half, 5/5 full strength, unless words speak for a day."""
     first, second = int(match["a"]), int(match["b"])
-    if match[0] == "24/7" or (
-        not (1 <= first <= 12 and 1 <= second <= 31) and not (1 <= second <= 12 and 1 <= first <= 31)
-    ):
+    if match[0] == "24/7" or not are_day_and_month(first, second):
         return None
     start, end = match.span()
     if second in (4, 5, 6, 10) and _RATED.search(page.low, max(0, start - 40), start):
@@ -120,17 +117,11 @@ def short_day(match: re.Match[str], page: Page) -> str | None:
     return "words"
 
 
-_MONTHS = words_of(
-    "january february march april june july august september october november december jan feb mar apr may jun jul aug "
-    "sep sept oct nov dec"
-)
-
-
 def near_month(match: re.Match[str], _: Page) -> str | None:
     """A word that is a month but for a slip or two."""
     word = match["m"].lower()
-    if sum(map(str.isalpha, word)) < 2 or word in _MONTHS or word == "may":
-        return "slip" if word in _MONTHS else None
+    if sum(map(str.isalpha, word)) < 2 or word in MONTH_NUMBER:
+        return "slip" if word in MONTH_NUMBER else None
     most = 1 if len(word) < 6 else 2
-    near = any(apart(word, month, most) <= most for month in _MONTHS if abs(len(month) - len(word)) <= most)
+    near = any(apart(word, month, most) <= most for month in MONTH_NUMBER if abs(len(month) - len(word)) <= most)
     return "slip" if near else None

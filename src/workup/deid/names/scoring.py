@@ -7,8 +7,9 @@ from workup.deid.names.extent import Runs
 from workup.deid.names.right_context import AGED, BEHIND, COMPLAINS, DAY_BEHIND, IN_UNIT, UNTOLD
 from workup.deid.names.single_word import lone_odds
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES, weigh
-from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, MONTHS, VERBS
+from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, VERBS
 from workup.deid.text_view import Page
+from workup.text.calendar import MONTH_WORDS
 
 # What a name of one word, and of several, starts from; how little an everyday word can count, and what speaks for it.
 _ALONE, _SEVERAL, _CLIP = -2.0, -1.2, 1.3
@@ -180,7 +181,7 @@ def _parts(name: Candidate) -> float:
         points += _CAPITALS_INSIDE
     if (
         not name.turned
-        and name.page.words[name.first] in MONTHS
+        and name.page.words[name.first] in MONTH_WORDS
         and weights[full[1]].family
         and name.page.cases[full[1]] == "t"
     ):

@@ -6,9 +6,10 @@ from workup.deid.known_words import is_clinical_part
 from workup.deid.names.cues import BED, ROLE, SPOKEN, WORD_BEFORE, Expected
 from workup.deid.names.extent import Runs
 from workup.deid.names.word_weights import PARTICLES
-from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, MONTHS
+from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN
 from workup.deid.text_view import Page
-from workup.text.language import function_words
+from workup.text.calendar import MONTH_WORDS
+from workup.text.wordlists import function_words
 
 
 def may_open(runs: Runs, at: int, cue: Expected | None) -> bool:
@@ -100,7 +101,7 @@ def _heads(runs: Runs, at: int) -> bool:
         return False
     behind, word = runs.weights[at + 1], page.words[at]
     if page.gaps[at] == " ":
-        return word in MONTHS and behind.family and page.words[at + 1] not in runs.stop
+        return word in MONTH_WORDS and behind.family and page.words[at + 1] not in runs.stop
     if page.gaps[at] != ", " or word in FORM_WORDS:
         return False
     opens = page.opens_line(at) or page.leads[at][-2:] in ("- ", ": ", "/ ", "| ")

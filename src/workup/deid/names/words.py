@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.deid.text_view import words_of
+from workup.text.wordlists import words_of
 
 VERBS = words_of(
     "reports reported states stated denies denied presents presented is was has had will would says said lives "
@@ -33,7 +33,6 @@ MEETING = words_of(
     "told cared raised followed interpreted transcribed reported collected witnessed supervised scheduled "
     "answered lives living stays home"
 )
-MONTHS = words_of("january february march april may june july august september october november december")
 # Letters with points between them that are nobody's initials.
 ABBREVIATIONS = words_of(
     "dob mrn ssn pcp hpi pmh psh ros bid tid qid prn poc am pm ed er or icu us usa uk iv im po pt ot gi gu ent "

@@ -12,7 +12,9 @@ from workup.deid.organisations.acronyms import acronyms
 from workup.deid.organisations.cued import INSIDE, cued
 from workup.deid.organisations.lowercase import SMALL_HEADS, in_small
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.calendar import WEEKDAY_WORDS
+from workup.text.wordlists import words_of
 
 _KINDS = {
     "facility_words": "facility",
@@ -163,8 +165,7 @@ _NO_BODY = words_of(
     "decision assistant director"
 )
 _SMALL_FIRST = INSIDE - words_of("san santa st la los del")
-_CUT = words_of(
-    "dr mr mrs ms admitted seen discharged transferred patient attending monday tuesday wednesday thursday "
-    "friday saturday sunday date location facility name employer hospital clinic pharmacy phone fax address re "
-    "cc"
+_CUT = WEEKDAY_WORDS | words_of(
+    "dr mr mrs ms admitted seen discharged transferred patient attending date location facility name employer hospital "
+    "clinic pharmacy phone fax address re cc"
 )

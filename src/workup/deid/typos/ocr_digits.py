@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import re
 
-_F = "0-9OoQIlZzSsBbGgqA"
-AS_DIGITS = str.maketrans("OoQIlZzSsBbGgqA", "000112255866994")
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    r"nov(?:ember)?|dec(?:ember)?)"
-)
+from workup.text.calendar import MONTH
+from workup.text.typos import FIGURES
+
+_LIKE = "".join(FIGURES)  # letters that look like figures
+_F = f"0-9{_LIKE}"
+AS_DIGITS = str.maketrans(FIGURES)
+_MONTH = MONTH.lower()
 # A word of figures and a few letters that look like figures.
 _CONFUSED = re.compile(r"(?<![A-Za-z0-9])(?:[OoIl]|(?=\d))[0-9OoIlSsBZzGbgq]{1,12}(?![A-Za-z0-9])")
 _ENDS = frozenset("OoIlSsBZzGbgq")
@@ -34,7 +35,6 @@ _DAY = re.compile(r"(?:[OoIlZzSs]|\d{1,2})([-.])(?:[OoIlZzSs]|\d{1,2})\1(?:\d\d|
 _POSTAL = re.compile(rf", (?:[A-Z]{{2}}|[A-Z][a-z]{{3,12}}) (?P<v>[{_F}]{{5}}|[{_F}]{{3}})(?=[-.\n ]|$)")
 _INSIDE_CODE = re.compile(r"[OoIl](?=[0-9]{2})(?<=[0-9]{3}.)")
 # Figures beside letters that look like figures, or beside marks that are read for others; most lines have none.
-_LIKE = "OoQIlZzSsBbGgqA"
 _WORTH_A_LOOK = re.compile(
     rf"[0-9~,](?:(?<=~)|(?<=[{_LIKE}~][0-9])|(?<=[0-9])(?=['{_LIKE}~]|,[0-9]{{1,3}}\.[0-9]{{4}})|"
     rf"(?<=[a-z] [{_LIKE}],)(?= [12])|(?<=[a-z]\. [{_LIKE}],)(?= [12])|(?<=\b[OoIlZzSs][-.][0-9])|"

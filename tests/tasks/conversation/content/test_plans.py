@@ -12,7 +12,7 @@ from workup.errors import InputError
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.content import Plan, items_of, plan_of, plan_score
-from workup.tasks.conversation.read.content.plans import sentences_of
+from workup.text.sentences import sentences_of
 
 FACTS = (
     Fact("f1", "medication", "lithium", attributes={"dose_value": 300, "dose_unit": "mg"}),

@@ -12,7 +12,7 @@ from workup.tasks.conversation.read.facts.probes import PARTS, Probe, measured_e
 from workup.tasks.conversation.read.facts.published_rule import published_outcome
 from workup.tasks.conversation.read.sentence.doses import find_doses, number_of, read_number
 from workup.tasks.conversation.read.sentence.frequencies import frequency_of, same_frequency
-from workup.tasks.conversation.read.sentence.fuzzy import distance, misspells
+from workup.tasks.conversation.read.sentence.fuzzy import misspells
 from workup.tasks.conversation.read.sentence.routes_sides_dates import (
     date_of,
     find_dates,
@@ -184,11 +184,6 @@ def test_routes_sides_and_dates() -> None:
 )
 def test_misspellings(word: str, name: str, wanted: bool) -> None:
     assert misspells(word, name) is wanted
-
-
-def test_distance_is_levenshtein() -> None:
-    for one, other, wanted in (("kitten", "sitting", 3), ("", "abc", 3), ("flaw", "lawn", 2), ("same", "same", 0)):
-        assert distance(one, other, most=9) == wanted == distance(other, one, most=9)
 
 
 def test_a_misspelled_mention_is_flagged_and_an_exact_one_is_not() -> None:
