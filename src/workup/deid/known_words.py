@@ -4,6 +4,7 @@ Knows no text and no rule."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from workup.deid import gazetteer
@@ -17,15 +18,17 @@ def _clinical() -> tuple[frozenset[str], frozenset[str]]:
     """Single words of the clinical vocabulary that are met in any case, and every word of any of its terms."""
     alone: set[str] = set()
     cased: set[str] = set()
-    words: set[str] = set()
+    surfaces: list[str] = []
     for source in sources.provenance():
         for row in sources.read_source(source):
-            for surface in row.surfaces:
-                parts = surface.lower().split()
-                words.update(parts)
-                if len(parts) == 1:
-                    (cased if "e" in row.kind or "n" in row.kind else alone).add(parts[0])
-    return frozenset(alone - cased - sources.ambiguous()), frozenset(words)
+            surfaces += row.surfaces
+            single = cased if "e" in row.kind or "n" in row.kind else alone
+            single.update(surface for surface in row.surfaces if " " not in surface)
+    return _lower(alone) - _lower(cased) - sources.ambiguous(), _lower(surfaces)
+
+
+def _lower(surfaces: Iterable[str]) -> frozenset[str]:
+    return frozenset(" ".join(surfaces).lower().split())
 
 
 def clinical_words() -> frozenset[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from workup.deid.finding import Finding
-from workup.deid.patterns.safe_regex import Finder
+from workup.deid.patterns.finder import Finder
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
 
@@ -19,7 +19,7 @@ _WORDS = (
 _NUMBER = rf"(?P<v>1[0-4]\d|0?\d{{1,2}}|{_WORDS})"
 _SEX = r"(?:m|f|male|female|man|woman|boy|girl|gentleman|lady)"
 _FINDS = tuple(
-    (name, score, Finder(re.compile(pattern, re.IGNORECASE)))
+    (name, score, Finder(pattern, re.IGNORECASE))
     for name, score, pattern in (
         ("age.years_old", 0.95, rf"(?<![\w.]){_NUMBER}(?=[- ]{{0,2}}(?:years?|yrs?\.?|y)[- ]{{0,2}}(?:old[a-z]{{0,12}}\b|o\b|/o|of age))"),
         ("age.short", 0.95, rf"(?<![\w.]){_NUMBER}(?= ?(?:y/?o|y\.o\.?|yo[mf]?|yrs? ?old|y/o/[mf])\b)"),

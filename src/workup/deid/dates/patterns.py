@@ -17,7 +17,7 @@ from workup.deid.dates.readings import (
     within_year,
     year_first,
 )
-from workup.deid.patterns.safe_regex import Finder
+from workup.deid.patterns.finder import Finder
 from workup.deid.text_view import Page
 
 _MONTH = (
@@ -60,7 +60,7 @@ class DateRule(NamedTuple):
 
 
 def _i(pattern: str) -> Finder:
-    return Finder(re.compile(pattern, re.IGNORECASE))
+    return Finder(pattern, re.IGNORECASE)
 
 
 RULES: tuple[DateRule, ...] = (
@@ -71,7 +71,7 @@ RULES: tuple[DateRule, ...] = (
     DateRule("date.spoken", "date", _i(rf"(?<![\w]){_MONTH}\.? (?:the )?{_SPOKEN_DAY}(?!\w)(?:,? (?:of )?{_SPOKEN_YEAR}(?!\w)|,? {_YEAR})?"), 0.96),
     DateRule("date.spoken_first", "date", _i(rf"(?<![\w])(?:the )?{_SPOKEN_DAY} (?:day )?of {_MONTH}(?!\w)(?:,? (?:of )?{_SPOKEN_YEAR}(?!\w)|,? {_YEAR})?"), 0.96),
     DateRule("date.month_year", "date", _i(rf"(?<![\w])(?:(?:early|mid|late)[- ])?{_MONTH}\.?,?(?: of)?[ /-]?(?:{_YEAR}|'\d\d)(?![\w/]|-\d)"), 0.95),
-    DateRule("date.month_two", "date", Finder(re.compile(r"(?<![\w])(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)[- /]\d\d(?![\w/]|-\d)")), 0.9),
+    DateRule("date.month_two", "date", Finder(r"(?<![\w])(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)[- /]\d\d(?![\w/]|-\d)"), 0.9),
     DateRule("date.slip", "date", _i(r"(?<![\w/.-])(?P<m>[a-z0-9]{3,10})[., ]{1,2}\d{1,2}(?:st|nd|rd|th)?[,.]? {1,2}\d{4,5}(?!\w)"), 0.8, near_month),
     DateRule("date.slip_first", "date", _i(r"(?<![\w/.-])\d{1,2}[ -](?P<m>[a-z0-9]{3,10})[ ,-]{1,2}\d{4,5}(?!\w)"), 0.8, near_month),
     DateRule("date.season", "date", _i(rf"(?<![\w])(?:(?:early|mid|late)[- ])?(?:spring|summer|fall|autumn|winter)(?: of)?,? {_YEAR}(?!\w)"), 0.9),

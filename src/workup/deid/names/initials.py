@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from workup.deid.finding import Finding
 from workup.deid.names.words import ABBREVIATIONS
-from workup.deid.patterns.safe_regex import Finder
+from workup.deid.patterns.finder import Finder
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
 
-_DOTTED = Finder(re.compile(r"(?<![\w.&])[A-Z]\.[A-Z]\.[A-Z]\.(?![\w])"))
+_DOTTED = Finder(r"(?<![\w.&])[A-Z]\.[A-Z]\.[A-Z]\.(?![\w])")
 
 
 def initials(page: Page, settings: Settings) -> Iterator[Finding]:

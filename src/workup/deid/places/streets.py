@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words
-from workup.deid.patterns.safe_regex import Finder
+from workup.deid.patterns.finder import Finder
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page, words_of
 
@@ -68,7 +68,7 @@ class Streets:
         end = rf"(?![\w'])\.?(?: {_DIRECTION}(?!\w))?{_UNIT}"
         clear = "(?:" + "|".join(sorted([*_CLEAR, *map(str.capitalize, _CLEAR)], key=lambda w: (-len(w), w))) + ")"
         self._rules = tuple(
-            (name, score, Finder(re.compile(pattern)))
+            (name, score, Finder(pattern))
             for name, score, pattern in (
                 ("street.plain", 0.95, rf"(?<![\w.,:/-]){_UNIT_FIRST}{_NUMBER} (?:{_DIRECTION} )?(?:{_NAME}[ -]){{1,4}}{capital}{end}"),
                 ("street.lower", 0.85, rf"(?<![\w.,/-]){_NUMBER} (?:{_DIRECTION} )?(?:{_LOW_NAME} ){{1,2}}(?:{clear}){end}"),

@@ -11,14 +11,14 @@ from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words, is_known
 from workup.deid.names.word_weights import weigh
 from workup.deid.names.words import KIN
-from workup.deid.patterns.safe_regex import Finder
+from workup.deid.patterns.finder import Finder
 from workup.deid.places.states_and_zips import JOINS, state_and_zip, state_behind, states_before_zip
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page, words_of
 
 
 def _finder(pattern: str) -> Finder:
-    return Finder(re.compile(pattern))
+    return Finder(pattern)
 
 
 _STRONG = words_of(
