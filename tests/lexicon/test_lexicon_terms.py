@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.lexicon.terms import Concept, Surface, lowered, normal_form, plurals, read_list, unaccented, variants
+from workup.lexicon.terms import Concept, Surface, normal_form, plurals, read_list, variants
+from workup.text.unicode import lowered, unaccented
 
 
 @given(st.text())

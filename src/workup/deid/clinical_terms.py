@@ -12,8 +12,9 @@ from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words, is_clinical_part
 from workup.deid.names.words import VERBS
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
 from workup.lexicon import Extractor
+from workup.text.wordlists import words_of
 
 _SOFT = frozenset(("NAME", "GEO", "ORG", "QUASI"))
 # Evidence that outweighs a clinical term: somebody of that name is meant.

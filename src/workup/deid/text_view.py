@@ -15,7 +15,7 @@ from operator import add, sub
 from workup.deid.patterns.regex_heads import fold
 from workup.deid.patterns.start_index import REGISTER
 from workup.text.memo import Memo
-from workup.text.unicode import folded
+from workup.text.unicode import folded, lowered
 
 _MOST_GAP = 80
 _RUN = re.compile(r"\w+")
@@ -23,11 +23,6 @@ _MARK = re.compile(r"[^\w\s]")
 _LETTERS = re.compile(r"[a-z]+")
 _APOSTROPHE = re.compile(r"'(?<=[^\W_]')(?![sS](?![^\W_]))[^\W_]")
 _WORD = re.compile(r"([^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?)")
-
-
-def words_of(text: str) -> frozenset[str]:
-    """The words of a list that is written in one string."""
-    return frozenset(text.split())
 
 
 class Page:
@@ -44,8 +39,7 @@ class Page:
     def __init__(self, text: str) -> None:
         self.text = text
         self.plain = folded(text)
-        low = self.plain.lower()
-        self.low = low if len(low) == len(text) else "".join(c.lower()[:1] for c in self.plain)
+        self.low = lowered(self.plain)
         pieces = _WORD.split(self.plain)
         parted, written = pieces[::2], pieces[1::2]
         self.words = list(map(str.lower, written)) if self.plain.isascii() else _WORD.findall(self.low)

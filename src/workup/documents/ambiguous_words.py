@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from workup.documents.labels import NAMES, branch_of, read_shipped
 from workup.lexicon.sources import ambiguous
-from workup.text.language import function_words
+from workup.text.wordlists import function_words
 
 # A table rather than `branch_of`: it answers for every span, and nothing at all for labels without a canonical name.
 BRANCH_OF: Mapping[str, str] = MappingProxyType({name: branch_of(name) for name in NAMES})

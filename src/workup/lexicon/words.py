@@ -7,7 +7,8 @@ from itertools import accumulate, compress
 from operator import add
 from typing import NamedTuple
 
-from workup.lexicon.terms import NOT_ASCII, WORD, lowered, unaccented
+from workup.lexicon.terms import WORD
+from workup.text.unicode import NOT_ASCII, lowered, unaccented
 
 _WORDS = re.compile(WORD)
 # Every ASCII character that is no letter or digit becomes one blank: the fast way to cut most notes into words.

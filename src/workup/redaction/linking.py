@@ -4,12 +4,12 @@ Knows no token and no key."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from workup.redaction.surrogates.name_forms import NameForm, folded, read_name
 from workup.redaction.tokens import WORDS
+from workup.text.unicode import caseless
 from workup.values import states
 
 Key = tuple[Hashable, ...]
@@ -34,7 +34,7 @@ def normalised(surface: str) -> str:
     >>> normalised("(617) 555-0142"), normalised("ST. MARY’S  Hospital")
     ('6175550142', 'stmaryshospital')
     """
-    split = unicodedata.normalize("NFKD", surface).casefold()
+    split = caseless(surface)
     return "".join(one for one in split if one.isalnum())
 
 
@@ -176,7 +176,7 @@ def _begins(one: str, other: str) -> bool:
     return one == other or (len(one) == 1 and other.startswith(one))
 
 
-def words_of(texts: Iterable[str]) -> set[str]:
+def folded_words(texts: Iterable[str]) -> set[str]:
     """Every word of some texts, folded: what a surrogate must not be taken for."""
     found: set[str] = set()
     for text in texts:

@@ -15,7 +15,7 @@ from workup.redaction.dates import calendar_words
 from workup.redaction.dates.anchors import is_zone, kinds_in, without_zone
 from workup.redaction.dates.context import Almanac
 from workup.redaction.dates.shifting import shift_of
-from workup.redaction.linking import Key, Mention, entities, value_key, words_of
+from workup.redaction.linking import Key, Mention, entities, folded_words, value_key
 from workup.redaction.replacements import Done, Kept, Piece, moved, rebuilt
 from workup.redaction.settings import Settings
 from workup.redaction.surrogates.values import World
@@ -79,7 +79,7 @@ class Chart:
             for span in spans
             if not _is_date(span.label)
         ]
-        words = words_of(document.text for document, _ in self._held)
+        words = folded_words(document.text for document, _ in self._held)
         return World(self._settings.secret, self._patient, values, words=words, elsewhere=elsewhere)
 
     def redacted(self) -> list[Redacted]:

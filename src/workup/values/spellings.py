@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from workup.text.unicode import unaccented
 from workup.values import tables
 from workup.values.draws import Chance
 from workup.values.tables import Draw
 
 NICKNAMES = tables.word_pairs("nicknames")
-PLAIN = str.maketrans("áéíóúñÁÉÍÓÚÑ", "aeiounAEIOUN")
-ACCENTED = {name.translate(PLAIN): name for name in tables.words("accented")}
+ACCENTED = {unaccented(name): name for name in tables.words("accented")}
 # By origin group: surnames whose particle, apostrophe or hyphen breaks a detector that looks for one capitalised word.
 PARTICLES = tables.word_lists("particles")
 

@@ -4,9 +4,9 @@ Organisations are made up from parts; domains are those that RFC 2606 and RFC 67
 
 from __future__ import annotations
 
-import unicodedata
 from typing import NamedTuple
 
+from workup.text.unicode import caseless
 from workup.values.draws import Chance
 from workup.values.tables import ORIGINS, words
 
@@ -48,7 +48,7 @@ def plain_letters(name: str) -> str:
     >>> plain_letters("de la Peña-O'Hara")
     'delapenaohara'
     """
-    split = unicodedata.normalize("NFKD", name).casefold()
+    split = caseless(name)
     return "".join(c for c in split if "a" <= c <= "z") or "x"
 
 

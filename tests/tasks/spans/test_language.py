@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workup.corpora.generate.notes.corpus import generate
+from workup.documents.language import count_uncertain, language_of
 from workup.lexicon.sources import everyday_words
-from workup.text.language import count_uncertain, function_words, language_of, other_languages
+from workup.text.wordlists import function_words, other_languages
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
 

@@ -5,7 +5,6 @@ Nobody checked it, so it is neither a hit nor a miss, and a mask on it is neutra
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from workup.documents.document import Span
+from workup.text.unicode import without_marks
 from workup.values import ambiguous, tables
 
 UNKNOWN = "unknown"  # the identifier of a gold that nobody checked
@@ -103,13 +103,8 @@ def _people() -> tuple[frozenset[str], frozenset[str]]:
 def _person(surface: str) -> bool:
     """A given name known as one, with a surname known as one behind it."""
     given, family = _people()
-    words = _without_marks(surface).split()
+    words = without_marks(surface).split()  # the lists of names are written without accents
     return words[0] in given and words[-1] in family
-
-
-def _without_marks(text: str) -> str:
-    """José as Jose: the lists of names are written without accents."""
-    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
 @cache

@@ -10,9 +10,10 @@ from workup.deid.cues import Cue
 from workup.deid.dates.patterns import RULES, DateRule
 from workup.deid.finding import Finding
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
 from workup.text.memo import Memo
 from workup.text.typos import apart
+from workup.text.wordlists import words_of
 
 _WEEKDAYS = words_of("monday tuesday wednesday thursday friday saturday sunday")
 _OF_DAYS = frozenset(("birth", "death", "day"))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
 from workup.text.typos import apart
+from workup.text.wordlists import words_of
 
 
 def day_month(match: re.Match[str], _: Page) -> str | None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.settings import LabelRule, Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.wordlists import words_of
 
 _BETWEEN = re.compile(
     r"(?:[ \t]{0,40}(?:[:#=.()\[\]-]|"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from workup.deid.text_view import words_of
+from workup.text.wordlists import words_of
 
 _NOT_DIGIT = re.compile(r"\D")
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)

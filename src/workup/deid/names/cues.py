@@ -10,7 +10,8 @@ from workup.deid.cues import Cue
 from workup.deid.names.word_weights import Weight
 from workup.deid.names.words import DONE, KIN, MEETING
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.wordlists import words_of
 
 # Decimal log-odds; see docs/deid.md.
 TITLE, CREDENTIAL, LABEL, BY, ROLE, WORD_BEFORE, SPOKEN_WITH, PREPOSITION = 4.0, 4.0, 3.5, 2.6, 2.4, 1.5, 2.5, 1.0

@@ -6,7 +6,7 @@ from workup.deid.names.cues import LABEL, ZIP, Expected
 from workup.deid.names.right_context import BEHIND, UNTOLD
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES, Weight
 from workup.deid.text_view import Page
-from workup.text.language import function_words
+from workup.text.wordlists import function_words
 
 _MOST = 6
 _JOINS = frozenset((" ", "-", ". ", ".", '" ', ' "', "- ", " -"))

@@ -8,7 +8,7 @@ from workup.deid.names.extent import Runs
 from workup.deid.names.word_weights import PARTICLES
 from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, MONTHS
 from workup.deid.text_view import Page
-from workup.text.language import function_words
+from workup.text.wordlists import function_words
 
 
 def may_open(runs: Runs, at: int, cue: Expected | None) -> bool:

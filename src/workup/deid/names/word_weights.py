@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from workup.deid import gazetteer
 from workup.deid.known_words import clinical_words
-from workup.deid.text_view import words_of
+from workup.text.wordlists import words_of
 
 PARTICLES = words_of(
     "de la del los las da das do dos di du des van von der den ter ten bin ibn binti al el abu y e le st san "

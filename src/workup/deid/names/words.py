@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.deid.text_view import words_of
+from workup.text.wordlists import words_of
 
 VERBS = words_of(
     "reports reported states stated denies denied presents presented is was has had will would says said lives "

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from workup.deid.finding import Finding
 from workup.deid.known_words import is_clinical_part
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.wordlists import words_of
 
 _HOSPITALS = words_of("hospital university college clinic institute")
 _SPECIALTIES = words_of(

@@ -9,7 +9,8 @@ from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words
 from workup.deid.names.word_weights import weigh
 from workup.deid.organisations.acronyms import ACRONYM
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.wordlists import words_of
 
 INSIDE = words_of("of and the for at de la del los & san santa st le")
 _JOINS = frozenset((" ", "-", " & ", "'s ", ". ", "'"))

@@ -12,7 +12,8 @@ from workup.deid.organisations.acronyms import acronyms
 from workup.deid.organisations.cued import INSIDE, cued
 from workup.deid.organisations.lowercase import SMALL_HEADS, in_small
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.wordlists import words_of
 
 _KINDS = {
     "facility_words": "facility",

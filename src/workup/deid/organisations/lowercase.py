@@ -6,8 +6,8 @@ from workup.deid import gazetteer
 from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words
-from workup.deid.text_view import Page, words_of
-from workup.text.language import function_words
+from workup.deid.text_view import Page
+from workup.text.wordlists import function_words, words_of
 
 _AT = words_of("at from to of in near by via")
 _PARTS = words_of(

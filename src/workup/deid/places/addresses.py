@@ -13,8 +13,8 @@ from workup.deid.known_words import is_clinical_part
 from workup.deid.names.word_weights import PARTICLES
 from workup.deid.names.words import MONTHS
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
-from workup.text.language import function_words
+from workup.deid.text_view import Page
+from workup.text.wordlists import function_words, words_of
 
 _UNITS = words_of("apt apartment suite ste unit flat")
 _NO_STREET = words_of(

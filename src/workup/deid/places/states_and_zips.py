@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from workup.deid import gazetteer
 from workup.deid.finding import Finding
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.wordlists import words_of
 
 JOINS = frozenset((" ", "-", ". ", "\n"))
 STATE_CODES = words_of(

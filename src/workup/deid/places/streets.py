@@ -11,7 +11,8 @@ from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words
 from workup.deid.patterns.finder import Finder
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.wordlists import words_of
 
 _DIRECTION = r"(?:[NSEWnsew]|NE|NW|SE|SW|ne|nw|se|sw|[Nn]orth(?:east|west)?|[Ss]outh(?:east|west)?|[Ee]ast|[Ww]est|NORTH|SOUTH|EAST|WEST)\.?"
 _NUMBER = r"(?:\d{1,6}(?:-\d{1,4})?[A-Za-z]?(?: \d/\d)?|[NSEW]\d{2,5},? [A-Z]{0,2}\d{2,5})"

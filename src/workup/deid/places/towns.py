@@ -14,7 +14,8 @@ from workup.deid.names.words import KIN
 from workup.deid.patterns.finder import Finder
 from workup.deid.places.states_and_zips import JOINS, state_and_zip, state_behind, states_before_zip
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.wordlists import words_of
 
 
 def _finder(pattern: str) -> Finder:

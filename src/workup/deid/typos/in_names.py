@@ -12,8 +12,8 @@ from functools import lru_cache
 from workup.deid import gazetteer
 from workup.deid.known_words import clinical_parts, is_clinical_part, is_known
 from workup.deid.names.word_weights import weigh
-from workup.text.language import function_words
 from workup.text.typos import as_letters, beside, misread
+from workup.text.wordlists import function_words
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _COMMON, _VERY_COMMON, _BORNE_BY_CROWDS = 3.5, 4.0, 4.75  # log10 of bearers

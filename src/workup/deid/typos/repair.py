@@ -16,15 +16,14 @@ from workup.deid.finding import Finding
 from workup.deid.known_words import is_known
 from workup.deid.names.words import DONE, KIN, MEETING, VERBS
 from workup.deid.settings import Settings
-from workup.deid.text_view import words_of
 from workup.deid.typos.in_addresses import Kinds
 from workup.deid.typos.in_initials import initials_struck_twice, marks_read
 from workup.deid.typos.in_names import as_name, may_lack_capital
 from workup.deid.typos.in_words import small_words, titles, years_old
 from workup.deid.typos.ocr_digits import as_numbers
-from workup.text.language import function_words
 from workup.text.typos import Speller, apart, as_letters, misread
 from workup.text.unicode import folded
+from workup.text.wordlists import function_words, words_of
 
 CALENDAR = words_of(
     "january february march april june july august september october november december monday tuesday wednesday "

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from workup.redaction.surrogates.identifiers import reshaped
-from workup.text.wordlists import listed
+from workup.text.wordlists import words_of
 from workup.values import states
 from workup.values.draws import Chance
 from workup.values.vocabulary import DOMAINS
@@ -18,7 +18,7 @@ _AREAS = tuple(sorted({area for state in states.STATES for area in state.area_co
 _FREE_V4 = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737
 _V4 = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 LONGEST = 300
-_ORDINARY = listed(
+_ORDINARY = words_of(
     "www http https ftp portal mychart patients patient records view in blog post files studies scan j p pdf html php "
     "jpg png index login visit id mrn user users home page telehealth pacs"
 )

@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from workup.text.wordlists import listed
+from workup.text.wordlists import words_of
 from workup.values import check_digits
 from workup.values.draws import Chance
 from workup.values.patients import social_security
 
 # Words that tell what a number is, not whose: they stay.
-_KEPT = listed(
+_KEPT = words_of(
     "mr mrn mrno id no num acct account acc inv clm claim sn lot grp rx cdl faa sp emp ord vin udi ref case badge "
     "img dsc photo face front media photos jpg jpeg png pdf fingerprint voiceprint iris template retinal scan palm "
     "vein facial photograph bio fp vp ir serial number ending in last four card plate policy member group"

@@ -6,23 +6,23 @@ from __future__ import annotations
 
 import itertools
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from workup.documents.titles import title_length
-from workup.text.wordlists import listed
+from workup.text.unicode import caseless
+from workup.text.wordlists import words_of
 
 Part = Literal["given", "middle", "family", "any", "suffix", "text"]
 LONGEST, MOST_WORDS = 120, 12
 _TOKENS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[\W\d_]")
 _SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv"))
-_CREDENTIALS = listed(
+_CREDENTIALS = words_of(
     "md do rn np pa dds dmd phd pharmd dpt lcsw rd msn bsn cnp crna facs mbbs ma ms esq dnp lpn cna pac faap facp aprn "
     "fnp mph psyd od dpm dc"
 )
-_PARTICLES = listed(
+_PARTICLES = words_of(
     "de del della der den di da dos das du la las los le van von bin ibn bint al el ten ter y e mac san st o"
 )
 _ALLOWED = frozenset(" \t\r\n\u00a0.,-'’\"“”()^/&")
@@ -71,7 +71,7 @@ def folded(word: str) -> str:
     >>> folded("Wołąsiewicz"), folded("Østrem")
     ('wolasiewicz', 'ostrem')
     """
-    split = unicodedata.normalize("NFKD", word).casefold().translate(_LATIN)
+    split = caseless(word).translate(_LATIN)
     return "".join(letter for letter in split if letter.isalpha())
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from workup.redaction.linking import normalised, value_key
 from workup.redaction.surrogates.identifiers import reshaped
 from workup.text.numbers import ordinal
-from workup.text.wordlists import listed
+from workup.text.wordlists import words_of
 from workup.values import states, tables, vocabulary
 from workup.values.draws import Chance
 
@@ -18,16 +18,16 @@ LONGEST = 200
 STATES = frozenset(states.STATE)
 _TYPES = {word.casefold() for pair in states.STREET_TYPES for word in pair}
 # Words of an address that tell what it is, not where.
-_KEPT = _TYPES | listed(
+_KEPT = _TYPES | words_of(
     "n s e w ne nw se sw north south east west northeast northwest southeast southwest apt apartment unit suite ste "
     "floor fl room rm bldg building no box po p o pob rr route rte rural county road state highway hwy us psc block "
     "of and the calle avenida lot trailer space # c/o"
 )
 _WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*\.?|\d+|[\W_]")
-_UNIT_WORDS = listed(
+_UNIT_WORDS = words_of(
     "ward room rm bed floor tower or bay suite clinic unit pod level west east north south wing rooms beds"
 )
-_HOSPITALS = listed(
+_HOSPITALS = words_of(
     "hospital clinic center centre medical health healthcare care memorial hospice pharmacy infirmary rehab"
 )
 

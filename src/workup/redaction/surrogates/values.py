@@ -14,7 +14,7 @@ from workup.redaction.surrogates import contacts, identifiers, places
 from workup.redaction.surrogates.name_forms import folded, read_name
 from workup.redaction.surrogates.names import SurrogateNames
 from workup.redaction.tokens import WORDS
-from workup.text.wordlists import listed
+from workup.text.wordlists import words_of
 
 _TRIES = 60
 _TELLING = 3  # letters and digits from which a value inside a surrogate counts as one
@@ -189,7 +189,7 @@ class World:
 
 
 _OF_BRANCH: Mapping[str, str] = {"NAME": "NAME", "ORG": "ORG", "ID": "ID", "QUASI": "QUASI"}
-_OWN = listed("username phone fax email url ip mac street_address city county state country zip facility_unit")
+_OWN = words_of("username phone fax email url ip mac street_address city county state country zip facility_unit")
 
 
 def _branch(label: str) -> str:

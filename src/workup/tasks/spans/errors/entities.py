@@ -18,6 +18,7 @@ from workup.documents.document import IDENTIFIERS
 from workup.documents.labels import LEVEL_TABLES
 from workup.errors import InputError, near
 from workup.stats.arrays import Bools
+from workup.text.unicode import compatibility_caseless
 
 Kind = Literal["direct", "quasi", "unspecified"]
 KINDS: tuple[Kind, ...] = ("direct", "quasi", "unspecified")  # a kind's code is its place here
@@ -36,10 +37,7 @@ def normalised(surface: str) -> str:
     if surface.isascii():
         folded = " ".join(surface.lower().split())
         return folded.strip(_EDGES) or folded
-    # Unicode's own compatibility caseless form: one round alone leaves a few letters that a second would change.
-    folded = unicodedata.normalize("NFD", surface).casefold()
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
-    folded = " ".join(folded.split())
+    folded = " ".join(compatibility_caseless(surface).split())
     first, last = 0, len(folded)
     while first < last and _edge(folded[first]):
         first += 1

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from workup.lexicon.sources import everyday_words, words_of_terms
+from workup.text.wordlists import function_words, other_languages
 
 LEAST_SHARE = 0.1  # running English has more function words than this; telegraphic notes often have fewer
 PASSAGE = 30  # words of a passage in another language that mark a text which is English elsewhere
@@ -50,35 +49,6 @@ def language_of(text: str) -> Language:
 def count_uncertain(texts: Iterable[str]) -> int:
     """How many of the texts are marked uncertain, for the report."""
     return sum(language_of(text) == "uncertain" for text in texts)
-
-
-@cache
-def function_words() -> frozenset[str]:
-    """The English function words that are counted."""
-    text = files("workup.text").joinpath("data", "function_words.txt").read_text(encoding="utf-8")
-    return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
-
-
-class _Others(NamedTuple):
-    """Function words of other languages, without those that English notes use too."""
-
-    by_language: dict[str, frozenset[str]]
-    particles: frozenset[str]  # of names: "de la Cruz"
-    any_language: frozenset[str]
-
-
-@cache
-def other_languages() -> _Others:
-    """What is known of other languages.
-
-    >>> known = other_languages()
-    >>> "nicht" in known.by_language["de"], "nicht" in known.by_language["es"], "von" in known.particles
-    (True, False, True)
-    """
-    text = files("workup.text").joinpath("data", "other_languages.tsv").read_text(encoding="utf-8")
-    lists = {name: frozenset(words.split()) for name, words in (line.split("\t") for line in text.splitlines())}
-    particles = lists.pop("particles")
-    return _Others(lists, particles, frozenset().union(*lists.values()))
 
 
 def _words(lowered: str) -> list[str]:
