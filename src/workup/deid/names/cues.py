@@ -11,7 +11,7 @@ from workup.deid.names.word_weights import Weight
 from workup.deid.names.words import DONE, KIN, MEETING
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
-from workup.text.wordlists import words_of
+from workup.deid.word_lists import words
 
 # Decimal log-odds; see docs/deid.md.
 TITLE, CREDENTIAL, LABEL, BY, ROLE, WORD_BEFORE, SPOKEN_WITH, PREPOSITION = 4.0, 4.0, 3.5, 2.6, 2.4, 1.5, 2.5, 1.0
@@ -26,13 +26,12 @@ _NEXT_GAP = re.compile(
 )
 _CREDENTIAL_GAP = re.compile(r",?[ \t]{1,3}\(?|,|\.,?[ ]")
 ZIP = re.compile(r"\.?,?[ ]{1,3}(?:\d{5}|\d{3})(?!\d)")
-_MIXED = frozenset(("phd", "pharmd", "psyd", "ph", "esq"))
-# Titles that are words or surnames besides, and those that say little of who follows.
-_HOMONYMS = words_of("sr father sister miss ms don major col officer judge nurse coach sir hon fr lt captain")
-_WEAK_TITLES = words_of("father sister nurse coach don officer judge sr fr major attorney justice captain")
-_GREETINGS = words_of("hi hello hey dear thanks ok okay well yes no please good sorry so")
-_ABBREVIATED = words_of("dr drs mr mrs ms prof mx rev sr sra dra sgt capt lt fr hon col mme mlle")
-_BEDS = words_of("bed room rm bay ward unit chair station slot")
+_MIXED = words("names.mixed_credentials")
+_HOMONYMS = words("names.titles_that_are_words")
+_WEAK_TITLES = words("names.weak_titles")
+_GREETINGS = words("names.greetings")
+_ABBREVIATED = words("names.abbreviated_titles")
+_BEDS = words("names.beds")
 
 
 class Expected(NamedTuple):

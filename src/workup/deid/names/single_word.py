@@ -9,6 +9,7 @@ from workup.deid.names.cues import LABEL, ROLE
 from workup.deid.names.right_context import COMPLAINS
 from workup.deid.names.words import MEDICINES, TAKING, VERBS
 from workup.deid.text_view import Page
+from workup.deid.word_lists import words
 
 if TYPE_CHECKING:
     from workup.deid.names.scoring import Candidate
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _ABBREVIATION, _MIXED, _UNKNOWN, _PROSE, _MEDICINE, _OPENS = -2.0, -1.5, -1.5, -3.0, -3.0, -0.5
 _VERB, _THING, _COMMON, _CAPITAL, _SPEAKER, _SMALL, _ENDS_SENTENCE = 0.7, -1.4, 0.75, 0.5, 3.2, 1.2, 0.5
 _UNTOLD = frozenset(("single", "capitals", "lower", "preposition"))
-_MIXED_NAMES = ("mc", "mac", "de", "la", "le", "di", "du", "van", "o'", "d'", "fitz")
+_MIXED_NAMES = tuple(sorted(words("names.capital_inside")))
 _DOSE = re.compile(
     r"-\d|,? (?:\d{1,4}(?:\.\d{1,2})?)(?:/\d{1,3})? ?(?:mg|mcg|ml|g|units?|tablets?|tabs?|%)\b", re.IGNORECASE
 )

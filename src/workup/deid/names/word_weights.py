@@ -9,18 +9,15 @@ from typing import NamedTuple
 
 from workup.deid import gazetteer
 from workup.deid.known_words import clinical_words
-from workup.text.wordlists import words_of
+from workup.deid.word_lists import words
 
-PARTICLES = words_of(
-    "de la del los las da das do dos di du des van von der den ter ten bin ibn binti al el abu y e le st san "
-    "santa mac mc o d af av zu"
-)
-SUFFIXES = words_of("jr sr ii iii iv")
+PARTICLES = words("names.particles")
+SUFFIXES = words("names.suffixes")
 _UNKNOWN = 0.25
 _SLIP = 0.7  # a common name but for one letter
 _LEAST_BEARERS = 3.75  # log10: names common enough to be recognised through a slip
 _REMEMBERED = 1 << 16  # words; texts without end hold words without end
-_SHORTENED = words_of("m ve ll re d t s")  # I'm, we've, they'll, isn't
+_SHORTENED = words("names.shortened")
 _LOOKS = str.maketrans("013456789", "olbasbtbg")
 
 

@@ -10,14 +10,11 @@ from workup.deid.known_words import clinical_words
 from workup.deid.names.word_weights import weigh
 from workup.deid.organisations.acronyms import ACRONYM
 from workup.deid.text_view import Page
-from workup.text.wordlists import words_of
+from workup.deid.word_lists import words
 
-INSIDE = words_of("of and the for at de la del los & san santa st le")
+INSIDE = words("organisations.inside")
 _JOINS = frozenset((" ", "-", " & ", "'s ", ". ", "'"))
-_NO_EMPLOYER = words_of(
-    "job company attends retired unemployed self none student works occupation not disabled homemaker stays employer "
-    "full part n na unknown currently never in on"
-)
+_NO_EMPLOYER = words("organisations.no_employer")
 
 
 def cued(page: Page, cue: Cue, kind: str, stop: frozenset[str]) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from workup.deid.organisations.cued import INSIDE, cued
 from workup.deid.organisations.lowercase import SMALL_HEADS, in_small
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
+from workup.deid.word_lists import words
 from workup.text.wordlists import words_of
 
 _KINDS = {
@@ -23,25 +24,9 @@ _KINDS = {
 }
 _JOINS = frozenset((" ", "-", "'s ", " & ", ". ", "'", "' ", "s' "))
 _JOINING = words_of("of for at")
-_HEADS_OF = words_of(
-    "bank university college church city town department school hospital institute house board office ministry "
-    "council court center centre clinic society academy bureau division district authority foundation "
-    "association church temple ministries sisters daughters friends saint county state museum federation union "
-    "league order company"
-)
-_NOT_FIRST = words_of(
-    "the a an this that our my your his her their its at in from to of for by with on and or as is was no any "
-    "each per all other another local outside general community outpatient inpatient emergency dear former new "
-    "same"
-)
-_ORDINARY_ENDS = words_of(
-    "general drug drugs labs laboratory laboratories memorial manor villa residence lodge institute "
-    "rehabilitation pediatrics orthopedics group services works company association union club court party fund "
-    "trust post press union security systems solutions partners associates lines gas oil energy steel media auto "
-    "supply market stores hardware cleaning transport bank insurance school college library parish temple church "
-    "society council committee league alliance shelter legion foundation community regional medical health "
-    "hospital clinic pharmacy hospice primary care family medicine internal sons sa ag co"
-)
+_HEADS_OF = words("organisations.heads_of")
+_NOT_FIRST = words("organisations.not_first")
+_ORDINARY_ENDS = words("organisations.ordinary_ends")
 
 
 class Organisations:
@@ -154,18 +139,7 @@ def _last_of(page: Page, last: int, stop: frozenset[str]) -> int:
 
 
 _OPEN_ENDED = words_of("hospital university college clinic institute")
-_SPECIALTIES = words_of(
-    "past sports child adolescent family internal emergency geriatrics occupational medicine addiction physical "
-    "oral maxillofacial plastic vascular thoracic trauma bacteriology pathology radiology operative diagnostic "
-    "healthcare system"
-)
-_NO_BODY = words_of(
-    "note notes visit summary report course evaluation consultation form record records history necessity "
-    "decision assistant director"
-)
+_SPECIALTIES = words("organisations.any_hospital")
+_NO_BODY = words("organisations.headings")
 _SMALL_FIRST = INSIDE - words_of("san santa st la los del")
-_CUT = words_of(
-    "dr mr mrs ms admitted seen discharged transferred patient attending monday tuesday wednesday thursday "
-    "friday saturday sunday date location facility name employer hospital clinic pharmacy phone fax address re "
-    "cc"
-)
+_CUT = words("organisations.cut")

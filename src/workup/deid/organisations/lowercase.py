@@ -7,13 +7,11 @@ from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words
 from workup.deid.text_view import Page
-from workup.text.wordlists import function_words, words_of
+from workup.deid.word_lists import words
+from workup.text.wordlists import function_words
 
-_AT = words_of("at from to of in near by via")
-_PARTS = words_of(
-    "community regional memorial university county city general women's children's womens childrens veterans "
-    "medical surgical eye heart cancer health hospice nursing rehabilitation state national"
-)
+_AT = words("organisations.before_lowercase")
+_PARTS = words("organisations.lowercase_parts")
 SMALL_HEADS = frozenset(
     (
         *("hospital", "medical center", "health system", "cancer institute", "cancer center", "eye institute"),

@@ -14,16 +14,13 @@ from workup.deid.names.word_weights import PARTICLES
 from workup.deid.names.words import MONTHS
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
-from workup.text.wordlists import function_words, words_of
+from workup.deid.word_lists import words
+from workup.text.wordlists import function_words
 
-_UNITS = words_of("apt apartment suite ste unit flat")
-_NO_STREET = words_of(
-    "room rm bed ward bay floor tower clinic icu unit suite pod dose day week stage grade phase type level"
-)
-_BEFORE = words_of(
-    "address at is to with in from near located lives of addresses corner was und and are on returned back"
-)
-_STREETS = words_of("ul u ut utja ter rue via rua calle avenue avenida plaza platz strasse str fejedelem kapu tachkent")
+_UNITS = words("places.units")
+_NO_STREET = words("places.no_address")
+_BEFORE = words("places.before_address")
+_STREETS = words("places.foreign_streets")
 _INNER = frozenset((" ", ". ", "-", ".", "'", "-"))
 _MEASURES = re.compile(
     r"[ ]?(?:mg|ml|mcg|g|kg|cm|mm|cc|%|units?|tabs?|tablets?|caps?|times|x|days?|weeks?|hours?|years?)\b", re.IGNORECASE

@@ -8,12 +8,11 @@ from workup.deid import gazetteer
 from workup.deid.finding import Finding
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
+from workup.deid.word_lists import words
 from workup.text.wordlists import words_of
 
 _KINDS = words_of("county parish borough")
-_NO_NAME = words_of(
-    "the this in our from local state home each every per another of at across outside health resides near to moved"
-)
+_NO_NAME = words("places.no_county")
 _JOINS = frozenset((" ", ". ", "-"))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from workup.deid import gazetteer
 from workup.deid.finding import Finding
 from workup.deid.text_view import Page
+from workup.deid.word_lists import words
 from workup.text.wordlists import words_of
 
 JOINS = frozenset((" ", "-", ". ", "\n"))
@@ -98,7 +99,7 @@ def _nearly_a_state(page: Page, last: int) -> bool:
     return any(sum(a != b for a, b in zip(word, code, strict=False)) < 2 for code in STATE_CODES)
 
 
-_ROUTES = words_of("iv im po sq sc pr sl md rn do np pa iu bid tid qid prn icd cpt npi mrn tel fax ext")
+_ROUTES = words("places.no_state")
 _OLD_FORMS = re.compile(_OLD)
 
 

@@ -12,7 +12,7 @@ from workup.deid.known_words import clinical_words
 from workup.deid.patterns.finder import Finder
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
-from workup.text.wordlists import words_of
+from workup.deid.word_lists import words
 
 _DIRECTION = r"(?:[NSEWnsew]|NE|NW|SE|SW|ne|nw|se|sw|[Nn]orth(?:east|west)?|[Ss]outh(?:east|west)?|[Ee]ast|[Ww]est|NORTH|SOUTH|EAST|WEST)\.?"
 _NUMBER = r"(?:\d{1,6}(?:-\d{1,4})?[A-Za-z]?(?: \d/\d)?|[NSEW]\d{2,5},? [A-Z]{0,2}\d{2,5})"
@@ -21,38 +21,7 @@ _NAME = r"(?:St\.|[A-Z][A-Za-z']{0,24}|\d{1,3}(?:[a-z]{2,3}|ST|ND|RD|TH))"
 _LOW_NAME = r"(?:[A-Za-z][A-Za-z']{0,24}|\d{1,3}(?:st|nd|rd|th))"
 _UNIT = r"(?:,? ?(?:(?:[Aa]pt|APT|[Aa]partment|APARTMENT|[Uu]nit|UNIT|[Ss]uite|SUITE|[Ss]te|STE|[Bb]ldg|BLDG|[Bb]uilding|BUILDING|[Ff]loor|[Tt]railer|[Ll]ot|[Rr]m|[Rr]oom)\.? ?#?|# ?)[A-Za-z0-9]{1,5}(?:-[A-Za-z0-9]{1,4})?(?!\w))?"
 _UNIT_FIRST = r"(?:(?:[Aa]pt|APT|[Uu]nit|[Ss]uite|[Ff]lat)\.? ?#?[A-Za-z0-9]{1,5}, )?"
-_CLEAR = [
-    "street",
-    "avenue",
-    "ave",
-    "road",
-    "rd",
-    "boulevard",
-    "blvd",
-    "lane",
-    "ln",
-    "drive",
-    "court",
-    "parkway",
-    "pkwy",
-    "highway",
-    "hwy",
-    "terrace",
-    "circle",
-    "cir",
-    "square",
-    "trail",
-    "trl",
-    "turnpike",
-    "st",
-    "dr",
-    "ct",
-    "pl",
-    "place",
-    "way",
-    "ter",
-    "sq",
-]
+_CLEAR = sorted(words("places.street_kinds_in_small_letters"))
 
 
 def _either(words: Sequence[str]) -> str:
@@ -144,11 +113,7 @@ class Streets:
                 return
 
 
-_SENTENCE = words_of(
-    "of the a an and or in on at to for with by from is was were are had has have day days week weeks month months year years hour hours "
-    "minute minutes mg ml mcg tablet tablets tab tabs capsule times time per every daily po x cm mm pound pounds lb lbs units unit "
-    "degree degrees under french gauge lead foot feet inch inches old yo pack packs step steps point points out no not her his then"
-)
+_SENTENCE = words("places.no_street")
 
 
 def _trimmed(plain: str, start: int, end: int) -> tuple[int, int]:

@@ -15,18 +15,14 @@ from workup.deid.patterns.finder import Finder
 from workup.deid.places.states_and_zips import JOINS, state_and_zip, state_behind, states_before_zip
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
-from workup.text.wordlists import words_of
+from workup.deid.word_lists import words
 
 
 def _finder(pattern: str) -> Finder:
     return Finder(pattern)
 
 
-_STRONG = words_of(
-    "lives living resides residing resident native born grew raised city town birthplace hometown originally "
-    "relocated relocating stationed based municipality village moved moving trip travel traveled travelled drove "
-    "drives place home location visiting works working"
-)
+_STRONG = words("places.living")
 _COUNTRY = _finder(
     r"(?<![\w])(?:U\.S\.A\.|U\.S\.|USA|U\.K\.|UK|D\.R\.|United States(?: of America)?|UNITED STATES|"
     r"Republic of [A-Z][a-z]{2,15}|Great Britain|England|Scotland|Wales|South Korea|North Korea|Ivory Coast|"
