@@ -11,7 +11,7 @@ from workup.corpora.generate.notes import generate
 from workup.deid import settings
 from workup.deid.dates import ages
 from workup.deid.dates.patterns import RULES
-from workup.deid.names import initials
+from workup.deid.names import finder as name_finder
 from workup.deid.patterns.finder import Finder
 from workup.deid.places import towns
 from workup.deid.places.streets import Streets
@@ -54,7 +54,7 @@ def test_the_rules_that_ship() -> None:
     shipped = settings.load()
     finders = {rule.id: rule.finds for rule in (*shipped.patterns, *RULES)}
     finders |= {name: finder for name, _, finder in (*ages._FINDS, *Streets(shipped)._rules)}
-    finders |= {"country": towns._COUNTRY, "city.before_state": towns._BEFORE_STATE, "name.dotted": initials._DOTTED}
+    finders |= {"country": towns._COUNTRY, "city.before_state": towns._BEFORE_STATE, "name.dotted": name_finder._DOTTED}
     for name, finder in finders.items():
         assert all(same(finder, text) for text in texts), name
 

@@ -9,8 +9,7 @@ from workup.deid.finding import Finding
 from workup.deid.identifiers.deny_list import Listed
 from workup.deid.identifiers.labelled_values import labelled
 from workup.deid.identifiers.pattern_rules import shapes
-from workup.deid.names.finder import names
-from workup.deid.names.initials import initials
+from workup.deid.names.finder import initials, names
 from workup.deid.organisations.finder import Organisations
 from workup.deid.places.addresses import addresses, below, widened
 from workup.deid.places.counties import counties

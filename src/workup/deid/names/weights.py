@@ -18,10 +18,10 @@ class NameWeight(NamedTuple):
     means: str
 
 
-def weight(name: str) -> float:
+def name_weight(name: str) -> float:
     """The value of a weight by its name.
 
-    >>> weight("cue.title"), weight("whole.one_word")
+    >>> name_weight("cue.title"), name_weight("whole.one_word")
     (4.0, -2.0)
     """
     return table()[name].value
