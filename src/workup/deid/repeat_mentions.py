@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from workup.deid.finding import Finding
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES, sound, weigh
-from workup.deid.names.words import ABBREVIATIONS, KIN, MEETING, MONTHS, VERBS
+from workup.deid.names.words import ABBREVIATIONS, KIN, MEETING, VERBS
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
+from workup.text.calendar import MONTH_WORDS
 from workup.text.typos import apart
 
 _SURE = 0.7
@@ -108,7 +109,7 @@ def _widened(page: Page, first: int, last: int, taken: bytearray, stop: frozense
         if (
             before.given
             and before.why != "clinical"
-            and (page.words[first - 1] not in stop or page.words[first - 1] in MONTHS)
+            and (page.words[first - 1] not in stop or page.words[first - 1] in MONTH_WORDS)
         ):
             first -= 1
     after = last + 1

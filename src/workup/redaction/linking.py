@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from workup.redaction.surrogates.name_forms import NameForm, folded, read_name
 from workup.redaction.tokens import WORDS
+from workup.text import states
 from workup.text.unicode import caseless
-from workup.values import states
 
 Key = tuple[Hashable, ...]
 _MOST_ALIKE = 50  # names that share a word: beyond that a part of a name belongs to nobody in particular

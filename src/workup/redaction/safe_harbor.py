@@ -8,14 +8,14 @@ import re
 
 from workup.text.numbers import number_words
 from workup.text.wordlists import words_of
-from workup.values import states
+from workup.values import addresses
 
 # Areas of 20,000 people or fewer by the 2000 Census: the list of the Office for Civil Rights, "Guidance Regarding
 # Methods for De-identification of Protected Health Information" (26 November 2012), question on ZIP codes.
 RESTRICTED_ZIP3: frozenset[str] = words_of("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
 # The same guidance says not to rely on that list where newer counts are out, so prefixes that became sparse since are
 # taken too, and none is taken off.
-SPARSE_ZIP3: frozenset[str] = RESTRICTED_ZIP3 | frozenset(states.SPARSE_PREFIXES)
+SPARSE_ZIP3: frozenset[str] = RESTRICTED_ZIP3 | frozenset(addresses.SPARSE_PREFIXES)
 NINETY = "90+"
 OLDEST_TOLD = 89
 _ZIP = re.compile(r"\d{5}(?:[-\s]?\d{4})?|\d{3}")

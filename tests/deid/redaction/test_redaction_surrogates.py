@@ -181,7 +181,7 @@ def test_places_belong_together() -> None:
     world = _world(("city", "Long Beach"), ("state", "CA"), ("state", "California"), ("state", "Calif."))
     code, name = world.surrogate("state", "CA"), world.surrogate("state", "California")
     assert code != "CA" and len(str(code)) == 2 and name != "California"
-    from workup.values import states
+    from workup.text import states
 
     assert states.STATE[str(code)].name == name
     assert world.surrogate("city", "LONG BEACH") == str(world.surrogate("city", "Long Beach")).upper()

@@ -13,10 +13,18 @@ from typing import Any, NamedTuple
 import yaml
 
 from workup.documents.document import Span
+from workup.text.calendar import MONTH, MONTHS, WEEKDAY_NAME
+from workup.text.states import STATES
 from workup.text.unicode import without_marks
 from workup.values import ambiguous, tables
 
 UNKNOWN = "unknown"  # the identifier of a gold that nobody checked
+_WORDS = {
+    "MONTH": f"(?:{MONTH}|{'|'.join(MONTHS).upper()})",
+    "DAY": WEEKDAY_NAME,
+    "STATE": f"(?:{'|'.join(state.name for state in STATES if state.code != 'DC')})",
+    "CODE": f"(?:{'|'.join(state.code for state in STATES)})",
+}
 
 
 class Residue(NamedTuple):
@@ -40,7 +48,7 @@ def residues() -> tuple[Residue, ...]:
     found = []
     for row in table["residues"]:
         pattern = row["finds"]
-        for word, meaning in table["words"].items():
+        for word, meaning in (_WORDS | table["words"]).items():
             pattern = pattern.replace(f"<{word}>", meaning)
         found.append(Residue(row["label"], re.compile(pattern), _LOOKS[row["holds"]] if "holds" in row else None))
     return tuple(found)

@@ -10,12 +10,10 @@ from workup.deid.finding import Finding
 from workup.deid.patterns.finder import Finder
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
+from workup.text.numbers import ONES, TEENS, TENS
 
-_ONES = "one|two|three|four|five|six|seven|eight|nine"
-_WORDS = (
-    rf"(?:(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[- ](?:{_ONES}))?|"
-    rf"one hundred(?: (?:and )?(?:{_ONES}))?|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)"
-)
+_ONES = "|".join(ONES)
+_WORDS = rf"(?:(?:{'|'.join(TENS)})(?:[- ](?:{_ONES}))?|one hundred(?: (?:and )?(?:{_ONES}))?|{'|'.join(TEENS)})"
 _NUMBER = rf"(?P<v>1[0-4]\d|0?\d{{1,2}}|{_WORDS})"
 _SEX = r"(?:m|f|male|female|man|woman|boy|girl|gentleman|lady)"
 _FINDS = tuple(

@@ -11,11 +11,10 @@ from workup.deid.dates.patterns import RULES, DateRule
 from workup.deid.finding import Finding
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
+from workup.text.calendar import WEEKDAY_WORDS
 from workup.text.memo import Memo
 from workup.text.typos import apart
-from workup.text.wordlists import words_of
 
-_WEEKDAYS = words_of("monday tuesday wednesday thursday friday saturday sunday")
 _OF_DAYS = frozenset(("birth", "death", "day"))
 _TRAIL = " ,.;:-/("
 
@@ -133,10 +132,10 @@ def _with_weekday(found: Finding, page: Page) -> Finding:
 
 
 def _nearly_a_weekday(word: str) -> bool:
-    if word in _WEEKDAYS:
+    if word in WEEKDAY_WORDS:
         return False
     most = 1 if len(word) == 3 else 2
-    return any(apart(word, day[:3] if most == 1 else day, most) <= most for day in _WEEKDAYS)
+    return any(apart(word, day[:3] if most == 1 else day, most) <= most for day in WEEKDAY_WORDS)
 
 
 _NEARLY_WEEKDAYS = Memo(_nearly_a_weekday)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from workup.deid.text_view import Page
+from workup.text.calendar import MONTH_NUMBER
 from workup.text.typos import apart
-from workup.text.wordlists import words_of
 
 
 def day_month(match: re.Match[str], _: Page) -> str | None:
@@ -121,17 +121,11 @@ def short_day(match: re.Match[str], page: Page) -> str | None:
     return "words"
 
 
-_MONTHS = words_of(
-    "january february march april june july august september october november december jan feb mar apr may jun jul aug "
-    "sep sept oct nov dec"
-)
-
-
 def near_month(match: re.Match[str], _: Page) -> str | None:
     """A word that is a month but for a slip or two."""
     word = match["m"].lower()
-    if sum(map(str.isalpha, word)) < 2 or word in _MONTHS or word == "may":
-        return "slip" if word in _MONTHS else None
+    if sum(map(str.isalpha, word)) < 2 or word in MONTH_NUMBER:
+        return "slip" if word in MONTH_NUMBER else None
     most = 1 if len(word) < 6 else 2
-    near = any(apart(word, month, most) <= most for month in _MONTHS if abs(len(month) - len(word)) <= most)
+    near = any(apart(word, month, most) <= most for month in MONTH_NUMBER if abs(len(month) - len(word)) <= most)
     return "slip" if near else None

@@ -9,8 +9,9 @@ from workup.deid.names.cues import BED, LABEL, ROLE, SPOKEN, WORD_BEFORE, ZIP, E
 from workup.deid.names.right_context import BEHIND, UNTOLD
 from workup.deid.names.weights import name_weight
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES, Weight
-from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, MONTHS
+from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN
 from workup.deid.text_view import Page
+from workup.text.calendar import MONTH_WORDS
 from workup.text.wordlists import function_words
 
 _MOST = 6
@@ -286,7 +287,7 @@ def _heads(runs: Runs, at: int) -> bool:
         return False
     behind, word = runs.weights[at + 1], page.words[at]
     if page.gaps[at] == " ":
-        return word in MONTHS and behind.family and page.words[at + 1] not in runs.stop
+        return word in MONTH_WORDS and behind.family and page.words[at + 1] not in runs.stop
     if page.gaps[at] != ", " or word in FORM_WORDS:
         return False
     opens = page.opens_line(at) or page.leads[at][-2:] in ("- ", ": ", "/ ", "| ")

@@ -9,9 +9,10 @@ from workup.deid.names.extent import Runs
 from workup.deid.names.right_context import AGED, BEHIND, COMPLAINS, DAY_BEHIND, IN_UNIT, UNTOLD
 from workup.deid.names.weights import name_weight
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES, weigh
-from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, MEDICINES, MONTHS, TAKING, VERBS
+from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, MEDICINES, TAKING, VERBS
 from workup.deid.text_view import Page
 from workup.deid.word_lists import words
+from workup.text.calendar import MONTH_WORDS
 
 _ALONE = name_weight("whole.one_word")
 _SEVERAL = name_weight("whole.several_words")
@@ -246,7 +247,7 @@ def _parts(name: Candidate) -> float:
         points += _CAPITALS_INSIDE
     if (
         not name.turned
-        and name.page.words[name.first] in MONTHS
+        and name.page.words[name.first] in MONTH_WORDS
         and weights[full[1]].family
         and name.page.cases[full[1]] == "t"
     ):

@@ -14,6 +14,7 @@ from workup.deid.organisations.lowercase import SMALL_HEADS, in_small
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
 from workup.deid.word_lists import words
+from workup.text.calendar import WEEKDAY_WORDS
 from workup.text.wordlists import words_of
 
 _KINDS = {
@@ -142,4 +143,4 @@ _OPEN_ENDED = words_of("hospital university college clinic institute")
 _SPECIALTIES = words("organisations.any_hospital")
 _NO_BODY = words("organisations.headings")
 _SMALL_FIRST = INSIDE - words_of("san santa st la los del")
-_CUT = words("organisations.cut")
+_CUT = WEEKDAY_WORDS | words("organisations.cut")

@@ -11,10 +11,10 @@ from workup.deid import gazetteer
 from workup.deid.finding import Finding
 from workup.deid.known_words import is_clinical_part
 from workup.deid.names.word_weights import PARTICLES
-from workup.deid.names.words import MONTHS
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
 from workup.deid.word_lists import words
+from workup.text.calendar import MONTH_WORDS
 from workup.text.wordlists import function_words
 
 _UNITS = words("places.units")
@@ -114,7 +114,7 @@ def _numbered(page: Page, at: int) -> int | None:
             return last if named and ends and not _MEASURES.match(behind) else None
         if page.gaps[last][:1] == "." and len(page.words[last]) > 3 and last + 1 < page.size:
             return None  # a sentence ends
-        if page.cases[last] == "t" and page.words[last] not in MONTHS and _street_word(page, last):
+        if page.cases[last] == "t" and page.words[last] not in MONTH_WORDS and _street_word(page, last):
             named = named or page.words[last] not in gazetteer.everyday()
         elif page.cases[last] != "i" and not (page.words[last] in PARTICLES or page.words[last] in _STREETS):
             return None

@@ -9,13 +9,9 @@ from workup.deid import gazetteer
 from workup.deid.finding import Finding
 from workup.deid.text_view import Page
 from workup.deid.word_lists import words
-from workup.text.wordlists import words_of
+from workup.text.states import POSTAL_CODES
 
 JOINS = frozenset((" ", "-", ". ", "\n"))
-STATE_CODES = words_of(
-    "AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH "
-    "OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY PR GU VI AS MP AE AP AA"
-)
 _OLD = (
     r"Ala|Ariz|Ark|Calif|Colo|Conn|Del|Fla|Ga|Ill|Ind|Kans|Ky|La|Md|Mass|Mich|Minn|Miss|Mo|Mont|Nebr?|Nev|"
     r"N\. ?H|N\. ?J|N\. ?M(?:ex)?|N\. ?Y|N\. ?C|N\. ?D(?:ak)?|Okla|Ore|Penna?|R\. ?I|S\. ?C|S\. ?D(?:ak)?|"
@@ -67,7 +63,7 @@ def states_before_zip(page: Page) -> Iterator[Finding]:
 def _state_words(page: Page, last: int) -> int | None:
     """The first word of a state that ends at a word; None where it is none."""
     word, known = page.words[last], gazetteer.places()
-    if page.cases[last] == "u" and word.upper() in STATE_CODES:
+    if page.cases[last] == "u" and word.upper() in POSTAL_CODES:
         return last
     if page.plain[page.ends[last] : page.ends[last] + 1] == ".":
         initial = last - 1 if page.cases[last] == "i" and last and page.cases[last - 1] == "i" else last
@@ -96,7 +92,7 @@ def _nearly_a_state(page: Page, last: int) -> bool:
         return False
     if word.lower() in _ROUTES:
         return False
-    return any(sum(a != b for a, b in zip(word, code, strict=False)) < 2 for code in STATE_CODES)
+    return any(sum(a != b for a, b in zip(word, code, strict=False)) < 2 for code in POSTAL_CODES)
 
 
 _ROUTES = words("places.no_state")
@@ -124,7 +120,7 @@ def _town_before(page: Page, state: int) -> Iterator[Finding]:
 def state_behind(page: Page, end: int) -> re.Match[str] | None:
     """A state behind a town; two letters that are a degree or a word besides need a ZIP code behind them."""
     behind = _CODE_BEHIND.match(page.plain, end)
-    if behind is None or not (behind["old"] or behind["code"] in STATE_CODES):
+    if behind is None or not (behind["old"] or behind["code"] in POSTAL_CODES):
         return None
     if behind["old"] is None and behind["code"] in _DEGREES and not _ZIP_BEHIND.match(page.plain, behind.end("code")):
         return None

@@ -13,10 +13,14 @@ from workup.deid.patterns.finder import Finder
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
 from workup.deid.word_lists import words
+from workup.text.numbers import ONES, TEENS, TENS
 
 _DIRECTION = r"(?:[NSEWnsew]|NE|NW|SE|SW|ne|nw|se|sw|[Nn]orth(?:east|west)?|[Ss]outh(?:east|west)?|[Ee]ast|[Ww]est|NORTH|SOUTH|EAST|WEST)\.?"
 _NUMBER = r"(?:\d{1,6}(?:-\d{1,4})?[A-Za-z]?(?: \d/\d)?|[NSEW]\d{2,5},? [A-Z]{0,2}\d{2,5})"
-_WORDS_NUMBER = r"(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Twelve|Thirteen|Fourteen|Fifteen|Sixteen|Seventeen|Eighteen|Nineteen|(?:Twenty|Thirty|Forty|Fifty|Sixty|Seventy|Eighty|Ninety)(?:[- ][Oo]ne|[- ][Tt]wo|[- ][Tt]hree|[- ][Ff]our|[- ][Ff]ive|[- ][Ss]ix|[- ][Ss]even|[- ][Ee]ight|[- ][Nn]ine)?)"
+_WORDS_NUMBER = (
+    rf"(?:{'|'.join(word.capitalize() for word in (*ONES, *TEENS))}|(?:{'|'.join(word.capitalize() for word in TENS)})"
+    rf"(?:{'|'.join(f'[- ][{word[0].upper()}{word[0]}]{word[1:]}' for word in ONES)})?)"
+)
 _NAME = r"(?:St\.|[A-Z][A-Za-z']{0,24}|\d{1,3}(?:[a-z]{2,3}|ST|ND|RD|TH))"
 _LOW_NAME = r"(?:[A-Za-z][A-Za-z']{0,24}|\d{1,3}(?:st|nd|rd|th))"
 _UNIT = r"(?:,? ?(?:(?:[Aa]pt|APT|[Aa]partment|APARTMENT|[Uu]nit|UNIT|[Ss]uite|SUITE|[Ss]te|STE|[Bb]ldg|BLDG|[Bb]uilding|BUILDING|[Ff]loor|[Tt]railer|[Ll]ot|[Rr]m|[Rr]oom)\.? ?#?|# ?)[A-Za-z0-9]{1,5}(?:-[A-Za-z0-9]{1,4})?(?!\w))?"

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import re
 
+from workup.text.calendar import MONTH
+
 _F = "0-9OoQIlZzSsBbGgqA"
 AS_DIGITS = str.maketrans("OoQIlZzSsBbGgqA", "000112255866994")
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    r"nov(?:ember)?|dec(?:ember)?)"
-)
+_MONTH = MONTH.lower()
 # A word of figures and a few letters that look like figures.
 _CONFUSED = re.compile(r"(?<![A-Za-z0-9])(?:[OoIl]|(?=\d))[0-9OoIlSsBZzGbgq]{1,12}(?![A-Za-z0-9])")
 _ENDS = frozenset("OoIlSsBZzGbgq")

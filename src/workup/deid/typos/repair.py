@@ -21,17 +21,21 @@ from workup.deid.typos.in_initials import initials_struck_twice, marks_read
 from workup.deid.typos.in_names import as_name, may_lack_capital
 from workup.deid.typos.in_words import small_words, titles, years_old
 from workup.deid.typos.ocr_digits import as_numbers
+from workup.text.calendar import MONTH_WORDS, PLAIN_MONTHS, WEEKDAY_WORDS
+from workup.text.numbers import NUMBER, ordinal_words
 from workup.text.typos import Speller, apart, as_letters, misread
 from workup.text.unicode import folded
 from workup.text.wordlists import function_words, words_of
 
-CALENDAR = words_of(
-    "january february march april june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday first second third fourth fifth sixth seventh eighth ninth tenth eleventh "
-    "twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth "
-    "twenty thirty forty fifty sixty seventy eighty ninety nineteen eighteen seventeen sixteen fifteen fourteen "
-    "thirteen twelve eleven hundred thousand three four five seven eight nine year-old years months weeks days "
-    "photograph fingerprint voiceprint template identification extension"
+CALENDAR = (
+    (MONTH_WORDS - {"may"})
+    | WEEKDAY_WORDS
+    | {ordinal_words(number) for number in (*range(1, 21), 30)}
+    | {word for word in NUMBER if len(word) > 3}
+    | words_of(
+        "hundred thousand year-old years months weeks days photograph fingerprint voiceprint template identification "
+        "extension"
+    )
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "june", "july", "jun", "jul", "aug", "sept", "sep", "oct", "nov", "dec")
 _LABELS = ("MRN", "DOB", "SSN", "DOS", "NPI", "DEA", "HAR", "CSN", "VIN")
@@ -52,7 +56,6 @@ _EXTENSION = re.compile(r"\d,? ?[A-Za-z]{1,5}\.? \d")
 _TITLE_COMMA = re.compile(r",(?= [A-Z])(?:(?<=\b[DMSJ]r,)|(?<=\bMs,)|(?<=\bMrs,)|(?<=\b[SM]t,))")
 _SEMICOLON = re.compile(r";(?=[ \t]{1,20}\S)")
 _LABEL_BEFORE = re.compile(r"(?:^|\n)[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2}$")
-_CAPITALISED = words_of("january february april june july august september october november december")
 _CAPITAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z][a-z']{2,20} $")
 _NEXT_WORD = re.compile(r" (?P<v>[A-Za-z0-9]{3,14})(?![A-Za-z0-9])")
 _MOST_FINE = 200_000
@@ -297,7 +300,7 @@ def _announces(plain: str, match: re.Match[str]) -> bool:
 
 def _cased(surface: str, meant: str, *, follows: str = "") -> str:
     letters = [c for c in surface if c.isalpha()]
-    if surface.islower() and (meant in _CAPITALISED or (meant[1:] == surface and _CAPITAL_BEFORE.search(follows))):
+    if surface.islower() and (meant in PLAIN_MONTHS or (meant[1:] == surface and _CAPITAL_BEFORE.search(follows))):
         return meant.capitalize()  # the capital was lost with the first letter
     if len(letters) > 1 and all(c.isupper() for c in letters):
         return meant.upper()

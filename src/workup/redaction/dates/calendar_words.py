@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import re
 
-from workup.text.calendar import MONTHS, SHORT_MONTHS, WEEKDAYS
+from workup.text.calendar import MONTH_NUMBER, SEASONS, WEEKDAY_NUMBER
 from workup.text.numbers import number_words, ordinal_words, spoken_year
 from workup.values import tables
 
-ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
-ROMAN_MONTH = {numeral: place + 1 for place, numeral in enumerate(ROMAN)}
-MONTH = {name.casefold(): place + 1 for place, name in enumerate(MONTHS)} | {
-    name.casefold(): place + 1 for place, name in enumerate(SHORT_MONTHS)
-}
-MONTH["sept"] = 9
-WEEKDAY = {name.casefold(): place for place, name in enumerate(WEEKDAYS)} | {
-    short: place
-    for place, shorts in enumerate(
-        (("mon",), ("tue", "tues"), ("wed", "weds"), ("thu", "thur", "thurs"), ("fri",), ("sat",), ("sun",))
-    )
-    for short in shorts
-}
 DAY_WORDS = {ordinal_words(day): day for day in range(1, 32)} | {number_words(day): day for day in range(1, 32)}
 YEAR_WORDS = {spoken_year(year): year for year in range(1900, 2100)}
-SEASONS = ("winter", "spring", "summer", "fall")
 SEASON = {name: place for place, name in enumerate(SEASONS)} | {"autumn": 3}
 PARTS = ("early", "mid", "late")
 _HOLIDAYS = frozenset(name.casefold() for name in tables.words("holidays"))
 _MORE_HOLIDAYS = frozenset(
     ("christmas", "thanksgiving", "halloween", "easter", "new year", "valentine", "independence day", "labor day")
 )
-_DAY_NAMES = "|".join(sorted(WEEKDAY, key=len, reverse=True))
+_DAY_NAMES = "|".join(sorted(WEEKDAY_NUMBER, key=len, reverse=True))
 _RELATIVE = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|overnight|ago|last|next|this|past|previous|following|coming|later|earlier"
     r"|before|after|since|within|pod|post-?op(?:erative)?|hospital day|hd|day|days|weeks?|months?|years?|hours?"
@@ -39,7 +25,7 @@ _RELATIVE = re.compile(
 )
 # The 3rd of last month, March, 2021, 3/4: with the day of the note at hand these fix a day, and give away the shift.
 _FIXES = re.compile(
-    rf"\d{{4}}|\d\s?[/.]\s?\d|\b\d{{1,2}}(?:st|nd|rd|th)\b(?!\s+birthday)|\b(?:{'|'.join(sorted(MONTH))})\b",
+    rf"\d{{4}}|\d\s?[/.]\s?\d|\b\d{{1,2}}(?:st|nd|rd|th)\b(?!\s+birthday)|\b(?:{'|'.join(sorted(MONTH_NUMBER))})\b",
     re.IGNORECASE,
 )
 _TIME = re.compile(

@@ -6,7 +6,7 @@ import datetime
 from typing import Literal, NamedTuple
 
 from workup.redaction.dates import calendar_words as words
-from workup.text.calendar import MONTHS, SHORT_MONTHS, WEEKDAYS
+from workup.text.calendar import MONTHS, SHORT_MONTHS, WEEKDAY_NUMBER, WEEKDAYS, season_of
 from workup.text.numbers import ordinal, ordinal_words, roman, spoken_year
 
 Day = datetime.date
@@ -48,7 +48,7 @@ def written(field: Field, day: Day, *, moved: int) -> str:
             return str((day.month + 2) // 3)
         case "weekday":
             # From the weekday that was written: where no year is told, that of the day would be a guess.
-            name = WEEKDAYS[(words.WEEKDAY[old.casefold()] + moved) % 7]
+            name = WEEKDAYS[(WEEKDAY_NUMBER[old.casefold()] + moved) % 7]
             return _cased(name if old.casefold().endswith("day") else name[:3], old)
         case _:
             return _cased(_named(field, day), old)
@@ -68,7 +68,7 @@ def _named(field: Field, day: Day) -> str:
         case "year_words":
             return spoken_year(day.year)
         case "season":
-            return words.SEASONS[(day.month % 12) // 3]
+            return season_of(day.month)
         case _:
             return words.PARTS[min(2, (day.day - 1) // 10)]
 

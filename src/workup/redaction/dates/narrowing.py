@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from workup.redaction.dates.anchors import Anchor, anchors
-from workup.redaction.dates.calendar_words import MONTH, SEASON, WEEKDAY
+from workup.redaction.dates.calendar_words import SEASON
 from workup.redaction.dates.fields import Day
 from workup.redaction.dates.holidays import falls_on, is_summer_time
 from workup.redaction.dates.shifting import MOST_DAYS, MOST_WEEKS, read_days
 from workup.redaction.patient import Redacted
+from workup.text.calendar import MONTH_NUMBER, WEEKDAY_NUMBER
 
 _REACH = 48  # characters between a word and the date that it speaks of
 _NUMBER = re.compile(r"\d+")
@@ -89,7 +90,7 @@ def _meaning(kind: str, said: str) -> Fits | None:
     number = int(found[0]) if (found := _NUMBER.search(said)) else None
     match kind:
         case "weekday":
-            days = {WEEKDAY[word.removesuffix("s") if word not in WEEKDAY else word] for word in words if _is_day(word)}
+            days = {_weekday(word) for word in words} - {None}
             return (lambda day: day.weekday() in days) if len(days) == 1 else None
         case "weekend":
             return lambda day: day.weekday() >= 5
@@ -99,7 +100,7 @@ def _meaning(kind: str, said: str) -> Fits | None:
             seasons = [SEASON[word] for word in words if word in SEASON]
             return (lambda day: day.month in _MONTHS_OF_SEASON[seasons[0]]) if seasons else None
         case "month":
-            months = [MONTH[word] for word in words if word in MONTH]
+            months = [MONTH_NUMBER[word] for word in words if word in MONTH_NUMBER]
             return (lambda day: day.month == months[0]) if months else None
         case "quarter":
             return (lambda day: (day.month + 2) // 3 == number) if number and number <= 4 else None
@@ -115,8 +116,8 @@ def _meaning(kind: str, said: str) -> Fits | None:
     return None
 
 
-def _is_day(word: str) -> bool:
-    return word in WEEKDAY or word.removesuffix("s") in WEEKDAY
+def _weekday(word: str) -> int | None:
+    return WEEKDAY_NUMBER.get(word, WEEKDAY_NUMBER.get(word.removesuffix("s")))
 
 
 def _by_age(note: Redacted, dates: Iterable[Moved], possible: list[int]) -> list[int]:

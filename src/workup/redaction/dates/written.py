@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 from workup.redaction.dates import calendar_words as words
 from workup.redaction.dates.fields import Day, Field, Role, written
+from workup.text.calendar import MONTH_NUMBER, WEEKDAY_NUMBER
+from workup.text.numbers import ROMAN
 
 _TOKENS = re.compile(r"\d+|[^\W\d_]+|\s+|[\W_]")
 _QUIET = frozenset(("of", "the", "on"))
@@ -125,9 +127,9 @@ def _by_name(tokens: Sequence[str], near: int, year: int | None) -> Written | No
     numbers: list[int] = []
     for place, token in enumerate(tokens):
         low = token.casefold()
-        if low in words.MONTH:
+        if low in MONTH_NUMBER:
             roles[place] = "month_name"
-        elif token in words.ROMAN_MONTH and 0 < place < len(tokens) - 1:
+        elif token in ROMAN and 0 < place < len(tokens) - 1:
             roles[place] = "month_roman"
         elif token.isdigit() and token.isascii():
             numbers.append(place)
@@ -160,7 +162,7 @@ def _dated_numbers(tokens: Sequence[str], numbers: list[int], month: int, roles:
 
 def _weekday(tokens: Sequence[str]) -> tuple[list[Field], Sequence[str]]:
     """The weekday that opens a date, with what follows it, and the rest."""
-    if not tokens or tokens[0].casefold() not in words.WEEKDAY:
+    if not tokens or tokens[0].casefold() not in WEEKDAY_NUMBER:
         return [], tokens
     fields, place = [Field("weekday", tokens[0])], 1
     while place < len(tokens) and (tokens[place].isspace() or tokens[place] in (",", ".")):
@@ -226,9 +228,9 @@ def _place(roles: dict[int, Role], wanted: Role) -> int:
 
 def _value(token: str, role: Role, near: int) -> int:
     if role == "month_name":
-        return words.MONTH[token.casefold()]
+        return MONTH_NUMBER[token.casefold()]
     if role == "month_roman":
-        return words.ROMAN_MONTH[token]
+        return ROMAN.index(token) + 1
     if role == "ordinal":
         return 0
     if role == "year" and len(token) == 2:
@@ -260,7 +262,7 @@ def _compact(body: str) -> Written | None:
 def _spoken(body: str, year: int | None) -> Written | None:
     """March fourth, and March fourth, twenty twenty-one."""
     name, blank, rest = body.partition(" ")
-    month = words.MONTH.get(name.casefold())
+    month = MONTH_NUMBER.get(name.casefold())
     if month is None or not rest:
         return None
     for at in (len(rest), rest.find(", "), rest.find(" ")):
@@ -298,11 +300,11 @@ def _coarse(tokens: Sequence[str]) -> Written | None:
     if first == "q" and between[0] in ("1", "2", "3", "4") and all(not token.strip(" ,/-") for token in between[1:]):
         fields[1] = Field("quarter", tokens[1])
         return Written(Day(year, 3 * int(between[0]) - 1, _MID), tuple(fields), precise=False, dated=True)
-    named = [place for place in range(1, at) if tokens[place].casefold() in words.MONTH]
+    named = [place for place in range(1, at) if tokens[place].casefold() in MONTH_NUMBER]
     if first not in words.PARTS or len(named) != 1:
         return None
-    if any(token.isalnum() and token != "of" for token in between if token not in words.MONTH):
+    if any(token.isalnum() and token != "of" for token in between if token not in MONTH_NUMBER):
         return None
     fields[0], fields[named[0]] = Field("part", tokens[0]), Field("month_name", tokens[named[0]])
     day = (5, _MID, 25)[words.PARTS.index(first)]
-    return Written(Day(year, words.MONTH[tokens[named[0]].casefold()], day), tuple(fields), precise=False, dated=True)
+    return Written(Day(year, MONTH_NUMBER[tokens[named[0]].casefold()], day), tuple(fields), precise=False, dated=True)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 
 from workup.redaction.surrogates.identifiers import reshaped
+from workup.text import states
 from workup.text.wordlists import words_of
-from workup.values import states
 from workup.values.draws import Chance
 from workup.values.vocabulary import DOMAINS
 

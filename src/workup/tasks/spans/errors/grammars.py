@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import re
 
-MONTHS = (
-    "january|february|march|april|may|june|july|august|september|october|november|december|"
-    "jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
-)
-_WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? "
+from workup.text.calendar import MONTH_NUMBER, WEEKDAY
+
+MONTHS = "|".join(sorted(MONTH_NUMBER, key=len, reverse=True))
+_WEEKDAY = rf"{WEEKDAY}\.?,? "
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _ORDINAL = rf"{_DAY}(?:st|nd|rd|th)?"
 _USUAL_DATE = re.compile(

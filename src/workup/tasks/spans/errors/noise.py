@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from workup.tasks.spans.errors.grammars import MONTHS
+from workup.text.calendar import MONTH_NUMBER
 
 _DOUBLED = re.compile(r"\S[^\S\n\r]{2,}\S")
 _SPELT = re.compile(r"(?<![^\W_])(?:[^\W_] ){3,}[^\W_](?![^\W_])")  # J o h n
@@ -15,7 +15,7 @@ _STRAY = re.compile(r"[^\W\d_][!@#$%^*|\\~{}<>=+][^\W\d_]")  # Sm!th
 _INSIDE = re.compile(r"[A-Za-z]\d[A-Za-z]|[a-z]{2}\d|\d(?!st\b|nd\b|rd\b|th\b)[a-z]{2}")  # Ma1n, Genera1, 5mith
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ORDINALS = frozenset({"st", "nd", "rd", "th"})
-_IN_DATES = _ORDINALS | frozenset(MONTHS.split("|")) | {"am", "pm", "h", "hr", "hrs", "hours", "t", "z", "tz", "s"}
+_IN_DATES = _ORDINALS | frozenset(MONTH_NUMBER) | {"am", "pm", "h", "hr", "hrs", "hours", "t", "z", "tz", "s"}
 _IN_NUMBERS = frozenset({"x", "ext"})
 _IN_AGES = frozenset({"y", "yo", "yr", "yrs", "year", "years", "m", "f"})
 _NUMBERS = frozenset({"phone", "fax", "ssn", "credit_card", "bank_account", "CONTACT"})

@@ -10,11 +10,12 @@ from typing import Literal, NamedTuple
 
 from workup.tasks.spans.errors.grammars import MONTHS
 from workup.tasks.spans.errors.masked_in_part import Part, Remnant
+from workup.text.calendar import WEEKDAY
 
 _TOKENS = re.compile(
     rf"(?P<month>(?<![^\W\d_])(?:{MONTHS})(?![^\W\d_]))|(?P<number>\d+)|(?P<word>[^\W\d_]+)", re.IGNORECASE
 )
-_WEEKDAYS = re.compile(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?", re.IGNORECASE)
+_WEEKDAYS = re.compile(WEEKDAY, re.IGNORECASE)
 _ORDINALS = frozenset({"st", "nd", "rd", "th", "of", "the"})
 Role = Literal["day", "month", "year", "weekday", "word", "none"]
 

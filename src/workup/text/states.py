@@ -1,13 +1,10 @@
-"""States with their postal prefixes and area codes, streets and countries: what addresses are made of."""
+"""The United States by name and postal code, with people, ZIP prefixes, area codes and the older abbreviations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import accumulate
 from types import MappingProxyType
 from typing import NamedTuple
-
-from workup.values import tables
 
 
 class State(NamedTuple):
@@ -52,8 +49,10 @@ def _state(line: str) -> State:
 
 
 STATES: tuple[State, ...] = tuple(_state(line) for line in _STATES.replace("\n", "|").split("|") if line.strip())
-STATE_WEIGHTS: tuple[int, ...] = tuple(accumulate(state.people for state in STATES))
 STATE: Mapping[str, State] = MappingProxyType({state.code: state for state in STATES})
+# Territories, and the military's post abroad: they have postal codes as states do, and stand in addresses like them.
+OTHER_CODES = ("PR", "GU", "VI", "AS", "MP", "AE", "AP", "AA")
+POSTAL_CODES = frozenset((*STATE, *OTHER_CODES))
 OLD_ABBREVIATIONS: Mapping[str, str] = MappingProxyType(
     {
         "AL": "Ala.", "AZ": "Ariz.", "AR": "Ark.", "CA": "Calif.", "CO": "Colo.", "CT": "Conn.", "DE": "Del.",
@@ -65,13 +64,3 @@ OLD_ABBREVIATIONS: Mapping[str, str] = MappingProxyType(
         "DC": "D.C.",
     }
 )  # fmt: skip
-# Prefixes of areas with 20,000 people or fewer (2010 Census): Safe Harbor lets not even their three digits stand.
-SPARSE_PREFIXES = tables.words("sparse zip prefixes")
-STREETS, BARE_STREETS, DISTRICTS = tables.words("streets"), tables.words("bare streets"), tables.words("districts")
-STREET_TYPES: tuple[tuple[str, str], ...] = (
-    ("Street", "St"), ("Avenue", "Ave"), ("Road", "Rd"), ("Drive", "Dr"), ("Lane", "Ln"), ("Court", "Ct"),
-    ("Boulevard", "Blvd"), ("Place", "Pl"), ("Terrace", "Ter"), ("Circle", "Cir"), ("Way", "Way"), ("Trail", "Trl"),
-    ("Parkway", "Pkwy"), ("Square", "Sq"),
-)  # fmt: skip
-COUNTRIES = tables.word_lists("countries")  # by origin group
-DEMONYMS = tables.word_pairs("demonyms")
