@@ -6,14 +6,13 @@ from workup.deid.cues import CueBook
 from workup.deid.dates.ages import ages
 from workup.deid.dates.finder import dates
 from workup.deid.finding import Finding
-from workup.deid.identifiers.deny_list import Listed
 from workup.deid.identifiers.labelled_values import labelled
 from workup.deid.identifiers.pattern_rules import shapes
+from workup.deid.listed import Listed
 from workup.deid.names.finder import initials, names
 from workup.deid.organisations.finder import Organisations
 from workup.deid.places.addresses import addresses, below, widened
 from workup.deid.places.counties import counties
-from workup.deid.places.nations import Nations
 from workup.deid.places.streets import Streets
 from workup.deid.places.towns import places, towns_behind
 from workup.deid.settings import Settings
@@ -28,7 +27,7 @@ class Rules:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._cues, self._streets, self._bodies = CueBook.of(settings), Streets(settings), Organisations(settings)
-        self._listed, self._nations = Listed(settings), Nations(settings)
+        self._listed = Listed(settings)
         self.version = f"rules {settings.version} {settings.digest}"
 
     def propose(self, page: Page) -> list[Finding]:
@@ -51,6 +50,6 @@ class Rules:
             *towns_behind(page, bodies, settings.not_names, known=True),
             *names(page, cues, settings),
             *initials(page, settings),
-            *self._nations.find(page, settings),
-            *self._listed.find(page),
+            *self._listed.nations(page, settings),
+            *self._listed.denied(page),
         ]

@@ -17,9 +17,7 @@ from workup.deid.known_words import is_known
 from workup.deid.names.words import DONE, KIN, MEETING, VERBS
 from workup.deid.settings import Settings
 from workup.deid.typos.in_addresses import Kinds
-from workup.deid.typos.in_initials import initials_struck_twice, marks_read
-from workup.deid.typos.in_names import as_name, may_lack_capital
-from workup.deid.typos.in_words import small_words, titles, years_old
+from workup.deid.typos.in_names import as_name, initials_struck_twice, marks_read, may_lack_capital, titles
 from workup.deid.typos.ocr_digits import as_numbers
 from workup.text.calendar import MONTH_WORDS, PLAIN_MONTHS, WEEKDAY_WORDS
 from workup.text.numbers import NUMBER, ordinal_words
@@ -59,6 +57,8 @@ _LABEL_BEFORE = re.compile(r"(?:^|\n)[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/
 _CAPITAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z][a-z']{2,20} $")
 _NEXT_WORD = re.compile(r" (?P<v>[A-Za-z0-9]{3,14})(?![A-Za-z0-9])")
 _MOST_FINE = 200_000
+_NEXT_OF_KIN = re.compile(r" kin(?=[:\s])(?<=[A-Za-z]{4} [a-z]{2} kin)(?<!Next of kin)(?<!next of kin)")
+_YEARS_OLD = re.compile(r"year[- ](?P<v>[a-z0-9]{2,4})(?=[ ,])")
 
 
 class Change(NamedTuple):
@@ -119,9 +119,9 @@ class Repair:
         plain = _TITLE_COMMA.sub(".", plain)
         if ";" in plain:
             plain = _SEMICOLON.sub(_label_mark, plain)
-        plain = marks_read(small_words(plain.replace("`", "'")))
+        plain = marks_read(_small_words(plain.replace("`", "'")))
         kept: list[Change] = []
-        placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *titles(plain), *years_old(plain)]
+        placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *titles(plain), *_years_old(plain)]
         found = [(one[0], 0, Change(*one)) for one in placed] + [(one.start, 1, one) for one in self._words(plain)]
         for _, _, one in sorted(found):
             if not kept or kept[-1].end <= one.start:
@@ -307,3 +307,27 @@ def _cased(surface: str, meant: str, *, follows: str = "") -> str:
     if surface[0].isupper() or (surface[0].isdigit() and meant[0].isalpha()):
         return meant[0].upper() + meant[1:]
     return meant
+
+
+def _years_old(plain: str) -> Iterator[tuple[int, int, str]]:
+    """Places of what follows a count of years and is 'old' but for a slip."""
+    for match in _YEARS_OLD.finditer(plain):
+        if match["v"] != "old" and apart(match["v"], "old", 1) <= 1:
+            yield (*match.span("v"), "old")
+
+
+def _small_words(plain: str) -> str:
+    """The text with 'to' and 'next of kin' as they should be; as many characters as before.
+
+    >>> _small_words("mailed t0 12 Elm Way\\nNext ov kin: Berg")
+    'mailed to 12 Elm Way\\nNext of kin: Berg'
+    """
+    if "t0" in plain:
+        plain = plain.replace(" t0 ", " to ")
+    pieces, at = [], 0
+    for match in _NEXT_OF_KIN.finditer(plain):
+        start = match.start() - 7
+        if apart(plain[start : match.start()].lower(), "next of", 2) <= 2:
+            pieces += [plain[at : start + 1], "ext of"]
+            at = match.start()
+    return "".join([*pieces, plain[at:]]) if pieces else plain
