@@ -18,7 +18,7 @@ class Cue(NamedTuple):
     first: int
     last: int
     kinds: frozenset[str]
-    labels: tuple[str, ...]  # the leaves of values that stand behind it
+    labels: tuple[str, ...]  # the leaves of values that stand after it
 
 
 class CueBook:

@@ -1,4 +1,4 @@
-"""Words that are known, so that a slip of the pen can be told from a word: clinical words, books, names.
+"""Words that are known, so that a typo can be told from a word: clinical words, books, names.
 
 Knows no text and no rule."""
 
@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from workup.deid import gazetteer
 from workup.lexicon import sources
 
-_COMMON_NAME = 3.25  # log10 of bearers: rarer names are as often a slip
+_COMMON_NAME = 3.25  # log10 of bearers: rarer names are as often a typo
 
 
 @cache

@@ -10,15 +10,16 @@ from workup.text.wordlists import read_lists, words_of
 
 
 def words(name: str) -> frozenset[str]:
-    """The words of one list by its room and name.
+    """The words of one list by its room and name; phrases where the list has phrases.
 
     >>> "lives" in words("names.verbs"), "hospital" in words("organisations.open_ended")
     (True, True)
     """
     room, _, own = name.partition(".")
-    return words_of(_lists()[room][own])
+    listed = _lists()[room][own]
+    return words_of(listed) if isinstance(listed, str) else frozenset(listed)
 
 
 @cache
-def _lists() -> Mapping[str, Mapping[str, str]]:
+def _lists() -> Mapping[str, Mapping[str, str | list[str]]]:
     return read_lists((files("workup.deid") / "data" / "words.yaml").read_text(encoding="utf-8"))

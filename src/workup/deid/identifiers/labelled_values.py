@@ -1,4 +1,4 @@
-"""Values behind labels: "MRN: 12-34", "Policy no. X12", "Pager 40123". Knows shapes of values, not their issuers."""
+"""Values after labels: "MRN: 12-34", "Policy no. X12", "Pager 40123". Knows shapes of values, not their issuers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ENDS = frozenset(("ending", "last"))
 
 
 def labelled(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Finding]:
-    """Values behind the labels of a page."""
+    """Values after the labels of a page."""
     for cue in cues:
         for leaf in cue.labels:
             if settings.on(f"label.{leaf}"):
@@ -50,7 +50,7 @@ def labelled(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Fi
 
 
 def _value(page: Page, cue: Cue, leaf: str, settings: Settings) -> Finding | None:
-    """The value behind a label, if it looks like one of the leaf."""
+    """The value after a label, if it looks like one of the leaf."""
     rule, plain, start = settings.labels[leaf], page.plain, page.ends[cue.last]
     gap = _BETWEEN.match(plain, start)
     at = gap.end() if gap else start

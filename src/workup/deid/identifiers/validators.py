@@ -140,7 +140,7 @@ def lone_groups(surface: str) -> bool:
 
 
 def hexadecimal(surface: str) -> bool:
-    """Groups of hexadecimal digits but for a slip or two; hours and minutes are too few."""
+    """Groups of hexadecimal digits but for a typo or two; hours and minutes are too few."""
     solid = [c for c in surface if c.isalnum()]
     figures, other = sum(map(str.isdigit, solid)), sum(c not in "0123456789abcdefABCDEF" for c in solid)
     return len(solid) >= 9 and figures >= 4 and other <= 2 and not (surface.isdigit() and len(solid) < 11)

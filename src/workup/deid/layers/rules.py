@@ -1,4 +1,4 @@
-"""The layer of rules: shapes, labels, days, ages, streets, places, bodies and names. Needs no model."""
+"""The layer of rules: shapes, labels, days, ages, streets, places, organisations and names. Needs no model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workup.deid.organisations.finder import Organisations
 from workup.deid.places.addresses import addresses, below, widened
 from workup.deid.places.counties import counties
 from workup.deid.places.streets import Streets
-from workup.deid.places.towns import places, towns_behind
+from workup.deid.places.towns import places, towns_after
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
 
@@ -26,7 +26,11 @@ class Rules:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._cues, self._streets, self._bodies = CueBook.of(settings), Streets(settings), Organisations(settings)
+        self._cues, self._streets, self._organisations = (
+            CueBook.of(settings),
+            Streets(settings),
+            Organisations(settings),
+        )
         self._listed = Listed(settings)
         self.version = f"rules {settings.version} {settings.digest}"
 
@@ -34,7 +38,7 @@ class Rules:
         """All that any rule finds on a page."""
         settings = self._settings
         cues = self._cues.find(page)
-        bodies = list(self._bodies.find(page, cues, settings))
+        organisations = list(self._organisations.find(page, cues, settings))
         streets = list(widened(page, [*self._streets.find(page, cues, settings), *addresses(page, settings)]))
         return [
             *shapes(page, settings),
@@ -42,12 +46,12 @@ class Rules:
             *dates(page, cues, settings),
             *ages(page, settings),
             *streets,
-            *towns_behind(page, streets, settings.not_names),
+            *towns_after(page, streets, settings.not_names),
             *below(page, streets, settings),
             *counties(page, settings),
             *places(page, cues, settings),
-            *bodies,
-            *towns_behind(page, bodies, settings.not_names, known=True),
+            *organisations,
+            *towns_after(page, organisations, settings.not_names, known=True),
             *names(page, cues, settings),
             *initials(page, settings),
             *self._listed.nations(page, settings),

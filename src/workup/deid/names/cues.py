@@ -73,10 +73,10 @@ class Expectations:
         self._beds()
         titles = frozenset(settings.cues["title"])
         for word, expected in list(self.starts.items()):
-            behind = self.starts.get(word + 1)
+            after = self.starts.get(word + 1)
             # "Attending: Dr. X": the role of the first cue where the second names none, the force of the second.
-            if behind is not None and behind.why == "title" and page.words[word] in titles:
-                self.starts[word + 1] = Expected(TITLE, behind.leaf or expected.leaf, "title")
+            if after is not None and after.why == "title" and page.words[word] in titles:
+                self.starts[word + 1] = Expected(TITLE, after.leaf or expected.leaf, "title")
 
     def _say(self, word: int, points: float, leaf: str, why: str) -> None:
         if word < self._page.size and (word not in self.starts or self.starts[word].points < points):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from workup.deid.known_words import is_clinical_part
 from workup.deid.names.cues import BED, LABEL, ROLE, SPOKEN, WORD_BEFORE, ZIP, Expected
-from workup.deid.names.right_context import BEHIND, UNTOLD
+from workup.deid.names.right_context import HEADER_AFTER, NO_HEADER
 from workup.deid.names.weights import name_weight
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES, Weight
 from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN
@@ -57,10 +57,10 @@ class Runs:
         """Whether a word without a cue, a credential and a word that joins it need not be weighed.
 
         All that may stand around a word that nobody bears is too little to make a name of it; so is a sentence that
-        goes on behind an unlikely one."""
+        goes on after an unlikely one."""
         page, weight, gap = self.page, self.weights[at], self.page.gaps[at]
         if weight.why not in _ALONE_NOTHING:
-            goes_on = gap == " " and page.cases[at + 1 : at + 2] == "l" and page.words[at + 1][0] in UNTOLD
+            goes_on = gap == " " and page.cases[at + 1 : at + 2] == "l" and page.words[at + 1][0] in NO_HEADER
             if weight.odds >= _GOING_ON or not goes_on:
                 return False
         if at in self.credentials or gap in _TURNS:
@@ -78,7 +78,7 @@ class Runs:
         return found
 
     def _joined(self, first: int, at: int, cue: Expected | None) -> bool:
-        """Whether the word behind this one may belong to the same name."""
+        """Whether the word after this one may belong to the same name."""
         page, gap = self.page, self.page.gaps[at]
         word, case, weight = page.words[at + 1], page.cases[at + 1], self.weights[at + 1]
         if gap not in _JOINS or (gap[0] == "." and page.cases[at] != "i" and page.words[at] not in ("st", "jr", "sr")):
@@ -94,7 +94,7 @@ class Runs:
             if page.cases[first] == "l" and after.odds > _AFTER_PARTICLE_LOWER:
                 return True
         if case == "d":
-            return weight.why == "slip"
+            return weight.why == "typo"
         if case == "l":
             due = (
                 cue is not None
@@ -103,7 +103,7 @@ class Runs:
                 and weight.why not in ("word", "clinical")
             )
             least = _LOWER_NEXT_DUE if due and page.cases[first] == "l" and at == first else _LOWER_NEXT
-            if weight.why == "slip" and cue is not None and cue.points >= LABEL and page.cases[first] in "tu":
+            if weight.why == "typo" and cue is not None and cue.points >= LABEL and page.cases[first] in "tu":
                 return True  # the first letter was lost
             return (page.cases[first] == "l" or gap == "-") and weight.odds > least and word not in self.stop
         if word in self.stop or weight.odds <= _NEXT:
@@ -132,11 +132,11 @@ class Runs:
         return announced or initial or suffix or opened or not self.credentials.isdisjoint((at, at + 1))
 
     def tails(self, last: int, cue: Expected | None) -> list[int]:
-        """The end as it is, and with a given name and more behind a comma ('Last, First M.')."""
+        """The end as it is, and with a given name and more after a comma ('Last, First M.')."""
         page, gap, at = self.page, self.page.gaps[last], last + 1
         if gap not in _TURNS or at >= page.size or page.cases[at] not in "tulmi":
             return [last]
-        if gap != "^" and not self._given_behind(last, at, cue):
+        if gap != "^" and not self._given_after(last, at, cue):
             return [last]
         for _ in range(3):
             if not self._more_given(at, hl7=gap == "^"):
@@ -144,7 +144,7 @@ class Runs:
             at += 1
         return [last, at]
 
-    def _given_behind(self, last: int, at: int, cue: Expected | None) -> bool:
+    def _given_after(self, last: int, at: int, cue: Expected | None) -> bool:
         page, weight = self.page, self.weights[at]
         announced = cue is not None and cue.points >= _TURNED_CUE
         end = (
@@ -152,7 +152,7 @@ class Runs:
             if at + 1 < page.size and page.cases[at + 1] == "i" and page.gaps[at] == " "
             else page.ends[at]
         )
-        header = BEHIND.match(page.plain, end, end + 50) is not None
+        header = HEADER_AFTER.match(page.plain, end, end + 50) is not None
         if page.cases[at] == "i":
             return True
         if page.cases[at] == "u" and len(page.words[at]) == 2 and ZIP.match(page.plain, page.ends[at]):
@@ -201,7 +201,7 @@ def may_open(runs: Runs, at: int, cue: Expected | None) -> bool:
     if case == "i":
         return _initial_opens(page, at, points)
     if case == "d":
-        return runs.weights[at].why == "slip"
+        return runs.weights[at].why == "typo"
     if case == "l":
         return _particle_opens(runs, at, points) if word in PARTICLES else _small_opens(runs, at, points)
     if case == "m" and len(word) < 3:
@@ -246,7 +246,7 @@ def _small_opens(runs: Runs, at: int, points: float) -> bool:
     if _small_pair(runs, at, points):
         return True
     if not weight.known or weight.everyday or word in runs.stop:
-        return False  # a slip in small letters is a word far more often than a name
+        return False  # a typo in small letters is a word far more often than a name
     if is_clinical_part(word) and not (points >= BED and weight.common):
         return False
     paired = weight.given and at + 1 < page.size and page.gaps[at] == " " and runs.weights[at + 1].odds > _LOWER_PAIRED
@@ -285,10 +285,10 @@ def _heads(runs: Runs, at: int) -> bool:
     page = runs.page
     if at + 1 >= page.size or page.cases[at + 1] not in "tu":
         return False
-    behind, word = runs.weights[at + 1], page.words[at]
+    after, word = runs.weights[at + 1], page.words[at]
     if page.gaps[at] == " ":
-        return word in MONTH_WORDS and behind.family and page.words[at + 1] not in runs.stop
+        return word in MONTH_WORDS and after.family and page.words[at + 1] not in runs.stop
     if page.gaps[at] != ", " or word in FORM_WORDS:
         return False
     opens = page.opens_line(at) or page.leads[at][-2:] in ("- ", ": ", "/ ", "| ")
-    return opens and behind.given and behind.known and behind.odds > _STOPPED_GIVEN
+    return opens and after.given and after.known and after.odds > _STOPPED_GIVEN

@@ -45,7 +45,7 @@ def names(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Findi
             unlikely = weight.everyday or weight.why in _NEVER_SMALL
             if unlikely and at and at not in starts and gaps[at][:1] != ":":
                 continue  # most words of a text
-        elif case == "d" and weight.why != "slip":
+        elif case == "d" and weight.why != "typo":
             continue
         if at < free:
             continue

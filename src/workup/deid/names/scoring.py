@@ -6,7 +6,7 @@ import re
 
 from workup.deid.names.cues import BED, CREDENTIAL, LABEL, ROLE, SPOKEN, Expected
 from workup.deid.names.extent import Runs
-from workup.deid.names.right_context import AGED, BEHIND, COMPLAINS, DAY_BEHIND, IN_UNIT, UNTOLD
+from workup.deid.names.right_context import AGED, COMPLAINS, DAY_AFTER, HEADER_AFTER, IN_UNIT, NO_HEADER
 from workup.deid.names.weights import name_weight
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES, weigh
 from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, MEDICINES, TAKING, VERBS
@@ -77,7 +77,7 @@ _SINGLE_SPEAKER = name_weight("single.speaker")
 _SINGLE_SPEAKER_LEAST = name_weight("single.speaker_least")
 _SPEAKS_AGAIN = name_weight("single.speaks_again")
 _PLAIN = frozenset(("word", "clinical"))
-_TOLD_BEHIND = frozenset(", \t-|/(")  # what must stand behind a name for a header to go on there
+_BEFORE_HEADER = frozenset(", \t-|/(")  # what must stand after a name for a header to go on there
 _COMPLAINTS = frozenset("cspw")
 _NO_PERSON = frozenset(("single", "capitals", "lower", "preposition"))
 _MIXED_NAMES = tuple(sorted(words("names.capital_inside")))
@@ -104,16 +104,16 @@ class Candidate:
         self.header = self.aged = self.in_unit = self.announced = False
 
     def look_around(self) -> None:
-        """See what stands behind: a ward, an age at the head of a line, what headers hold; and what follows of it."""
+        """See what stands after: a ward, an age at the head of a line, what headers hold; and what follows of it."""
         page, end = self.page, self.page.ends[self.tail]
         self.in_unit = page.plain[end : end + 4] == " in " and IN_UNIT.match(page.plain, end, end + 12) is not None
         opens = page.opens_line(self.first)
         self.aged = opens and AGED.match(page.plain, end, end + 8) is not None
         end += page.plain[end : end + 1] == "."
-        behind = page.plain[end : end + 2]
-        told = behind[:1] in _TOLD_BEHIND and not (behind[0] == " " and behind[1:] in UNTOLD)
-        self.header = self.in_unit or (told and BEHIND.match(page.plain, end, end + 50) is not None)
-        if told and not self.header and DAY_BEHIND.match(page.plain, end, end + 50):
+        after = page.plain[end : end + 2]
+        told = after[:1] in _BEFORE_HEADER and not (after[0] == " " and after[1:] in NO_HEADER)
+        self.header = self.in_unit or (told and HEADER_AFTER.match(page.plain, end, end + 50) is not None)
+        if told and not self.header and DAY_AFTER.match(page.plain, end, end + 50):
             before = page.leads[self.first]
             self.header = opens or before[-1:] in ("(", "|") or before[-3:] in (" - ", " / ")
         met = self.cue is not None and (self.points >= BED or self.cue.why == "met")
@@ -166,7 +166,7 @@ def _possible(name: Candidate) -> bool:
 
 
 def _words(name: Candidate) -> float:
-    """The weights of the words; an announced name, and a surname behind a sure given name, may be an everyday word."""
+    """The weights of the words; an announced name, and a surname after a sure given name, may be an everyday word."""
     weights, full, points = name.runs.weights, name.full, 0.0
     if not full:
         return 0.0
@@ -190,7 +190,7 @@ def _words(name: Candidate) -> float:
 
 
 def _initials(name: Candidate) -> float:
-    """Initials before, inside and behind."""
+    """Initials before, inside and after."""
     page, full, first = name.page, name.full, name.first
     count = _telling_initials(name)
     if not full:
@@ -260,8 +260,8 @@ def _runs_on(name: Candidate) -> bool:
     page, first = name.page, name.first
     if not first or page.cases[first - 1] != "l" or page.gaps[first - 1] not in (" ", ", "):
         return False
-    behind = page.cases[name.tail + 1 : name.tail + 2]
-    whole = page.gaps[name.tail][:1] != " " or behind in ("", "l", "d")
+    after = page.cases[name.tail + 1 : name.tail + 2]
+    whole = page.gaps[name.tail][:1] != " " or after in ("", "l", "d")
     known = all(name.runs.weights[word].known for word in name.full)
     return whole and known and all(page.cases[word] == "t" for word in name.full)
 
@@ -279,7 +279,7 @@ def _case(name: Candidate) -> float:
 
 
 def _around(name: Candidate) -> float:
-    """Verbs and relations right behind, and lines that a name heads or fills."""
+    """Verbs and relations right after, and lines that a name heads or fills."""
     page, after, gap = name.page, name.tail + 1, name.page.gaps[name.tail]
     points = _POSSESSIVE if gap[:2] in ("'s", "'S") else 0.0
     if after < page.size:
@@ -307,8 +307,8 @@ def _against(name: Candidate) -> float:
     page, first, points = name.page, name.first, 0.0
     if first and page.words[first - 1].isdigit() and page.gaps[first - 1] == " " and not page.capitals[first]:
         points += _AFTER_NUMBER  # a street, a dose, a count
-    behind = page.plain[page.ends[name.tail] : page.ends[name.tail] + 2].strip()
-    if len(name.full) == 2 and page.gaps[first] == "-" and behind.isdigit():
+    after = page.plain[page.ends[name.tail] : page.ends[name.tail] + 2].strip()
+    if len(name.full) == 2 and page.gaps[first] == "-" and after.isdigit():
         points += _NAMED_SCORE  # "Lund-Mackay 9"
     return points
 
@@ -340,7 +340,7 @@ def _single_written(name: Candidate) -> float:
 
 
 def _single_verb(name: Candidate) -> float:
-    """A verb of people behind: more for a given name, less for a thing ("Helmet was worn")."""
+    """A verb of people after: more for a given name, less for a thing ("Helmet was worn")."""
     weight = name.runs.weights[name.full[0]]
     if "verb" not in name.why:
         alone = name.cue is None and name.tail not in name.runs.credentials and "initial" not in name.why
@@ -352,12 +352,12 @@ def _single_verb(name: Candidate) -> float:
 
 
 def _after_label(name: Candidate) -> float:
-    """Behind a label: speech ("Patient: Good morning"), or another label ("Patient: Last: Jones")."""
+    """After a label: speech ("Patient: Good morning"), or another label ("Patient: Last: Jones")."""
     if name.cue is None or name.cue.why not in ("label", "preposition"):
         return 0.0
     weight = name.runs.weights[name.full[0]]
     if name.cue.why == "preposition":  # "closed with Vicryl" is more common than a stranger
-        return _SINGLE_UNKNOWN if weight.why in ("unknown", "slip") else 0.0
+        return _SINGLE_UNKNOWN if weight.why in ("unknown", "typo") else 0.0
     points = _SINGLE_PROSE if weight.odds < _SINGLE_PROSE_MOST and _prose_follows(name.page, name.tail) else 0.0
     return points + (_SINGLE_PROSE if name.page.gaps[name.tail][:1] == ":" else 0.0)
 
@@ -370,7 +370,7 @@ def _prose_follows(page: Page, tail: int) -> bool:
 
 
 def _speaker(name: Candidate) -> float:
-    """Who speaks in a transcript: a given name that opens a line, with a colon behind it."""
+    """Who speaks in a transcript: a given name that opens a line, with a colon after it."""
     page, weight = name.page, name.runs.weights[name.full[0]]
     text = page.words[name.full[0]]
     if not (page.opens_line(name.first) and page.gaps[name.tail][:1] == ":" and weight.given and weight.known):

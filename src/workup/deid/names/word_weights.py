@@ -1,4 +1,4 @@
-"""How much a single word looks like a name of a person: gazetteer, books, clinical words, slips of the pen.
+"""How much a single word looks like a name of a person: gazetteer, books, clinical words, typos.
 
 Weights are decimal log-odds for a word with a capital. Knows one word at a time and nothing of its neighbours."""
 
@@ -102,23 +102,23 @@ def _unknown(word: str) -> Weight:
         read = word.translate(_LOOKS)
         if len(word) >= 4 and sum(map(str.isalpha, word)) >= max(3, len(word) - 2) and read in gazetteer.people():
             through = weigh(read)
-            return through._replace(odds=min(through.odds, _MISREAD_MOST), why="slip") if through.odds > 0 else CODE
+            return through._replace(odds=min(through.odds, _MISREAD_MOST), why="typo") if through.odds > 0 else CODE
         return CODE
     if len(word) < 3:
         return Weight(_UNKNOWN_SHORT, False, False, False, "short")
-    if len(word) >= 5 and _slipped(word):
-        return Weight(_TYPO, True, True, False, "slip")
+    if len(word) >= 5 and _is_typo(word):
+        return Weight(_TYPO, True, True, False, "typo")
     return Weight(_UNKNOWN if len(word) > 3 else _UNKNOWN_OF_THREE, True, True, False, "unknown")
 
 
-def _slipped(word: str) -> bool:
+def _is_typo(word: str) -> bool:
     near = _neighbours()
     return word in near or any(word[:i] + word[i + 1 :] in near for i in range(len(word)))
 
 
 @cache
 def _neighbours() -> frozenset[str]:
-    """Common names and what is left of them without one letter: a slip of one letter meets in this set."""
+    """Common names and what is left of them without one letter: a typo of one letter meets in this set."""
     found: set[str] = set()
     for name, known in gazetteer.people().items():
         if max(known.given, known.surname) >= _TYPO_BEARERS and known.balance > 0 and len(name) >= 5:

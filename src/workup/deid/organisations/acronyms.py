@@ -14,8 +14,8 @@ _HOSPITALS = words("organisations.open_ended")
 _SPECIALTIES = words("organisations.departments")
 _COMMON_SHORT = words("organisations.no_short_forms")
 ACRONYM = re.compile(r"[A-Z]{1,4}(?:MC|H|HS|HC|CI|CC)")
-_BEFOREACRONYM = words("organisations.before_short_form")
-_BEHINDACRONYM = words("organisations.after_short_form")
+_BEFORE_ACRONYM = words("organisations.before_short_form")
+_AFTER_ACRONYM = words("organisations.after_short_form")
 
 
 def acronyms(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
@@ -50,10 +50,10 @@ def _due(page: Page, at: int) -> bool:
         return False
     word = page.words[at - 1]
     if before == " (" and gap[:1] in (")", ","):
-        return page.cases[at - 1] == "d" or word in _BEFOREACRONYM or word in _HOSPITALS
+        return page.cases[at - 1] == "d" or word in _BEFORE_ACRONYM or word in _HOSPITALS
     if before == ", " and gap[:1] == ")":
         return True
     if before == ", " and gap[:1] in ("\n", ".", ""):
-        return word in _SPECIALTIES or page.cases[at - 1] == "d" or word in _BEFOREACRONYM
-    follows = at + 1 < page.size and gap == " " and page.words[at + 1] in _BEHINDACRONYM
-    return before in (" ", ": ") and word in _BEFOREACRONYM and (ends or follows)
+        return word in _SPECIALTIES or page.cases[at - 1] == "d" or word in _BEFORE_ACRONYM
+    follows = at + 1 < page.size and gap == " " and page.words[at + 1] in _AFTER_ACRONYM
+    return before in (" ", ": ") and word in _BEFORE_ACRONYM and (ends or follows)

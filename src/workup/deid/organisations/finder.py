@@ -24,21 +24,7 @@ _CUED_JOINS = frozenset((" ", "-", " & ", "'s ", ". ", "'"))
 _NO_EMPLOYER = words("organisations.no_employer")
 _BEFORE_LOWERCASE = words("organisations.before_lowercase")
 _LOWERCASE_PARTS = words("organisations.lowercase_parts")
-_LOWERCASE_HEADS = frozenset(
-    (
-        *("hospital", "medical center", "health system", "cancer institute", "cancer center", "eye institute"),
-        *(
-            "hospice house",
-            "nursing home",
-            "university hospital",
-            "heart institute",
-            "surgery center",
-            "imaging center",
-        ),
-        *("children s hospital", "rehabilitation hospital", "veterans hospital", "public library", "school district"),
-        *("trucking", "inc"),
-    )
-)
+_LOWERCASE_HEADS = words("organisations.lowercase_heads")
 _KINDS = {
     "facility_words": "facility",
     "company_ends": "employer",
@@ -58,7 +44,7 @@ _CUT = WEEKDAY_WORDS | words("organisations.cut")
 
 
 class Organisations:
-    """The lists of what bodies are called, as cues."""
+    """The lists of what organisations are called, as cues."""
 
     def __init__(self, settings: Settings) -> None:
         kinds: dict[str, set[str]] = {}
@@ -199,13 +185,13 @@ def _may_begin(page: Page, cue: Cue, kind: str, *, label: bool) -> bool:
 
 
 def _cued_last(page: Page, at: int, *, small: bool) -> int:
-    """On over words with capitals, small words between them, and, behind a label, small letters too."""
+    """On over words with capitals, small words between them, and, after a label, small letters too."""
     last = at
     while last + 1 < page.size and page.gaps[last] in _CUED_JOINS and last - at < 6:
         if page.gaps[last] == ". " and page.words[last] not in ("st", "mt", "ft"):
             break
-        case, behind = page.cases[last + 1], page.cases[last + 2 : last + 3]
-        capital = behind != "" and behind in "tu"
+        case, after = page.cases[last + 1], page.cases[last + 2 : last + 3]
+        capital = after != "" and after in "tu"
         if page.words[last + 1] == "s" and page.gaps[last] == "'" and capital:
             last += 2
         elif case in "tum" or (page.words[last + 1] in _INSIDE and capital) or (small and case == "l"):

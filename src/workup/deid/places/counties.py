@@ -21,7 +21,7 @@ def counties(page: Page, settings: Settings) -> Iterator[Finding]:
     if not settings.on("county"):
         return
     for at in page.of(_KINDS):
-        span = _named_before(page, at, settings.not_names) or _named_behind(page, at)
+        span = _named_before(page, at, settings.not_names) or _named_after(page, at)
         if span is not None:
             yield Finding(page.starts[span[0]], page.ends[span[1]], "county", 0.93, "county", ("word",))
 
@@ -58,7 +58,7 @@ def _named_before(page: Page, at: int, stop: frozenset[str]) -> tuple[int, int] 
     return (first, at) if first < at else None
 
 
-def _named_behind(page: Page, at: int) -> tuple[int, int] | None:
+def _named_after(page: Page, at: int) -> tuple[int, int] | None:
     if at + 2 >= page.size or page.words[at + 1] != "of" or page.gaps[at] != " " or page.gaps[at + 1] != " ":
         return None
     for last in (at + 3, at + 2):

@@ -48,7 +48,7 @@ class Streets:
                 ("street.lower", 0.85, rf"(?<![\w.,/-]){_NUMBER} (?:{_DIRECTION} )?(?:{_LOW_NAME} ){{1,2}}(?:{clear}){end}"),
                 ("street.words", 0.85, rf"(?<![\w]){_WORDS_NUMBER} (?:{_DIRECTION} )?(?:{_NAME} ){{1,3}}{capital}{end}"),
                 ("street.box", 0.97, r"(?i)(?<![\w])[pf][.,]? ?[oq0][.,]? ?[b8hf][o0][xks] ?#? ?\d{1,7}(?!\w)"),
-                ("street.box_slip", 0.9, r"(?<![\w])(?:[A-Z]\.? ?O\.?|P\.? ?[A-Z]\.?|P\.?O\.O\.|PO\.O\.|PP\.O\.|P\.OO\.) (?:Box|Bos|Bx|Bix|Bpx) \d{1,7}(?!\w)"),
+                ("street.box_typo", 0.9, r"(?<![\w])(?:[A-Z]\.? ?O\.?|P\.? ?[A-Z]\.?|P\.?O\.O\.|PO\.O\.|PP\.O\.|P\.OO\.) (?:Box|Bos|Bx|Bix|Bpx) \d{1,7}(?!\w)"),
                 ("street.route", 0.95, r"(?i)(?<![\w])(?:rr|rural route|hc|psc|unit|cmr) ?#?\d{1,5},? [b8h][o0]x \d{1,6}(?!\w)"),
                 ("street.road_number", 0.93, rf"(?i)(?<![\w./-]){_NUMBER} (?:{_DIRECTION} )?(?:county road|county rd|co rd|cr|state route|state road|state highway|sr|us highway|us hwy|us route|highway|hwy|route|rte|interstate|farm to market road|fm|ranch road) \d{{1,4}}[a-z]?(?: {_DIRECTION}(?!\w))?{_UNIT}"),
                 ("street.block", 0.85, rf"(?<![\w])\d{{1,5}} (?i:block of) (?:{_NAME} ){{1,3}}{capital}(?!\w)"),
@@ -93,7 +93,7 @@ class Streets:
         return True
 
     def _labelled(self, page: Page, cue: Cue) -> Iterator[Finding]:
-        """Behind 'Address:' and 'lives at' the kind of street may be missing."""
+        """After 'Address:' and 'lives at' the kind of street may be missing."""
         gap = page.gaps[cue.last]
         strong = ":" in gap or cue.last > cue.first
         at = cue.last + 1

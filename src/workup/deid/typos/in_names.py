@@ -29,22 +29,22 @@ _LABEL_BEFORE = re.compile(r"(?i:name|patient|pt|member|kin|contact|by|attending
 _SPOKEN_BEFORE = re.compile(
     r"(?<![a-z])(?:with|by|to|from|mother|father|son|daughter|sister|brother|wife|husband),? \(?$"
 )
-_SIGNED_BEHIND = re.compile(rf",? {_CREDENTIALS}(?![A-Za-z])")
-_INITIAL_BEHIND = re.compile(r" [A-Z]\.? (?=[A-Z][a-z])| [A-Z]\.?(?=  |,|\n|$)")
-_WORD_BEHIND = re.compile(r"[ -]([A-Z][A-Za-z']{1,20})(?![A-Za-z])")
+_SIGNED_AFTER = re.compile(rf",? {_CREDENTIALS}(?![A-Za-z])")
+_INITIAL_AFTER = re.compile(r" [A-Z]\.? (?=[A-Z][a-z])| [A-Z]\.?(?=  |,|\n|$)")
+_WORD_AFTER = re.compile(r"[ -]([A-Z][A-Za-z']{1,20})(?![A-Za-z])")
 _CAPITALS_BESIDE = re.compile(r"[A-Z]{3,24},? [A-Z]{3}")
 _INITIAL_AND_WORD = re.compile(r" [A-Z]\. ([A-Z][a-z]{1,20})")
-_GIVEN_BEHIND = re.compile(r", ([A-Z][A-Za-z'-]{1,20})(?: [A-Z]\.?)?(?=  | [|/]|\n|$)")
+_GIVEN_AFTER = re.compile(r", ([A-Z][A-Za-z'-]{1,20})(?: [A-Z]\.?)?(?=  | [|/]|\n|$)")
 _AS_INITIALS = str.maketrans("0123456789", "DIZEASGTBg")
 _CAPITALISED = r"[A-Z][a-z']{1,20}"
 # Each pattern opens with the character that is wrong, and looks back from there: most texts have few of them.
-# A comma between initials, or behind the last of them, before a surname or a login.
+# A comma between initials, or after the last of them, before a surname or a login.
 _COMMA = re.compile(
     r",(?=[A-Z]\. ?[A-Z]|[A-Z]\./)(?<=[A-Z],)(?<![A-Za-z][A-Z],)|"
     rf",(?= {_CAPITALISED}|/[a-z])(?<=[A-Z]\.[A-Z],)(?<![A-Za-z][A-Z]\.[A-Z],)|"
     rf",(?= {_CAPITALISED})(?:(?<=[a-z] [A-Z],)|(?<=(?:by|to) [A-Z],))"
 )
-# A figure where an initial stands: before one, behind one, or between a given name and a surname.
+# A figure where an initial stands: before one, after one, or between a given name and a surname.
 _FIGURE = re.compile(
     rf"\.(?<=[0-9]\.)(?:(?=[A-Z]\. ?[A-Z])(?<![\w.-][0-9]\.)|(?<=[A-Z]\.[0-9]\.)(?= ?(?:{_CAPITALISED}|\d\d?:))|"
     rf"(?<=[a-z] [0-9]\.)(?= {_CAPITALISED})|"
@@ -67,14 +67,14 @@ _SHORT_WORD = re.compile(r"(?<![A-Za-z0-9.])[A-Z05][A-Za-z0-9]{1,2}$")
 _NAMED = re.compile(r"[A-Z0-9][A-Za-z0-9.']")
 _TITLES = (
     {
-        slip: title
-        for title, slips in (
+        typo: title
+        for title, typos in (
             ("Dr", "Or 0r Dn DEr Drs Dr5 Df Dt De Dd DDr Drr Drt Drf Xr Cr Er SDr Dfr Dre"),
             ("Mr", "Nr Mf MMr Mrr Mre Kr"),
             ("Ms", "Ns Ma M5 Mss MMs Na"),
             ("Mrs", "Mra Nrs Mrx Mrd"),
         )
-        for slip in slips.split()
+        for typo in typos.split()
     }
     | {  # the key beside was struck too
         title[:at] + letter + title[at:]: title
@@ -91,7 +91,7 @@ _SAINTS_HOSPITAL = re.compile(
 )
 
 
-_NOBODY: set[str] = set()  # words that are no name through any slip
+_NOBODY: set[str] = set()  # words that are no name through any typo
 
 
 def as_name(plain: str, match: re.Match[str]) -> str | None:
@@ -144,11 +144,11 @@ def _few_figures(word: str) -> bool:
     return few and not any(map(is_known, as_letters(word.lower())))  # those are read letter by letter
 
 
-def _due(before: str, behind: str) -> tuple[bool, bool]:
+def _due(before: str, after: str) -> tuple[bool, bool]:
     """Whether a name must stand between, and whether one may."""
     sure = (
         _TITLE_BEFORE.search(before) is not None
-        or _SIGNED_BEHIND.match(behind) is not None
+        or _SIGNED_AFTER.match(after) is not None
         or _LABEL_BEFORE.search(before) is not None
         or _INITIAL_BEFORE.search(before) is not None
     )
@@ -159,24 +159,24 @@ def _due(before: str, behind: str) -> tuple[bool, bool]:
         weight = weigh(beside_it[1].lower())
         if (weight.given or weight.family) and beside_it[1].lower() not in function_words():
             return weight.known and weight.odds > 0.6 and weight.given and not weight.everyday, True
-    following = _WORD_BEHIND.match(behind) or _GIVEN_BEHIND.match(behind)
+    following = _WORD_AFTER.match(after) or _GIVEN_AFTER.match(after)
     if following is not None:
         weight = weigh(following[1].lower())
         if weight.known and (weight.given or weight.family) and weight.odds > -1.5:
             return _SPOKEN_BEFORE.search(before) is not None, True
     heads = (not before or before[-2:] == "| ") and following is not None
-    return False, heads or _INITIAL_BEHIND.match(behind) is not None or _SPOKEN_BEFORE.search(before) is not None
+    return False, heads or _INITIAL_AFTER.match(after) is not None or _SPOKEN_BEFORE.search(before) is not None
 
 
 @lru_cache(maxsize=1 << 14)
 def nearest(low: str, *, sure: bool) -> str | None:
-    """The most common name that is one slip away; where an everyday word is as near, only if a name must stand there.
+    """The most common name that is one typo away; where an everyday word is as near, only if a name must stand there.
 
     >>> nearest("juditn", sure=False), nearest("bnown", sure=False), nearest("bnown", sure=True)
     ('judith', None, 'brown')
     """
     least = _COMMON if sure or len(low) > 5 else _VERY_COMMON
-    people, near = gazetteer.people(), {one for one in slipped_from(low) if one.isalpha()}
+    people, near = gazetteer.people(), {one for one in typo_of(low) if one.isalpha()}
     words = near & gazetteer.everyday() | near & clinical_parts()
     if words and not sure:
         return None
@@ -195,13 +195,13 @@ def nearest(low: str, *, sure: bool) -> str | None:
 
 def _worth_asking(low: str) -> bool:
     """A cheap look first: most unknown words are far from any common name."""
-    if len(low) < 5 or not low.isalpha() or weigh(low).why == "slip":
+    if len(low) < 5 or not low.isalpha() or weigh(low).why == "typo":
         return True
     return any(one in gazetteer.people() for one in misread(low))
 
 
-def slipped_from(low: str) -> Iterator[str]:
-    """Words that one slip makes this one of: keys left out, struck twice, beside or swapped, glyphs misread."""
+def typo_of(low: str) -> Iterator[str]:
+    """Words that one typo makes this one of: keys left out, struck twice, beside or swapped, glyphs misread."""
     for word in as_letters(low):
         if word != low:
             yield word
@@ -215,16 +215,16 @@ def slipped_from(low: str) -> Iterator[str]:
                 yield head + tail[0] + word[i] + tail[1:]
 
 
-def _follows_name(before: str, behind: str) -> bool:
+def _follows_name(before: str, after: str) -> bool:
     """'Candace ussell', 'Dr. odriguez', 'son eggie Palmer': where the first letter went, and the capital with it."""
-    if _TITLE_BEFORE.search(before) or _LABEL_BEFORE.search(before) or _SIGNED_BEHIND.match(behind):
+    if _TITLE_BEFORE.search(before) or _LABEL_BEFORE.search(before) or _SIGNED_AFTER.match(after):
         return True
     first = _WORD_BEFORE.search(before)
     if first is not None:
         weight = weigh(first[1].lower())
         if weight.given and weight.known and weight.odds > 0 and not is_clinical_part(first[1].lower()):
             return True
-    following = _WORD_BEHIND.match(behind) or _INITIAL_AND_WORD.match(behind)
+    following = _WORD_AFTER.match(after) or _INITIAL_AND_WORD.match(after)
     if following is None:
         return False
     weight = weigh(following[1].lower())
@@ -282,7 +282,7 @@ def marks_read(plain: str) -> str:
 
 
 def _stop(match: re.Match[str]) -> str:
-    """A point behind an initial between a given name and a surname; "vitamin A, Smith" keeps its comma."""
+    """A point after an initial between a given name and a surname; "vitamin A, Smith" keeps its comma."""
     text, at = match.string, match.start()
     if text[at - 2 : at - 1] != " " or text[at + 1 : at + 2] != " ":
         return "."

@@ -41,7 +41,7 @@ _WORD = re.compile(r"[A-Za-z0-9]{3,24}")
 # A short word before a day: a month, if it is none but for a letter.
 _DAY = re.compile(r"\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b)")
 # These open with a character, and look back from there: so they are tried at few places.
-_YEAR_BEHIND = re.compile(r"\d(?<= \d)\d?(?:st|nd|rd|th)?,? (?:19|20)\d\d")
+_YEAR_AFTER = re.compile(r"\d(?<= \d)\d?(?:st|nd|rd|th)?,? (?:19|20)\d\d")
 _LAST_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z]{2,4}$")
 _JOINED_MONTH = re.compile(
     r"\d(?<![A-Za-z0-9/-]\d)\d?(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
@@ -132,7 +132,7 @@ class Repair:
         return read
 
     def _words(self, plain: str) -> Iterator[Change]:
-        for match in _YEAR_BEHIND.finditer(plain):
+        for match in _YEAR_AFTER.finditer(plain):
             end = match.start() - 1
             end -= plain[end - 1 : end] == "."
             short = _LAST_WORD.search(plain, max(0, end - 6), end)
@@ -220,7 +220,7 @@ class Repair:
         return best or (readings[-1] if named and readings else None)
 
     def _second(self, plain: str, first: re.Match[str]) -> Iterator[Change]:
-        """The second word of what is called by two, such as a medical center, but for a slip."""
+        """The second word of what is called by two, such as a medical center, but for a typo."""
         match = _NEXT_WORD.match(plain, first.end())
         if match is None or (low := match["v"].lower()) in self._own:
             return
@@ -278,7 +278,7 @@ def _near(span: tuple[int, int], surface: str, words: Iterable[str], *, dated: b
 
 
 def _label_mark(match: re.Match[str]) -> str:
-    """A colon for a semicolon behind a label at the head of a line."""
+    """A colon for a semicolon after a label at the head of a line."""
     return ":" if _LABEL_BEFORE.search(match.string, max(0, match.start() - 48), match.start()) else ";"
 
 
@@ -294,8 +294,8 @@ def _borne(low: str) -> bool:
 
 def _announces(plain: str, match: re.Match[str]) -> bool:
     """Whether a word stands where a label or a month would: before a colon or a figure."""
-    behind = plain[match.end() : match.end() + 3].lstrip(" .")
-    return behind[:1] in tuple(":;#0123456789")
+    after = plain[match.end() : match.end() + 3].lstrip(" .")
+    return after[:1] in tuple(":;#0123456789")
 
 
 def _cased(surface: str, meant: str, *, follows: str = "") -> str:
@@ -310,7 +310,7 @@ def _cased(surface: str, meant: str, *, follows: str = "") -> str:
 
 
 def _years_old(plain: str) -> Iterator[tuple[int, int, str]]:
-    """Places of what follows a count of years and is 'old' but for a slip."""
+    """Places of what follows a count of years and is 'old' but for a typo."""
     for match in _YEARS_OLD.finditer(plain):
         if match["v"] != "old" and apart(match["v"], "old", 1) <= 1:
             yield (*match.span("v"), "old")
