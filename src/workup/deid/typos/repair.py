@@ -119,9 +119,9 @@ class Repair:
         plain = _TITLE_COMMA.sub(".", plain)
         if ";" in plain:
             plain = _SEMICOLON.sub(_label_mark, plain)
-        plain = marks_read(_small_words(plain.replace("`", "'")))
+        plain = marks_read(small_words(plain.replace("`", "'")))
         kept: list[Change] = []
-        placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *titles(plain), *_years_old(plain)]
+        placed = [*self._streets.changes(plain), *initials_struck_twice(plain), *titles(plain), *years_old(plain)]
         found = [(one[0], 0, Change(*one)) for one in placed] + [(one.start, 1, one) for one in self._words(plain)]
         for _, _, one in sorted(found):
             if not kept or kept[-1].end <= one.start:
@@ -309,17 +309,17 @@ def _cased(surface: str, meant: str, *, follows: str = "") -> str:
     return meant
 
 
-def _years_old(plain: str) -> Iterator[tuple[int, int, str]]:
+def years_old(plain: str) -> Iterator[tuple[int, int, str]]:
     """Places of what follows a count of years and is 'old' but for a typo."""
     for match in _YEARS_OLD.finditer(plain):
         if match["v"] != "old" and apart(match["v"], "old", 1) <= 1:
             yield (*match.span("v"), "old")
 
 
-def _small_words(plain: str) -> str:
+def small_words(plain: str) -> str:
     """The text with 'to' and 'next of kin' as they should be; as many characters as before.
 
-    >>> _small_words("mailed t0 12 Elm Way\\nNext ov kin: Berg")
+    >>> small_words("mailed t0 12 Elm Way\\nNext ov kin: Berg")
     'mailed to 12 Elm Way\\nNext of kin: Berg'
     """
     if "t0" in plain:
