@@ -61,8 +61,8 @@ class _Terms:
         page, name = self._page, one.label.startswith("name")
         words = " ".join(page.words[page.word_at(one.start) : page.word_at(one.end)]).replace("'", " ").split()
         if page.text.isascii() and not (any if name else all)(map(is_clinical_part, words)):
-            return False  # no word of the finding stands in any term
-        # Terms do not overlap and stand in order, so those that touch a finding are neighbours.
+            return False  # no word of the finding is in any term
+        # Terms do not overlap and are in order, so those that touch a finding are neighbours.
         at = max(0, bisect_right(self._found, (one.start, len(page.text))) - 1)
         for start, end in self._found[at : at + 8]:
             if start >= one.end:

@@ -1,6 +1,4 @@
-"""Words that are known, so that a typo can be told from a word: clinical words, books, names.
-
-Knows no text and no rule."""
+"""Words that are known, so that a typo can be told from a word: clinical words, books, names."""
 
 from __future__ import annotations
 
@@ -46,7 +44,7 @@ def clinical_parts() -> frozenset[str]:
 
 
 def is_clinical_part(word: str) -> bool:
-    """Whether a word in lower case stands in any clinical term, alone or among others.
+    """Whether a word in lower case is in any clinical term, alone or among others.
 
     >>> is_clinical_part("cava"), is_clinical_part("trevino")
     (True, False)
@@ -56,7 +54,7 @@ def is_clinical_part(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def is_known(word: str) -> bool:
-    """Whether a word in lower case stands in books, in clinical terms, or is borne by many.
+    """Whether a word in lower case is in books, in clinical terms, or is borne by many.
 
     >>> is_known("hospital"), is_known("trevino"), is_known("hospltal")
     (True, True, False)

@@ -105,7 +105,7 @@ def _unsure(page: Page, sounds: Mapping[str, Mention]) -> Iterator[int]:
 
 
 def _widened(page: Page, first: int, last: int, taken: bytearray, stop: frozenset[str]) -> tuple[int, int]:
-    """A mention with the given name before it, or the surname after, where these stand as such."""
+    """A mention with the given name before it, or the surname after, where these are written as such."""
     if first and page.gaps[first - 1] == " " and page.cases[first - 1] in "tu" and not taken[page.starts[first - 1]]:
         before = weigh(page.words[first - 1])
         if (
@@ -163,7 +163,7 @@ def _again(
 
 
 def _related(page: Page, at: int) -> bool:
-    """Whether a relation stands right after, in brackets or after a comma."""
+    """Whether a relation follows, in brackets or after a comma."""
     return at + 1 < page.size and page.gaps[at] in (", ", " (") and page.words[at + 1] in KIN
 
 

@@ -1,4 +1,4 @@
-"""Rules as they stand in YAML, those shipped and a user's own, read and checked. Knows no text."""
+"""Rules as YAML has them, those shipped and a user's own, read and checked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PatternRule(_Part):
 
 
 class LabelRule(_Part):
-    """Words after which a value of a leaf stands."""
+    """Words that a value of a leaf follows."""
 
     words: list[str]
     value: str = "code"

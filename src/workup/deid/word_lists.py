@@ -1,4 +1,4 @@
-"""The word lists of the rules that no user adds to, read from `data/words.yaml` once. Knows no text and no rule."""
+"""The word lists of the rules that no user adds to, read from `data/words.yaml` once."""
 
 from __future__ import annotations
 

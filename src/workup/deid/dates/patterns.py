@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a pattern is read more easily on one line
-"""The many ways in which texts write days, years and clock times, one pattern each. Patterns only; dates.py reads them."""
+"""The many ways in which texts write days, years and clock times, one pattern each. Patterns only; finder.py reads them."""
 
 from __future__ import annotations
 

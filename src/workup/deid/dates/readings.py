@@ -1,4 +1,4 @@
-"""Second looks at what has the shape of a day: is it one? Each answers what speaks for it, or None. Knows no rule."""
+"""Second looks at what has the shape of a day: is it one? Each answers what speaks for it, or None."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Runs:
     def hopeless(self, at: int) -> bool:
         """Whether a word without a cue, a credential and a word that joins it need not be weighed.
 
-        All that may stand around a word that nobody bears is too little to make a name of it; so is a sentence that
+        All that may be around a word that nobody bears is too little to make a name of it; so is a sentence that
         goes on after an unlikely one."""
         page, weight, gap = self.page, self.weights[at], self.page.gaps[at]
         if weight.why not in _ALONE_NOTHING:

@@ -1,4 +1,4 @@
-"""What stands right after a name: ages, sexes, beds, numbers of records, days, verbs. Patterns only."""
+"""What is right after a name: ages, sexes, beds, numbers of records, days, verbs. Patterns only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _RECORD = (
     r"Date of Birth|Born|Birth|Age\b|SSN|HAR|CSN|ID\b|PID)"
 )
 _DAY = r"(?:\d{1,2}[/-]\d{1,2}[/-]\d{2,4}|\d{4}-\d\d-\d\d|\d{1,2}[ -]?[A-Z][a-z]{2}[ -]?\d{2,4})"
-# What stands after a name in headers: an age, a sex, a number of a record, a bed.
+# What follows a name in headers: an age, a sex, a number of a record, a bed.
 HEADER_AFTER = re.compile(
     rf",?[ \t]{{0,4}}(?:[-|/(][ ]{{0,2}})?(?:{_UNITS}|(?i:{_RECORD})[^\n:#0-9]{{0,22}}[:#0-9])|"
     r",?[ \t]{0,2}(?:\(|,)?[ \t]{0,2}(?:aged? )?\d{1,3}[ -]{0,2}(?:y|yo|yr|year|[mfMF]\b)|,? ?[MF],? ?\d{1,3}\b|"

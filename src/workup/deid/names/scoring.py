@@ -1,4 +1,4 @@
-"""How likely a run of words is a name: decimal log-odds added up, each with the evidence it stands for."""
+"""How likely a run of words is a name: decimal log-odds added up, each with its evidence."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _SINGLE_SPEAKER = name_weight("single.speaker")
 _SINGLE_SPEAKER_LEAST = name_weight("single.speaker_least")
 _SPEAKS_AGAIN = name_weight("single.speaks_again")
 _PLAIN = frozenset(("word", "clinical"))
-_BEFORE_HEADER = frozenset(", \t-|/(")  # what must stand after a name for a header to go on there
+_BEFORE_HEADER = frozenset(", \t-|/(")  # what must follow a name for a header to go on there
 _COMPLAINTS = frozenset("cspw")
 _NO_PERSON = frozenset(("single", "capitals", "lower", "preposition"))
 _MIXED_NAMES = tuple(sorted(words("names.capital_inside")))
@@ -88,7 +88,7 @@ _SURE_OF = frozenset(("kin_before", "naming", "vocative", "met"))
 
 
 class Candidate:
-    """Words `first` to `tail` as a name; `last` ends what stands before a comma.
+    """Words `first` to `tail` as a name; `last` ends what is before a comma.
 
     `why` and `leaf` are filled in while it is weighed."""
 
@@ -104,16 +104,16 @@ class Candidate:
         self.header = self.aged = self.in_unit = self.announced = False
 
     def look_around(self) -> None:
-        """See what stands after: a ward, an age at the head of a line, what headers hold; and what follows of it."""
+        """See what follows: a ward, an age at the head of a line, what headers hold; and what follows of it."""
         page, end = self.page, self.page.ends[self.tail]
         self.in_unit = page.plain[end : end + 4] == " in " and IN_UNIT.match(page.plain, end, end + 12) is not None
         opens = page.opens_line(self.first)
         self.aged = opens and AGED.match(page.plain, end, end + 8) is not None
         end += page.plain[end : end + 1] == "."
         after = page.plain[end : end + 2]
-        told = after[:1] in _BEFORE_HEADER and not (after[0] == " " and after[1:] in NO_HEADER)
-        self.header = self.in_unit or (told and HEADER_AFTER.match(page.plain, end, end + 50) is not None)
-        if told and not self.header and DAY_AFTER.match(page.plain, end, end + 50):
+        header_due = after[:1] in _BEFORE_HEADER and not (after[0] == " " and after[1:] in NO_HEADER)
+        self.header = self.in_unit or (header_due and HEADER_AFTER.match(page.plain, end, end + 50) is not None)
+        if header_due and not self.header and DAY_AFTER.match(page.plain, end, end + 50):
             before = page.leads[self.first]
             self.header = opens or before[-1:] in ("(", "|") or before[-3:] in (" - ", " / ")
         met = self.cue is not None and (self.points >= BED or self.cue.why == "met")
@@ -256,7 +256,7 @@ def _parts(name: Candidate) -> float:
 
 
 def _runs_on(name: Candidate) -> bool:
-    """Whether words with capitals stand inside a sentence, where only names have them."""
+    """Whether words with capitals are inside a sentence, where only names have them."""
     page, first = name.page, name.first
     if not first or page.cases[first - 1] != "l" or page.gaps[first - 1] not in (" ", ", "):
         return False
@@ -383,7 +383,7 @@ def _speaker(name: Candidate) -> float:
 
 
 def _medicine(name: Candidate) -> float:
-    """A medicine rather than a person: a dose follows, a verb of taking stands before, or nothing tells of a person."""
+    """A medicine rather than a person: a dose follows, a verb of taking comes before, or nothing tells of a person."""
     page, first = name.page, name.first
     if name.points >= LABEL:
         return 0.0

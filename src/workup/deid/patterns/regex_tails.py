@@ -1,4 +1,4 @@
-"""What may stand at the end of the first word of a match and right after it: so a pattern is tried at few places.
+"""What may end the first word of a match, and what may follow it: so a pattern is tried at few places.
 
 An address in the net is tried at words with a point or an at sign after them, a misread month before a figure. All
 that could match is listed, and more: being tried in vain costs little, being left out would lose a finding."""
@@ -87,7 +87,7 @@ def _kind(symbol: str) -> str:
 def _after(states: frozenset[str], items: list[Any], *, blind: bool, ends: bool = False) -> frozenset[str]:
     """How tails grow by a sequence: empty before the word, one sign inside it, two and three after it.
 
-    `ends` where nothing stands after the sequence, so that what it looks ahead for belongs to the match."""
+    `ends` where nothing follows the sequence, so that what it looks ahead for belongs to the match."""
     for place, (kind, about) in enumerate(items):
         if all(len(one) == 3 for one in states):
             return states

@@ -106,7 +106,7 @@ def _ways(parsed: Any) -> int:
 
 
 def _parted(body: Any) -> bool:
-    """Whether a mark that nothing else in the body holds stands in every round of it."""
+    """Whether every round of it has a mark that nothing else in it holds."""
     items = [item for item in body if item[0] not in _LOOKS]
     for place, item in enumerate(items):
         if item[0] in (codes.LITERAL, codes.IN):

@@ -1,4 +1,4 @@
-"""Postal addresses of any country: what stands around a unit, a house number after a street, and the lines below.
+"""Postal addresses of any country: what is around a unit, a house number after a street, and the lines below.
 
 Knows forms, not streets: a number, words, a number of a flat, then towns, codes and countries on lines of their own."""
 
@@ -72,7 +72,7 @@ def _street_word(page: Page, at: int) -> bool:
 
 
 def _back(page: Page, unit: int) -> int | None:
-    """The first word of the street before a unit; None where what stands there is none."""
+    """The first word of the street before a unit; None where there is none."""
     at, named, number = unit, False, None
     while at > 0 and unit - at < 8:
         gap = page.leads[at]
@@ -120,7 +120,7 @@ def _numbered(page: Page, at: int) -> int | None:
 
 
 def widened(page: Page, streets: Iterable[Finding]) -> Iterator[Finding]:
-    """Streets with a number that stands right before theirs, where an address is due."""
+    """Streets with a number right before theirs, where an address is due."""
     for one in streets:
         at = page.word_at(one.start) - 1
         if (

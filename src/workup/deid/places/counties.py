@@ -1,4 +1,4 @@
-"""Counties and parishes with the word that says so. Knows no town."""
+"""Counties and parishes with the word that says so."""
 
 from __future__ import annotations
 

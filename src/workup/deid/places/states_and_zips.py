@@ -1,4 +1,4 @@
-"""States, by name or short form, and ZIP codes, with the town before them. Knows no street."""
+"""States, by name or short form, and ZIP codes, with the town before them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a pattern is read more easily on one line
-"""Street addresses: number, street, kind of street and unit as one span. Knows no town."""
+"""Street addresses: number, street, kind of street and unit as one span."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Towns, counties, states, countries and postal codes, by gazetteer and by what stands beside them."""
+"""Towns, counties, states, countries and postal codes, by gazetteer and by what is beside them."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ _COMMA = re.compile(
     rf",(?= {_CAPITALISED}|/[a-z])(?<=[A-Z]\.[A-Z],)(?<![A-Za-z][A-Z]\.[A-Z],)|"
     rf",(?= {_CAPITALISED})(?:(?<=[a-z] [A-Z],)|(?<=(?:by|to) [A-Z],))"
 )
-# A figure where an initial stands: before one, after one, or between a given name and a surname.
+# A figure for an initial: before one, after one, or between a given name and a surname.
 _FIGURE = re.compile(
     rf"\.(?<=[0-9]\.)(?:(?=[A-Z]\. ?[A-Z])(?<![\w.-][0-9]\.)|(?<=[A-Z]\.[0-9]\.)(?= ?(?:{_CAPITALISED}|\d\d?:))|"
     rf"(?<=[a-z] [0-9]\.)(?= {_CAPITALISED})|"
@@ -145,7 +145,7 @@ def _few_figures(word: str) -> bool:
 
 
 def _due(before: str, after: str) -> tuple[bool, bool]:
-    """Whether a name must stand between, and whether one may."""
+    """Whether a name must be between the two, and whether one may."""
     sure = (
         _TITLE_BEFORE.search(before) is not None
         or _SIGNED_AFTER.match(after) is not None
@@ -170,7 +170,7 @@ def _due(before: str, after: str) -> tuple[bool, bool]:
 
 @lru_cache(maxsize=1 << 14)
 def nearest(low: str, *, sure: bool) -> str | None:
-    """The most common name that is one typo away; where an everyday word is as near, only if a name must stand there.
+    """The most common name that is one typo away; where an everyday word is as near, only if a name must be there.
 
     >>> nearest("juditn", sure=False), nearest("bnown", sure=False), nearest("bnown", sure=True)
     ('judith', None, 'brown')

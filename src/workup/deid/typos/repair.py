@@ -248,7 +248,7 @@ def _structural(settings: Settings) -> set[str]:
 
 
 def _label_words(settings: Settings) -> set[str]:
-    """Words of labels that stand before a colon."""
+    """Words of labels, as they are before a colon."""
     phrases = [phrase for rule in settings.labels.values() for phrase in rule.words]
     for kind in words_of("patient patient_label relative provider birth death day employer facility place address"):
         phrases += settings.cues.get(kind, ())
@@ -293,7 +293,7 @@ def _borne(low: str) -> bool:
 
 
 def _announces(plain: str, match: re.Match[str]) -> bool:
-    """Whether a word stands where a label or a month would: before a colon or a figure."""
+    """Whether a word is where a label or a month would be: before a colon or a figure."""
     after = plain[match.end() : match.end() + 3].lstrip(" .")
     return after[:1] in tuple(":;#0123456789")
 
