@@ -52,6 +52,7 @@ check: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/build_pattern_starts.py --check
 	$(BIN)/python -m sims --verify
 	$(BIN)/python -m pytest -q docs README.md --doctest-glob='*.md' -p no:cacheprovider
 

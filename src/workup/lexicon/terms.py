@@ -80,7 +80,7 @@ def notation(surface: str) -> Surface:
 def read_list(text: str) -> list[Concept]:
     """The concepts of a hand-written list: apart by `;` or a line end, their surfaces joined by `=`.
 
-    A surface that stands alone is left out where a joined group holds it as well.
+    A surface by itself is left out where a joined group holds it as well.
 
     >>> [concept.name for concept in read_list("liver; spleen\\nheart attack = MI; MI")]
     ['liver', 'spleen', 'heart attack']

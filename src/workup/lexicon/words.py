@@ -1,4 +1,4 @@
-"""A text cut into words with their places, and whether two neighbours may stand in one term. It knows no vocabulary."""
+"""A text cut into words with their places, and whether two neighbours may be in one term. It knows no vocabulary."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def cut_any(text: str) -> Words:
 
 
 def joined(text: Words, word: int, *, stroke: bool) -> bool:
-    """Whether what stands between this word and the next leaves them in one term; a stroke does only where it may."""
+    """Whether what is between this word and the next leaves them in one term; a stroke does only where it may."""
     gap = text.plain[text.end(word) : text.starts[word + 1]]
     if gap == " " or gap == "-" or (stroke and gap == "/"):
         return True

@@ -26,7 +26,7 @@ _OF_MONTH = re.compile(rf"(?i:(?<![a-z0-9]){_MONTH})\.? (?P<v>[{_F}]{{1,2}})(?:s
 _BEFORE_MONTH = re.compile(
     rf"(?<![A-Za-z0-9/.-])(?=[{_F}]?\d|[OoZzIlS][- ])[{_F}]{{1,2}}(?=[- ]?(?i:{_MONTH})[- ]?[12Zz])"
 )
-_BEHIND_MONTH = re.compile(rf"(?<=\d)(?i:{_MONTH})(?P<v>[12ZzIl][{_F}]{{3}})(?![A-Za-z0-9])")
+_AFTER_MONTH = re.compile(rf"(?<=\d)(?i:{_MONTH})(?P<v>[12ZzIl][{_F}]{{3}})(?![A-Za-z0-9])")
 # A comma for a point in days and telephone numbers with points.
 _COMMA = re.compile(r",(?=\d{1,3}\.\d{4}(?!\d)|\d{4}(?!\d))(?<=[0-9],)")
 _BEFORE_COMMA = re.compile(r"(?<![\d.,])(?:(?P<one>\d{1,3})|\d{1,2}\.\d{1,2}|(?P<phone>\d{3}\.\d{3}))$")
@@ -64,7 +64,7 @@ def _line(plain: str) -> str:
     plain = _GROUPED.sub(_groups, plain)
     plain = _OF_MONTH.sub(_day, plain)
     plain = _BEFORE_MONTH.sub(lambda match: match[0].translate(AS_DIGITS), plain)
-    plain = _BEHIND_MONTH.sub(_joined, plain)
+    plain = _AFTER_MONTH.sub(_joined, plain)
     plain = _COMMA.sub(_point, plain)
     plain = _YEAR.sub(_year, plain)
     plain = _POSTAL.sub(_joined_figures, plain)
@@ -105,8 +105,8 @@ def _point(match: re.Match[str]) -> str:
 def _day(match: re.Match[str]) -> str:
     whole, value = match[0], match["v"]
     if value.isdigit() or value.isalpha():
-        behind = match.string[match.end() : match.end() + 6]
-        if value.isdigit() or not re.match(r",? [12]", behind):
+        after = match.string[match.end() : match.end() + 6]
+        if value.isdigit() or not re.match(r",? [12]", after):
             return whole
     start = match.start("v") - match.start()
     return whole[:start] + value.translate(AS_DIGITS) + whole[start + len(value) :]
