@@ -51,3 +51,9 @@ def test_every_example_is_in_the_index_of_examples() -> None:
     text = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     folders = [path.parent.name for path in sorted((ROOT / "examples").glob("*/*")) if path.name != "__pycache__"]
     assert [name for name in folders if f"({name}/" not in text] == []
+
+
+def test_every_room_stands_in_the_table_of_the_architecture() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = sorted(path.parent.name for path in (ROOT / "src" / "workup").glob("*/__init__.py"))
+    assert [room for room in rooms if f"`{room}/`" not in text] == []
