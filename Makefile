@@ -8,7 +8,7 @@ SERVING := $(if $(CI),$(shell echo ,serving))
 APT    ?= $(or $(WORKUP_APT),yes)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo install-checked test check sims mutants bench clean
+.PHONY: demo install-checked test test-one check sims mutants bench clean
 .DELETE_ON_ERROR:
 
 # The stamps make a second run need no network: pip is asked only when a pin or the package's own metadata changed.
@@ -47,14 +47,23 @@ test: $(VENV)/.test
 	-@WORKUP_APT=$(APT) sh scripts/debian-packages.sh
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
+# One file or folder of tests: make test-one T=tests/stats/test_rank.py
+test-one: $(VENV)/.test
+	$(if $(T),,$(error say which: make test-one T=tests/stats/test_rank.py))$(BIN)/python -m pytest $(T)
+
 check: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+<<<<<<< HEAD
 	$(BIN)/python scripts/build_pattern_starts.py --check
+=======
+	$(BIN)/python scripts/draw_architecture.py --check
+	$(BIN)/python scripts/build_api.py --check
+>>>>>>> habits
 	$(BIN)/python -m sims --verify
-	$(BIN)/python -m pytest -q docs README.md --doctest-glob='*.md' -p no:cacheprovider
+	$(BIN)/python -m pytest -q docs README.md CONTRIBUTING.md --doctest-glob='*.md' -p no:cacheprovider
 
 sims: $(VENV)/.test
 	$(BIN)/python -m sims
