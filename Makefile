@@ -56,12 +56,9 @@ check: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-<<<<<<< HEAD
 	$(BIN)/python scripts/build_pattern_starts.py --check
-=======
 	$(BIN)/python scripts/draw_architecture.py --check
 	$(BIN)/python scripts/build_api.py --check
->>>>>>> habits
 	$(BIN)/python -m sims --verify
 	$(BIN)/python -m pytest -q docs README.md CONTRIBUTING.md --doctest-glob='*.md' -p no:cacheprovider
 
