@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from workup import plugins
-from workup.errors import InputError, PluginError, visible
+from workup.errors import InputError, visible
 from workup.estimate import Estimate
 from workup.gates import same_slice
 from workup.lenses.paired import LEVEL, Gap, Row, compare_scores, comparison_row
@@ -235,10 +235,10 @@ def compare(
 def _task_of(report: Report) -> Any:
     """The task of a record as it is installed here, or None. A record is data: where its task is at hand, it brings no
     rules of its own on what is better or what is judged."""
-    try:
-        return plugins.named_by_record("tasks", str(report.study.get("task")))
-    except PluginError:
+    name = str(report.study.get("task"))
+    if ":" not in name and name not in plugins.registered("tasks"):
         return None
+    return plugins.named_by_record("tasks", name)  # one that names code is refused
 
 
 def cards_of(report: Report) -> Mapping[str, Mapping[str, Any]]:

@@ -115,14 +115,14 @@ def in_order(cards: Mapping[str, Card]) -> dict[str, dict[str, Any]]:
 class Metric:
     """A named statistic: `compute(scores, weights[B, n])` answers one value per weight vector, NaN where undefined.
 
-    `card` says what it is; without one, it is made of the fields that it would have set: `describe`, `better`,
-    `target`, `scale` and `concern`. `interval` is the analytic interval of a slice; without one, whole patients are
+    `card` says what it is, and then sets `describe`, `better`, `target`, `scale` and `concern`; without one, these make
+    it (`described`). `interval` is the analytic interval of a slice; without one, whole patients are
     resampled (BCa). `at` are slice keys that belong to the metric itself, such as a decision threshold.
     """
 
     name: str
     compute: Callable[[Scores, Floats], Floats]
-    card: Card = None  # type: ignore[assignment]
+    card: Card | None = None
     describe: str = ""
     better: Better = "higher"
     target: float | None = None
@@ -143,12 +143,16 @@ class Metric:
     concern: Concern | None = None  # changes over time that matter, by custom
 
     def __post_init__(self) -> None:
-        if self.card is None:
-            own = {name: getattr(self, name) for name in _OF_CARD}
-            title = self.name.replace("_", " ")
-            object.__setattr__(self, "card", Card(title=title, pooled=not self.whole_study, **own))
-        for name in _OF_CARD:
-            object.__setattr__(self, name, getattr(self.card, name))
+        if self.card is not None:
+            for name in _OF_CARD:
+                object.__setattr__(self, name, getattr(self.card, name))
+
+    def described(self) -> Card:
+        """Its card, or one made of its own fields."""
+        if self.card is not None:
+            return self.card
+        own = {name: getattr(self, name) for name in _OF_CARD}
+        return Card(title=self.name.replace("_", " "), pooled=not self.whole_study, **own)
 
     def value(self, scores: Scores) -> float:
         """The point value under the design weights, NaN where undefined."""

@@ -189,7 +189,7 @@ def _properties(version: int) -> dict[str, Any]:
 
 def _explaining() -> dict[str, Any]:
     """How a record explains itself, since schema 2."""
-    words = {"type": "array", "items": _TEXT}
+    words, number = {"type": "array", "items": _TEXT}, {"type": "number"}
     card = {
         "title": _TEXT,
         "describe": _TEXT,
@@ -199,7 +199,7 @@ def _explaining() -> dict[str, Any]:
         "unit": _TEXT,
         "section": _TEXT,
         "shown": words,
-        "concern": {"type": ["object", "null"]},
+        "concern": {"type": ["object", "null"], "properties": dict.fromkeys(("medium", "high", "in_group"), number)},
         "harm": {"type": "boolean"},
         "pooled": {"type": "boolean"},
         "order": {"type": "integer"},

@@ -196,7 +196,7 @@ def _asked_for(through: Callable[..., Any], offered: Mapping[str, Any]) -> dict[
 
 def _cards(task: Task, metrics: Sequence[Metric]) -> dict[str, dict[str, Any]]:
     """What the record says of each metric that was measured, in the order of the task; others after its own."""
-    held = {metric.name: metric.card for metric in reversed(metrics)}
+    held = {metric.name: metric.described() for metric in reversed(metrics)}
     return in_order({name: held[name] for name in (*task.cards, *held) if name in held})
 
 

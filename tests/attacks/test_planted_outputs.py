@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.shell import COMMAND, Done, cohort, spawn, write
+from workup.report_schema import SCHEMA_VERSION
 
 NOTE = {"id": "a", "text": "Seen on 9 May by Ann.", "spans": [{"start": 8, "end": 13, "label": "date"}]}
 
@@ -242,5 +243,5 @@ def test_no_file_takes_the_number_of_a_closed_stream(desk: Path) -> None:
     assert spawn("new", "risk", "mine", cwd=desk).code == 0
     done = through("WORKUP run mine/study.yaml -o run --allow-unsure >&- 2>&- <&-", desk)
     assert done.code == 2
-    assert json.loads((desk / "run" / "report.json").read_text())["schema_version"] == 1
+    assert json.loads((desk / "run" / "report.json").read_text())["schema_version"] == SCHEMA_VERSION
     assert (desk / "run" / ".lock").read_text().isdigit()

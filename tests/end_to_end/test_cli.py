@@ -21,6 +21,7 @@ from tests.support.places import FIXTURE, ROOT
 from tests.support.shell import COMMAND, SECRET, Done, call, cohort, differing, risk_words, spawn, write
 from workup.cli import new as starting
 from workup.report import Report, digest
+from workup.report_schema import SCHEMA_VERSION
 from workup.runs import RunDirectory
 from workup.study import Study
 from workup.tasks.risk import selftest
@@ -272,7 +273,7 @@ def test_verify_of_a_study_that_was_moved(tmp_path: Path) -> None:
 def test_json_alone_stands_on_standard_output(tmp_path: Path) -> None:
     done = spawn(*risk_words(write(tmp_path / "cohort.csv", cohort(60)), "--json", "-"))
     assert done.code == 0
-    assert json.loads(done.out)["schema_version"] == 1
+    assert json.loads(done.out)["schema_version"] == SCHEMA_VERSION
     assert done.err == ""
 
 

@@ -114,8 +114,8 @@ def series_words(type: str, metric: str, slice: Row) -> str:
 
     >>> series_words("performance", "sensitivity", {"sex": "F", "threshold": 0.2})
     'sensitivity at 0.2, sex F'
-    >>> series_words("fairness", "auroc", {"sex": "F"})
-    'gap in AUROC, sex F less the rest'
+    >>> series_words("fairness", "alert_rate", {"sex": "F"})
+    'gap in alert rate, sex F less the rest'
     """
     what, whom = metric_words(metric, slice), group_words(slice)
     if type == "fairness":

@@ -14,6 +14,7 @@ from workup.reports.charts.forest import text_layer as text
 from workup.reports.layout import Table
 from workup.reports.wording import (
     at_threshold,
+    drawn,
     interval,
     metrics_in,
     number,
@@ -31,6 +32,7 @@ _LARGEST = 190  # area of the square of the weightiest site
 Row = Mapping[str, Any]
 
 
+@drawn
 def forests(report: Report) -> list[Figure]:
     """One forest per main metric, at the primary threshold where it has one."""
     result = primary_first(report)

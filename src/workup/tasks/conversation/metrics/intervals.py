@@ -89,7 +89,8 @@ def smooth(
             return t_over_cases(form, scores, level, possible=possible)
         return resampled_cases(form, scores, level, draws=draws, possible=possible)
 
-    fields.setdefault("card", CARDS[name])
+    if name in CARDS:
+        fields.setdefault("card", CARDS[name])
     return linear(name, columns, finish, interval=interval, **fields)
 
 
