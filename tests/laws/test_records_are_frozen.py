@@ -11,7 +11,7 @@ import pytest
 
 CORE = ["workup.gates", "workup.estimate", "workup.metric", "workup.scores", "workup.report", "workup.task"]
 PACKAGES = ["workup.stats", "workup.lenses", "workup.tasks.risk"]
-SPANS = [f"workup.tasks.spans.{name}" for name in ("documents", "labels", "mappings", "policies")]
+SPANS = [f"workup.documents.{name}" for name in ("document", "labels", "mappings", "policies")]
 
 
 def modules() -> list[str]:
