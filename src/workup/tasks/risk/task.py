@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup import plugins
+from workup.disclosure.figures import CountedFigures
 from workup.disclosure.small_groups import TOGETHER
 from workup.errors import InputError, StudyError, SystemFailure, WorkupError, visible
 from workup.gates import primary_values
@@ -71,6 +72,18 @@ class RiskTask:
     scales = _SCALES
     goals = _GOALS
     shares = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "alert_rate")
+    counted = CountedFigures(
+        "sensitivity",
+        "specificity",
+        say_few=(
+            "auroc",
+            "oe_ratio",
+            "calibration_slope",
+            "calibration_in_the_large",
+            "sensitivity",
+            "specificity",
+        ),
+    )
     headline = ("auroc", "auprc", "brier", "sensitivity", "specificity", "ppv", "npv", *_TARGETS)
     batch = _BATCH
     shows_text = False
