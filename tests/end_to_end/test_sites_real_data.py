@@ -12,9 +12,9 @@ import pytest
 from scipy import optimize, special, stats
 
 from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites
-from workup.lenses.sites.published_evidence import from_summaries
 from workup.report import LensResult, Report
 from workup.study import Study
+from workup.tasks.risk.published_evidence import from_summaries
 from workup.validate import validate
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

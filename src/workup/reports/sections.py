@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from workup.report import Estimate, LensResult, Report
+from workup.report import Z_POWER, Estimate, LensResult, Report
 from workup.reports import case_mix, split, withheld
 from workup.reports.charts.panels import benefit_table, chance_words, decision_rows, ends_table
 from workup.reports.conversation import report as conversation
@@ -34,7 +34,6 @@ from workup.reports.wording import (
 
 __all__ = ["Section", "Table", "sections"]
 
-Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
 
 Z_INTERVAL = 1.95996  # of the 95 % intervals that are read here
 TITLE = "Validation report"

@@ -88,7 +88,7 @@ def delong(
 def _delong_rows(positive: npt.NDArray[np.bool_], score: Floats) -> AucVariance:
     """DeLong for independent rows at hardly more than the cost of the sort.
 
-    Without ties the k-th positive in order stands at place p_k and so has p_k - k negatives below it: no running sum is
+    Without ties the k-th positive in order is at place p_k and so has p_k - k negatives below it: no running sum is
     needed. With ties, rows are first counted into blocks of equal score.
     """
     order = np.argsort(score)
