@@ -33,8 +33,8 @@ _COUNTED = re.compile(r"(?<![\d.,])(\d+)(?= (?:rows?|events?|patients?)\b)")
 def as_withheld(e: Estimate, reason: str = FEW) -> Estimate:
     """An estimate with nothing in it but its name and the reason.
 
-    >>> told = Estimate("auroc", {"sex": "X"}, 0.9, 0.8, 1.0, 0.95, "DeLong", 0.1, 3, 4, 1)
-    >>> as_withheld(told).value, as_withheld(told).n_patients, as_withheld(told).status
+    >>> few = Estimate("auroc", {"sex": "X"}, 0.9, 0.8, 1.0, 0.95, "DeLong", 0.1, 3, 4, 1)
+    >>> as_withheld(few).value, as_withheld(few).n_patients, as_withheld(few).status
     (None, 0, 'withheld')
     """
     return Estimate(e.metric, e.slice, None, None, None, e.level, "none", None, 0, 0, status="withheld", reason=reason)
@@ -88,8 +88,8 @@ class Withholding:
         if not any(one.withheld for one in self.columns.values()):
             return scores
         held = {name: levels for name, levels in scores.groups.items() if name not in self.columns}
-        told = {name: one for name, one in self.columns.items() if one.levels is not None and name in scores.groups}
-        groups = {name: _regrouped(scores.groups[name], one) for name, one in told.items()}
+        shown = {name: one for name, one in self.columns.items() if one.levels is not None and name in scores.groups}
+        groups = {name: _regrouped(scores.groups[name], one) for name, one in shown.items()}
         return replace(scores, groups={**groups, **held})
 
     def lens_scores(self, lens: str, settings: Mapping[str, Any]) -> Scores | None:

@@ -1,4 +1,4 @@
-"""Site packs: the evidence of one hospital as aggregates that may leave it, small counts withheld. Knows no rows."""
+"""Site packs: the evidence of one hospital as aggregates that may leave it, small counts withheld."""
 
 from workup.packs.compatible import check_together
 from workup.packs.load import Pack, read_pack

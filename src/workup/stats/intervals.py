@@ -122,10 +122,10 @@ def weigh_design_effect(
     the assumption counts.
     """
     e = rarer / seen
-    told = e * (clusters - 1) / np.maximum(e + clusters - 1, 1e-300)
+    informative = e * (clusters - 1) / np.maximum(e + clusters - 1, 1e-300)
     belief = min(_COUNTS_FOR, clusters / 5) if belief is None else belief
-    effect = np.maximum(seen, (told * seen + belief * assumed) / (told + belief))
-    return Weighed(seen, effect, np.minimum(clusters - 1, told + _LENT_DF))
+    effect = np.maximum(seen, (informative * seen + belief * assumed) / (informative + belief))
+    return Weighed(seen, effect, np.minimum(clusters - 1, informative + _LENT_DF))
 
 
 def korn_graubard(df: Floats, *, level: float) -> Floats:
@@ -184,7 +184,7 @@ class ClusteredShare:
         return float(self._weighed.effect[0])
 
     @property
-    def told(self) -> float:
+    def informative(self) -> float:
         """As how many clusters the data speak of their own likeness."""
         e = self.rows * min(self.share, 1 - self.share) / self.design_effect
         return e * (self.clusters - 1) / (e + self.clusters - 1) if self.clusters > 1 else 0.0
@@ -477,8 +477,8 @@ def correlated_difference(first: ClusteredShare, second: ClusteredShare, *, leve
     apart = [one.hits - one.share * one.sizes for one in (first, second)]
     norms = [float(one @ one) for one in apart]
     common = float(apart[0] @ apart[1]) / float(np.sqrt(norms[0] * norms[1])) if min(norms) > 0 else 0.0
-    told = min(one.told for one in (first, second))
-    common = max(0.0, common) * told / (told + min(_COUNTS_FOR, first.clusters / 5))
+    informative = min(one.informative for one in (first, second))
+    common = max(0.0, common) * informative / (informative + min(_COUNTS_FOR, first.clusters / 5))
     (l1, h1), (l2, h2) = (effective_ends(one, level=level) for one in (first, second))
 
     def joined(a: float, b: float) -> float:

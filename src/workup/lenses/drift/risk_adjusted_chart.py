@@ -120,12 +120,12 @@ class RiskAdjusted:
         """O/E less 1 with the ends of O/E, and the sentence that reports them."""
         happened, chance = scores[self.events], _chances(scores, self.line)
         observed, expected = float(happened.sum()), float(chance.sum())
-        told = f"{observed:g} events where {expected:.4g} were expected"
+        counts = f"{observed:g} events where {expected:.4g} were expected"
         if not (0 < observed < len(scores) and scores.n_patients > 1):
-            return np.nan, np.nan, np.nan, told
+            return np.nan, np.nan, np.nan, counts
         (low, high), _ = calibration.oe_interval(happened, chance, np.ones(len(scores)), scores.patient)
         ratio = observed / expected
-        return ratio - 1, low, high, f"{told}: {ratio:.3g} ({low:.3g} to {high:.3g})"
+        return ratio - 1, low, high, f"{counts}: {ratio:.3g} ({low:.3g} to {high:.3g})"
 
 
 def _matters(effect: float, low: float, high: float) -> bool:

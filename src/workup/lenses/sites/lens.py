@@ -84,16 +84,16 @@ def sites(
             raise StudyError(f"lenses.sites.by: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
         refuse_too_many(name, scores.groups[name], where="lenses.sites.by")
     if withheld_sites:
-        told = np.flatnonzero([scores.site.names[code] not in withheld_sites for code in scores.site.codes])
-        draws = replace(draws, strata=None if draws.strata is None else draws.strata.take(told))
-        scores = _of_rows(scores, told, withheld_sites)
+        kept = np.flatnonzero([scores.site.names[code] not in withheld_sites for code in scores.site.codes])
+        draws = replace(draws, strata=None if draws.strata is None else draws.strata.take(kept))
+        scores = _of_rows(scores, kept, withheld_sites)
     assert scores.site is not None
     facts = {} if places is None else read_places(places)
     facts = {name: said for name, said in facts.items() if name not in withheld_sites}
     pooled = poolable(metrics)
     evidence = [
-        _of_site(scores, scores.site, pooled, name, facts.get(name, {}), chosen, draws, levels, tell)
-        for name, tell in _with_progress(scores.site, progress)
+        _of_site(scores, scores.site, pooled, name, facts.get(name, {}), chosen, draws, levels, progress_here)
+        for name, progress_here in _with_progress(scores.site, progress)
     ]
     if withheld_groups:
         evidence = [_without_levels(one, withheld_groups) for one in evidence]
@@ -167,12 +167,12 @@ def _case_mix(scores: Scores, site: Levels, seed: int) -> dict[str, Any]:
 def _with_progress(site: Levels, progress: Progress | None) -> Iterator[tuple[str, Progress | None]]:
     """Each site with a way to report its progress as a part of the whole."""
 
-    def tell(before: int, done: int, total: int) -> None:
+    def progress_here(before: int, done: int, total: int) -> None:
         assert progress is not None
         progress(before * total + done, len(site.names) * total)
 
     for i, name in enumerate(site.names):
-        yield name, None if progress is None else partial(tell, i)
+        yield name, None if progress is None else partial(progress_here, i)
 
 
 def _of_site(

@@ -1,4 +1,4 @@
-"""How many rows two proportions need, and what a given number of rows can show. Knows no data.
+"""How many rows two proportions need, and what a given number of rows can show.
 
 The other plans: `auc_size` (AUCs), `group_size` (from classes to patients, several comparisons), `pilot_size` (from a
 standard error seen), `precision_size` and `develop_size` (widths of intervals, model development), `clustered_size`

@@ -189,8 +189,8 @@ def _reached(tables: Mapping[str, Any], settings: Mapping[str, Any], words: str)
             if first["n_first"] == first["n_other"]
             else f" in the first group, {first['n_other']:,} in others"
         )
-    told = " and ".join(f"{row['other']:g} with a power of {row['power']:.0%}" for row in tables["reached"])
-    yield f"With {here} at hand, {first['first']:g} would be told from {told}."
+    others = " and ".join(f"{row['other']:g} with a power of {row['power']:.0%}" for row in tables["reached"])
+    yield f"With {here} at hand, {first['first']:g} would be told from {others}."
     [row] = tables["smallest_difference"]
     least = [f"{row[side]:.3f} where the other is {side}" for side in ("lower", "higher") if row[side] is not None]
     yield (
