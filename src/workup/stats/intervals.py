@@ -580,6 +580,13 @@ def katz_ratio(x1: float, n1: float, x2: float, n2: float, *, level: float = 0.9
     return Ends(float(np.exp(centre - half)), float(np.exp(centre + half)))
 
 
+def homogeneity(values: npt.ArrayLike, weights: npt.ArrayLike) -> Test:
+    """Cochran's Q that independent values are equal, each weighted by the inverse of its variance."""
+    y, w = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    q = float(np.sum(w * (y - np.sum(w * y) / w.sum()) ** 2))
+    return Test(q, chi2_p(q, y.size - 1), y.size - 1)
+
+
 def chi2_proportions(x: npt.ArrayLike, n: npt.ArrayLike, *, correct: bool = False) -> Test:
     """Pearson's chi-square that k proportions are equal; `correct` is Yates's form for two."""
     hits, sizes = np.asarray(x, dtype=np.float64), np.asarray(n, dtype=np.float64)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import optimize, special
 
 from workup.stats.arrays import Floats, Ints
-from workup.stats.intervals import Ends, t_critical, z_critical
+from workup.stats.intervals import Ends, homogeneity, t_critical, z_critical
 
 
 class Placements(NamedTuple):
@@ -216,10 +216,8 @@ def auc_homogeneity(aucs: npt.ArrayLike, variances: npt.ArrayLike, *, scale: str
     values, v = np.asarray(aucs, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     if scale == "logit":
         values, v = special.logit(values), v / (values * (1 - values)) ** 2
-    weight = 1 / v
-    mean = np.sum(weight * values) / weight.sum()
-    q = float(np.sum(weight * (values - mean) ** 2))
-    return Homogeneity(q, float(special.chdtrc(values.size - 1, q)), values.size - 1)
+    found = homogeneity(values, 1 / v)
+    return Homogeneity(found.statistic, found.p, values.size - 1)
 
 
 def hanley_mcneil(auc: float, positives: float, negatives: float) -> float:
