@@ -8,7 +8,7 @@ SERVING := $(if $(CI),$(shell echo ,serving))
 APT    ?= $(or $(WORKUP_APT),yes)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo install-checked test check sims mutants bench clean
+.PHONY: demo install-checked test test-one check sims mutants bench clean
 .DELETE_ON_ERROR:
 
 # The stamps make a second run need no network: pip is asked only when a pin or the package's own metadata changed.
@@ -47,13 +47,20 @@ test: $(VENV)/.test
 	-@WORKUP_APT=$(APT) sh scripts/debian-packages.sh
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
+# One file or folder of tests: make test-one T=tests/stats/test_rank.py
+test-one: $(VENV)/.test
+	$(if $(T),,$(error say which: make test-one T=tests/stats/test_rank.py))$(BIN)/python -m pytest $(T)
+
 check: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/build_pattern_starts.py --check
+	$(BIN)/python scripts/draw_architecture.py --check
+	$(BIN)/python scripts/build_api.py --check
 	$(BIN)/python -m sims --verify
-	$(BIN)/python -m pytest -q docs README.md --doctest-glob='*.md' -p no:cacheprovider
+	$(BIN)/python -m pytest -q docs README.md CONTRIBUTING.md --doctest-glob='*.md' -p no:cacheprovider
 
 sims: $(VENV)/.test
 	$(BIN)/python -m sims
@@ -63,16 +70,16 @@ mutants: $(VENV)/.test
 	$(BIN)/python scripts/mutants.py --count 200 --out mutants.json
 
 bench: $(VENV)/.bench
-	$(BIN)/python benchmarks/bootstrap.py
-	$(BIN)/python benchmarks/lenses.py
-	$(BIN)/python benchmarks/drift.py
-	$(BIN)/python benchmarks/lexicon.py
-	$(BIN)/python benchmarks/spans_kernel.py
-	$(BIN)/python benchmarks/spans.py
-	$(BIN)/python benchmarks/corpora.py
-	$(BIN)/python benchmarks/deid.py
-	$(BIN)/python benchmarks/conversation.py
-	$(BIN)/python benchmarks/chat_client.py
+	$(BIN)/python -m benchmarks.bootstrap
+	$(BIN)/python -m benchmarks.lenses
+	$(BIN)/python -m benchmarks.drift
+	$(BIN)/python -m benchmarks.lexicon
+	$(BIN)/python -m benchmarks.spans_kernel
+	$(BIN)/python -m benchmarks.spans
+	$(BIN)/python -m benchmarks.corpora
+	$(BIN)/python -m benchmarks.deid
+	$(BIN)/python -m benchmarks.conversation
+	$(BIN)/python -m benchmarks.chat_client
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis runs

@@ -9,15 +9,10 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "lexicon"))
-
-from marked_sentences import SENTENCES
-
+from tests.support.marked_sentences import SENTENCES
 from workup.errors import MissingExtra
 from workup.lexicon import Extractor
 from workup.lexicon.extractor import _shipped

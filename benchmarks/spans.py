@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from spans_kernel import NOT_INSTALLED, SEED, Columns, corpus, peak_mb, set_peak_back
+
+from benchmarks.spans_kernel import NOT_INSTALLED, SEED, Columns, corpus, peak_mb, set_peak_back
 
 DOCUMENTS = 100_000
 SUBSET = 300  # documents that presidio-evaluator is given
@@ -327,7 +328,7 @@ SIDES: dict[str, Callable[[Path], dict[str, Any]]] = {
 def in_child(side: str, folder: Path, python: str = sys.executable) -> dict[str, Any] | None:
     """A side in a fresh process with one thread; None when its library is not installed there."""
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    command = [python, __file__, "--side", side, "--folder", str(folder)]
+    command = [python, "-m", "benchmarks.spans", "--side", side, "--folder", str(folder)]
     done = subprocess.run(command, env={**os.environ, **single}, stdout=subprocess.PIPE, check=False, text=True)
     if done.returncode == NOT_INSTALLED:
         return None

@@ -62,8 +62,8 @@ BY_NAME = {
     "workup": ["tests/laws/test_records_are_frozen.py"],
     "workup.tasks.risk": [
         "tests/laws/test_every_risk_is_in_range.py",
-        "tests/tasks/test_cohort.py",
-        "tests/tasks/test_risk_task.py",
+        "tests/tasks/risk/test_cohort.py",
+        "tests/tasks/risk/test_task.py",
         "tests/laws/test_every_metric.py",
         "tests/laws/test_every_metric_at_the_edge.py",
     ],
@@ -233,11 +233,8 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    shared = (
-        folder / f"{name}.py" for folder in (path.parent, ROOT / "tests") for name in found if name.isidentifier()
-    )
-    if path.is_relative_to(ROOT / "tests"):
-        found |= {name for file in shared if file.exists() and file != path for name in imports(file)}
+    shared = (ROOT / f"{name.replace('.', '/')}.py" for name in found if name.startswith("tests.support."))
+    found |= {name for file in shared if file.exists() for name in imports(file)}
     return {name for name in found if name == "workup" or name.startswith("workup.")}
 
 

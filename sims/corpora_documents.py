@@ -13,7 +13,7 @@ from workup.corpora.inject import UNKNOWN, Injector
 from workup.corpora.noise import NoiseMeasure, add_noise
 from workup.documents.document import Document, Span
 from workup.documents.labels import SCHEME
-from workup.text.edit_distance import distance
+from workup.text.typos import distance
 
 SEED = 20261115
 BATCH = 100

@@ -52,6 +52,8 @@ TESTED = [
     "files/",
     "packs/",
     "runs/",
+    "systems/libraries.py",
+    "systems/pinned.py",
     "systems/risk/",
     "systems/settings.py",
     "tasks/conversation/cases/",

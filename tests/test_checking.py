@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from shell import call as workup
+from tests.support.shell import call as workup
 from workup.cli import report as records
 from workup.errors import MissingExtra, StudyError, WorkupError
 from workup.preflight import checked

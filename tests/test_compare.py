@@ -8,14 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from cohorts import draw_cohort
-from oracles import Case, cases
-from workup.compare import compare, compare_reports, compare_scores, gain, goals_of, headline_of
+from tests.support.cohorts import draw_cohort
+from tests.support.oracles import Case, cases
+from workup.compare import compare, compare_reports, compare_scores, gain
 from workup.errors import InputError
 from workup.estimate import Draws, Estimate
+from workup.metric import Card
 from workup.report import LensResult, Report
 from workup.scores import Scores
-from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, at_threshold, discrimination, risk_metrics
+from workup.tasks.risk.cards import CARDS
+from workup.tasks.risk.metrics import ON_REQUEST, Smoother, at_threshold, discrimination, risk_metrics
 
 DRAWS = Draws(seed=3, replicates=200)
 
@@ -132,11 +134,12 @@ def test_nearer_the_target_is_better_from_either_side() -> None:
 
 def test_the_direction_of_every_risk_metric_is_the_one_it_declares() -> None:
     metrics = risk_metrics(thresholds=[0.2], smoother=Smoother.of(draw_cohort(1)), also=ON_REQUEST)
-    assert {metric.name for metric in metrics} == set(METRIC_NAMES) == set(goals_of("risk"))
+    assert {metric.name for metric in metrics} == set(CARDS)
     for metric in metrics:
-        assert goals_of("risk")[metric.name] == (metric.better, metric.target), metric.name
-    assert goals_of("risk")["ici"] == goals_of("risk")["ece"] == ("lower", None)
-    assert set(headline_of("risk")) < set(METRIC_NAMES)
+        card = CARDS[metric.name]
+        assert (card.better, card.target) == (metric.better, metric.target), metric.name
+    assert CARDS["ici"].better == CARDS["ece"].better == "lower"
+    assert {"auroc", "brier", "sensitivity"} < {name for name, card in CARDS.items() if "headline" in card.shown}
 
 
 # From records
@@ -268,7 +271,11 @@ def test_a_task_without_names_for_its_headline_judges_all_that_has_a_better_side
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Bare:
-        goals: ClassVar[Any] = {"auroc": ("higher", None), "brier": ("lower", None), "alert_rate": ("neither", None)}
+        cards: ClassVar[Any] = {
+            "auroc": Card(title="AUROC", describe=""),
+            "brier": Card(title="Brier score", describe="", better="lower"),
+            "alert_rate": Card(title="alert rate", describe="", better="neither"),
+        }
 
     monkeypatch.setattr("workup.compare.plugins.find", lambda kind, name: Bare)
     found = compare(record(row(), row("alert_rate")), record(row(), row("alert_rate")))

@@ -387,9 +387,9 @@ def test_harm_that_was_counted_fails_whatever_was_not_seen() -> None:
     )
     for row in (seen, unsure):
         for rule in ("never_events.value <= 2", "never_events.high <= 2"):
-            [verdict] = judge([Gate.parse(rule, task="conversation")], [row])
+            [verdict] = judge([Gate.parse(rule, level=0.9)], [row], harms=["never_events"])
             assert verdict.outcome == "fail", (row.status, rule)
-    [within] = judge([Gate.parse("never_events.value <= 3", task="conversation")], [unsure])
+    [within] = judge([Gate.parse("never_events.value <= 3", level=0.9)], [unsure], harms=["never_events"])
     assert within.outcome == "not_assessed"
 
 

@@ -14,14 +14,16 @@ import pytest
 import yaml
 
 import workup
-from shell import call
+from tests.support.places import FIXTURE
+from tests.support.shell import call
 from workup.estimate import Estimate
-from workup.gates import Gate, judge, patients_needed, primary_values, same_slice
+from workup.gates import Gate, judge, patients_needed, same_slice
 from workup.report import Report
 from workup.stats.intervals import wilson
-
-FIXTURE = Path(__file__).parent / "fixtures" / "reports" / "schema_1.json"
-
+from workup.task import primary_of
+from workup.tasks.conversation import ConversationTask
+from workup.tasks.risk import RiskTask
+from workup.tasks.spans import SpansTask
 
 # How many patients would settle it
 
@@ -75,19 +77,18 @@ def test_at_least_one_more_patient_is_asked_for() -> None:
     assert "(1 more)" in unsure("auroc.low > 0.7", 0.8, 0.7, 0.9)
 
 
-def test_primary_values_follow_the_record() -> None:
-    assert primary_values({"task": "risk", "thresholds": [], "cost_ratio": None, "primary": {}}) == {}
-    assert primary_values({"task": "risk", "thresholds": [0.3, 0.2], "cost_ratio": 4.0, "primary": {}}) == {
-        "threshold": 0.3
-    }
-    assert primary_values({"task": "risk", "thresholds": [], "cost_ratio": 4.0}) == {"threshold": 0.2}
-    assert primary_values({"task": "risk", "thresholds": [0.3], "primary": {"threshold": 0.5}}) == {"threshold": 0.5}
-    assert primary_values({"task": "spans", "policies": ["strict", "b"]}) == {
+def test_the_primary_slice_follows_the_study() -> None:
+    assert primary_of(RiskTask, {"thresholds": [], "cost_ratio": None, "primary": {}}) == {}
+    assert primary_of(RiskTask, {"thresholds": [0.3, 0.2], "cost_ratio": 4.0, "primary": {}}) == {"threshold": 0.3}
+    assert primary_of(RiskTask, {"thresholds": [], "cost_ratio": 4.0}) == {"threshold": 0.2}
+    assert primary_of(RiskTask, {"thresholds": [0.3], "primary": {"threshold": 0.5}}) == {"threshold": 0.5}
+    assert primary_of(SpansTask, {"policies": ["strict", "b"]}) == {
         "mode": "full_mask",
         "level": "phi",
         "policy": "strict",
     }
-    assert primary_values({"task": "conversation"}) == {"set": "critical", "arm": "live"}
+    assert primary_of(ConversationTask, {}) == {"set": "critical", "arm": "live"}
+    assert primary_of(object(), {}) == {}
 
 
 def test_a_threshold_and_its_record_of_twelve_digits_are_one() -> None:

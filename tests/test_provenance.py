@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.support.places import ROOT
+
 SOURCE = ROOT / "src" / "workup"
 FOLDERS = sorted(path for path in SOURCE.rglob("data") if path.is_dir())
 NOTICE = (ROOT / "NOTICE").read_text(encoding="utf-8")

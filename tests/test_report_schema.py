@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
-from shell import call
+from tests.support.places import FIXTURE
+from tests.support.shell import call
 from workup import score_risk, score_spans
+from workup.report import Report
 from workup.report_schema import report_schema
 
-FIXTURE = Path(__file__).parent / "fixtures" / "reports" / "schema_1.json"
 CHECK = Draft202012Validator(report_schema())
 
 
@@ -28,9 +28,27 @@ def _spans() -> dict[str, Any]:
     return score_spans(gold, {"a": [{"start": 0, "end": 3, "label": "name_patient"}]}).as_dict()
 
 
-@pytest.mark.parametrize("record", [_risk, _spans, lambda: json.loads(FIXTURE.read_text())])
+@pytest.mark.parametrize("record", [_risk, _spans])
 def test_records_hold_to_it(record: Any) -> None:
     CHECK.validate(record())
+
+
+def test_records_of_schema_1_hold_to_theirs_and_are_explained_as_they_were_meant() -> None:
+    held = json.loads(FIXTURE.read_text())
+    Draft202012Validator(report_schema(1)).validate(held)
+    read = Report.from_dict(held)
+    assert read.title("oe_ratio") == "observed / expected" and read.gate_level == 0.95
+    assert json.loads(read.to_json()) == held, "what is written of it again is the record itself"
+
+
+def test_a_record_explains_its_metrics() -> None:
+    held = Report.from_dict(_risk())
+    assert held.metrics["brier"]["better"] == "lower" and held.metrics["oe_ratio"]["target"] == 1.0
+    assert held.metrics["auroc"]["describe"].startswith("chance that a patient with the event")
+    assert held.shown("cards") == ["auroc", "calibration_slope", "oe_ratio"]
+    spans = Report.from_dict(_spans())
+    assert spans.primary == {"mode": "full_mask", "level": "phi"}
+    assert spans.title("leak_rate_document") == "leak rate, documents"
 
 
 @pytest.mark.parametrize("field", ["sha256", "results", "verdicts", "schema_version"])

@@ -11,6 +11,8 @@ from workup.version import __version__
 
 # Names are imported on first use, so that `import workup` costs milliseconds.
 _HOME = {
+    "scored": "workup.validate",
+    "look": "workup.validate",
     "score_risk": "workup.score",
     "score_spans": "workup.score",
     "score_conversation": "workup.score",
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from workup.study import Study as Study
     from workup.task import Case as Case
     from workup.task import Corpus as Corpus
+    from workup.validate import look as look
+    from workup.validate import scored as scored
     from workup.validate import validate as validate
 else:
 

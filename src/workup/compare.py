@@ -1,4 +1,4 @@
-"""Two systems compared: paired where their rows are at hand, from their two records where not. Reads no file.
+"""Two systems compared: paired where their scored rows are at hand, from their two records where not. Reads no file.
 
 Every difference is second − first. What counts as better (higher, lower, or nearer a target), and which metrics are
 judged together, is for the task to say.
@@ -13,27 +13,35 @@ from typing import Any
 import numpy as np
 
 from workup import plugins
-from workup.errors import InputError, visible
+from workup.errors import InputError, PluginError, visible
 from workup.estimate import Estimate
-from workup.gates import primary_values, same_slice
+from workup.gates import same_slice
 from workup.lenses.paired import LEVEL, Gap, Row, compare_scores, comparison_row
+from workup.lenses.withholding import withhold
+from workup.metric import Metric, in_order
 from workup.report import Report
+from workup.scores import Scores
+from workup.stats.arrays import Bools
 from workup.stats.intervals import Ends, combine_difference, p_of_ends
 from workup.stats.multiplicity import adjust
+from workup.task import primary_of
+from workup.validate import Scored
 
 __all__ = [
     "Comparison",
+    "PairedRuns",
+    "cards_of",
     "check_footing",
     "compare",
     "compare_reports",
     "compare_scores",
+    "compared_metrics",
     "gain",
-    "goals_of",
     "headline_of",
+    "paired_runs",
 ]
 
 SIGNIFICANT = 0.05
-Goals = Mapping[str, tuple[str, float | None]]  # which way each metric is good, and its target where it has one
 PAIRINGS: Mapping[str, str] = {
     "paired": "paired: the same rows answered by both, so what they share cancels out",
     "unpaired_same_corpus": "unpaired, conservative: both answered the same cases, but from the records alone the "
@@ -61,34 +69,86 @@ class Comparison:
         return asdict(self)
 
 
+# ---- from rows -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PairedRuns:
+    """Differences of two systems on the same rows, before any verdict."""
+
+    rows: list[Row]
+    notes: tuple[str, ...] = ()
+    tables: Mapping[str, Any] | None = None
+
+
+def paired_runs(mine: Scored, theirs: Scored) -> PairedRuns:
+    """Both systems on the rows both answered: by the task's own pairing, or by the numbers of their rows."""
+    pairing = getattr(mine.task, "paired", None)
+    shared, of_second = _shared(compared_metrics(mine), compared_metrics(theirs))
+    if pairing is not None:
+        pair = pairing(mine.scores, theirs.scores, mine.study)
+        first, second, drawn = _told(mine, pair.first), pair.second, pair.first
+        intervals, notes, tables = pair.intervals, tuple(pair.notes), dict(pair.tables)
+    else:
+        both = np.isin(mine.scores["row"], theirs.scores["row"])
+        first, second, drawn = _told(mine, mine.scores, only=both), theirs.scores, mine.scores
+        intervals, notes, tables = "resampled", _left_out(mine.scores, theirs.scores), None
+    groups = list(first.groups) if "subgroups" in mine.study.lenses else []
+    found = compare_scores(
+        first, second, shared, mine.draws(drawn), of_second=of_second, groups=groups, intervals=intervals
+    )
+    return PairedRuns(found, notes, tables)
+
+
+def compared_metrics(rows: Scored) -> Sequence[Metric]:
+    """What a comparison measures on these rows: what the task says, or all."""
+    metrics = rows.task.metrics(rows.scores, rows.study)
+    chosen = getattr(rows.task, "compared", None)
+    return metrics if chosen is None else chosen(metrics, rows.study)
+
+
+def _told(mine: Scored, scores: Scores, *, only: Bools | None = None) -> Scores:
+    """Rows with the groups that the run's own report tells, and of these only such as hold enough of the rows that
+    both systems answered."""
+    told = withhold(mine.scores, mine.study).applied(scores)
+    shared = told if only is None or only.all() else told.take(np.flatnonzero(only))
+    return withhold(shared, mine.study).applied(told)
+
+
+def _left_out(first: Scores, second: Scores) -> tuple[str, ...]:
+    answered = set(first["row"]), set(second["row"])
+    if answered[0] == answered[1]:
+        return ()
+    both = f"{len(answered[0] & answered[1]):,}"
+    return (f"Compared on the {both} rows both answered, of {len(first):,} and {len(second):,}.",)
+
+
+def _shared(mine: Sequence[Metric], theirs: Sequence[Metric]) -> tuple[list[Metric], list[Metric]]:
+    """The metrics that both systems have, as the first and as the second has them."""
+    others = {(metric.name, tuple(metric.at.items())): metric for metric in theirs}
+    shared = [metric for metric in mine if (metric.name, tuple(metric.at.items())) in others]
+    return shared, [others[metric.name, tuple(metric.at.items())] for metric in shared]
+
+
 # ---- from records ----------------------------------------------------------------------------------------------------
 
 
 def compare_reports(first: Report, second: Report) -> list[Row]:
     """Every metric and slice that both records hold, the ends of their own intervals joined by square and add."""
-    goals = goals_of(str(first.study.get("task")))
+    cards = cards_of(first)
     others = {_key(e): e for e in second.estimates() if e.level == LEVEL}
     rows = []
     for key, mine in {_key(e): e for e in first.estimates() if e.level == LEVEL}.items():
         if key in others:
             theirs = others[key]
-            better, target = goals.get(mine.metric, ("neither", None))
+            card = cards.get(mine.metric, {})
+            better, target = card.get("better", "neither"), card.get("target")
             distance = None if target is None else _unpaired(_away(mine, target), _away(theirs, target))
             sides = tuple({"value": e.value, "low": e.low, "high": e.high} for e in (mine, theirs))
             n = min(mine.n_patients, theirs.n_patients)
             gap = _unpaired(mine, theirs)
             rows.append(comparison_row(mine.metric, mine.slice, sides, gap, distance, n_patients=n, better=better))
     return rows
-
-
-def goals_of(task: str) -> Goals:
-    """Which way each metric of a task is good.
-
-    >>> goals_of("risk")["brier"], goals_of("risk")["oe_ratio"], goals_of("spans")["leak_rate_document"]
-    (('lower', None), ('target', 1.0), ('lower', None))
-    """
-    found: Goals = plugins.named_by_record("tasks", task).goals
-    return found
 
 
 def _key(e: Estimate) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -150,8 +210,8 @@ def compare(
     if margin is not None and not (np.isfinite(margin) and margin > 0):
         raise InputError("a margin must be a positive number on the metric's own scale", got=f"{margin:g}")
     task = str(first.study.get("task"))
-    scales = getattr(plugins.named_by_record("tasks", task), "scales", {})
-    shares = [name for name in metrics or headline_of(task) if scales.get(name) == "logit"]
+    cards = cards_of(first)
+    shares = [name for name in metrics or headline_of(first) if cards.get(name, {}).get("scale") == "logit"]
     if margin is not None and margin >= 1 and shares:
         raise InputError(
             f"a margin on {', '.join(shares[:3])} must be below 1, since shares and AUCs differ by less",
@@ -166,22 +226,43 @@ def compare(
         raise InputError("the two reports must share at least one metric and slice", got="none in common")
     alarms = [f"{side}: {said}" for side, report in (("A", first), ("B", second)) for said in report.alarms()]
     said = [*alarms, *notes, PAIRINGS[pairing]]
-    judged = _judged(rows, metrics, headline_of(task), primary_values(first.study), margin)
+    titled = [{**row, "title": cards.get(row["metric"], {}).get("title", "")} for row in rows]
+    judged = _judged(titled, metrics, headline_of(first), _primary(first), margin)
     sides = _identity(first), _identity(second)
     return Comparison(*sides, pairing, margin, tuple(judged), tuple(said), task, dict(tables or {}))
 
 
-def headline_of(task: str) -> Sequence[str]:
-    """Metrics that a comparison judges together: those the task names, or all that have a better side."""
-    found = plugins.named_by_record("tasks", task)
-    named: Sequence[str] = getattr(found, "headline", ())
-    return named or [metric for metric, (better, _) in found.goals.items() if better != "neither"]
+def _task_of(report: Report) -> Any:
+    """The task of a record as it is installed here, or None. A record is data: where its task is at hand, it brings no
+    rules of its own on what is better or what is judged."""
+    try:
+        return plugins.named_by_record("tasks", str(report.study.get("task")))
+    except PluginError:
+        return None
+
+
+def cards_of(report: Report) -> Mapping[str, Mapping[str, Any]]:
+    """What is known of its metrics: by the task that is installed, or by the record where it is not."""
+    task = _task_of(report)
+    return report.metrics if task is None else in_order(task.cards)
+
+
+def _primary(report: Report) -> Mapping[str, Any]:
+    task = _task_of(report)
+    return report.primary if task is None else primary_of(task, report.study)
+
+
+def headline_of(report: Report) -> Sequence[str]:
+    """Metrics that a comparison judges together: those that the task marks so, or all that have a better side."""
+    cards = cards_of(report)
+    marked = [name for name, card in cards.items() if "headline" in card["shown"]]
+    return marked or [name for name, card in cards.items() if card["better"] != "neither"]
 
 
 def check_footing(first: Report, second: Report) -> None:
     """Two records are compared only where the same things were counted: a number under another policy is another
     number, even where its name and its slice are the same."""
-    footing = getattr(plugins.named_by_record("tasks", str(first.study.get("task"))), "footing", None)
+    footing = getattr(_task_of(first), "footing", None)
     if footing is None:
         return
     held, other = footing(first), footing(second)

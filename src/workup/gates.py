@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,16 +35,8 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     "<": operator.lt,
 }
-_COUNTED_HARM = ("never_events",)  # numbers of events seen, which no missing reply can make fewer
 _DIGITS = 12  # of a number in a record; a threshold of 1/3 and its record are one
 _MANY = 10_000_000  # patients beyond which a number is no plan
-# Slice values that the contract sets for tasks whose study names none.
-_PRIMARY: dict[str, dict[str, Any]] = {
-    "spans": {"mode": "full_mask", "level": "phi"},
-    "conversation": {"set": "critical", "arm": "live"},
-}
-# Two-sided levels of rules that name none: 0.90 is a one-sided 95 %.
-_LEVELS = {"conversation": 0.90}
 _FORM = "METRIC[{key=value,…}].(value|low|high|n) OP NUMBER[@LEVEL], or … OP baseline [± NUMBER]"
 
 
@@ -62,8 +54,8 @@ class Gate:
     level: float
 
     @classmethod
-    def parse(cls, rule: str, *, known: Iterable[str] = (), task: str = "") -> Gate:
-        """Read a rule; with `known` metrics, refuse one that names another. `task` decides the level left unsaid.
+    def parse(cls, rule: str, *, known: Iterable[str] = (), level: float = 0.95) -> Gate:
+        """Read a rule; with `known` metrics, refuse one that names another. `level` is that of a rule that names none.
 
         >>> gate = Gate.parse("auroc{sex=F}.low >= 0.75@0.90")
         >>> gate.metric, dict(gate.slice), gate.number, gate.level
@@ -89,10 +81,10 @@ class Gate:
             number = None if match["baseline"] else float(match["number"])
         except ValueError:
             raise GateError(f"cannot read the number in the gate '{rule}'. Expected {_FORM}.") from None
-        level = float(match["level"] or _LEVELS.get(task, 0.95))
-        if not 0 < level < 1:
-            raise GateError(f"gate '{rule}': a level lies between 0 and 1, such as @0.90; got @{level:g}.")
-        return cls(rule.strip(), match["metric"], keys, match["part"], match["op"], number, shift, level)
+        named = float(match["level"] or level)
+        if not 0 < named < 1:
+            raise GateError(f"gate '{rule}': a level lies between 0 and 1, such as @0.90; got @{named:g}.")
+        return cls(rule.strip(), match["metric"], keys, match["part"], match["op"], number, shift, named)
 
     @property
     def needs_baseline(self) -> bool:
@@ -109,26 +101,9 @@ def _refuse_published(rule: str, metric: str, keys: str) -> None:
         )
 
 
-def primary_values(study: Mapping[str, Any]) -> dict[str, Any]:
-    """Slice values that gates take when they name none, from a study as the record holds it.
-
-    >>> primary_values({"task": "risk", "thresholds": [0.2, 0.5], "primary": {}})
-    {'threshold': 0.2}
-    """
-    found = dict(_PRIMARY.get(str(study.get("task")), {}))
-    if study.get("policies"):
-        found["policy"] = study["policies"][0]
-    thresholds = list(study.get("thresholds") or ())
-    if study.get("cost_ratio") is not None:
-        thresholds.append(1 / (1 + float(study["cost_ratio"])))
-    if thresholds:
-        found["threshold"] = thresholds[0]
-    return {**found, **(study.get("primary") or {})}
-
-
-def levels(gates: Iterable[Gate], *, task: str = "") -> tuple[float, ...]:
+def levels(gates: Iterable[Gate], *, own: float = 0.95) -> tuple[float, ...]:
     """Interval levels a report must hold: 0.95, the one its task judges by, and any other that a rule names."""
-    return tuple(sorted({0.95, _LEVELS.get(task, 0.95), *(gate.level for gate in gates)}, reverse=True))
+    return tuple(sorted({0.95, own, *(gate.level for gate in gates)}, reverse=True))
 
 
 def judge(
@@ -138,12 +113,18 @@ def judge(
     primary: Mapping[str, Any] | None = None,
     baseline: Report | None = None,
     alarms: Sequence[str] = (),
+    harms: Collection[str] = (),
 ) -> tuple[Verdict, ...]:
     """The verdict of every gate; a wildcard slice gives one verdict per level.
 
+    `harms` are metrics that count harm done: one that is seen fails a limit on it, whatever is missing beside it.
     While an alarm says that no figure means what it says (`Report.alarms`), none can pass.
     """
-    found = tuple(verdict for gate in gates for verdict in _judge_one(gate, estimates, primary or {}, baseline))
+    found = tuple(
+        verdict
+        for gate in gates
+        for verdict in _judge_one(gate, estimates, primary or {}, baseline, harm=gate.metric in harms)
+    )
     if not alarms:
         return found
     return tuple(
@@ -153,7 +134,7 @@ def judge(
 
 
 def _judge_one(
-    gate: Gate, estimates: Sequence[Estimate], primary: Mapping[str, Any], baseline: Report | None
+    gate: Gate, estimates: Sequence[Estimate], primary: Mapping[str, Any], baseline: Report | None, *, harm: bool
 ) -> list[Verdict]:
     rows = [e for e in estimates if e.metric == gate.metric and e.level == gate.level]
     found = _matching(rows, gate.slice, primary)
@@ -166,7 +147,7 @@ def _judge_one(
         )
         return [Verdict(gate.rule, "not_assessed", None, why)]
     wild = any(value == "*" for value in gate.slice.values())
-    return [_verdict(gate, _recorded(row), _threshold(gate, row, baseline), named=wild) for row in found]
+    return [_verdict(gate, _recorded(row), _threshold(gate, row, baseline), named=wild, harm=harm) for row in found]
 
 
 def _matching(rows: Sequence[Estimate], keys: Mapping[str, str], primary: Mapping[str, Any]) -> list[Estimate]:
@@ -221,7 +202,7 @@ def _digits(x: float) -> float:
     return float(f"{x:.{_DIGITS}g}")
 
 
-def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) -> Verdict:
+def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool, harm: bool) -> Verdict:
     rule = gate.rule
     if named:
         rule += " [" + ", ".join(f"{key}={value}" for key, value in row.slice.items()) + "]"
@@ -235,7 +216,7 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool) 
         return Verdict(rule, "pass" if passed else "fail", observed, f"{row.n_patients} patients")
     if row.status == "ok" and not (row.n_patients and row.n_rows):
         return Verdict(rule, "not_assessed", observed, "the figure rests on no patient")
-    if _harm_seen(gate, row, threshold):
+    if harm and _harm_seen(gate, row, threshold):
         return Verdict(rule, "fail", observed, _say(gate, row.value, threshold, "misses"))
     if row.status != "ok" or row.value is None or (gate.part != "value" and (row.low is None or row.high is None)):
         why = row.reason or "no interval"
@@ -310,7 +291,7 @@ def unattainable(
 
 def _harm_seen(gate: Gate, row: Estimate, threshold: float) -> bool:
     """Whether more harm was counted than is allowed: it is there, however much was not seen beside it."""
-    limits = gate.metric in _COUNTED_HARM and gate.op[0] == "<" and gate.part in ("value", "high")
+    limits = gate.op[0] == "<" and gate.part in ("value", "high")
     return limits and row.value is not None and not _COMPARE[gate.op](row.value, threshold)
 
 

@@ -82,20 +82,62 @@ class Concern(NamedTuple):
     in_group: float
 
 
+Better = Literal["higher", "lower", "target", "neither"]
+Scale = Literal["identity", "logit", "log"]
+Unit = Literal["share", "difference", "count", "turns", "rating", ""]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """What anyone must know of a metric who did not compute it. It travels in the record, and pages, gates, packs and
+    comparisons read it there.
+
+    `describe` says what the number is in words that need no statistics. A `share` is one of rows, on which so many
+    clusters alone decide what a perfect system can show. `section` is the part of a page that shows it, `shown` where
+    else it stands: `headline` (judged together in comparisons), `groups`, `parity` (ratios between
+    groups), `gaps` (smallest ones that data could show), `forests` (charts), `cards` (the figures at the head of a
+    page), `latest` (those of a watched system). `harm` marks counts of harm done,
+    which no missing answer can make fewer. A metric that is not `pooled` means another thing at every site.
+    """
+
+    title: str
+    describe: str
+    better: Better = "higher"
+    target: float | None = None
+    scale: Scale = "identity"
+    unit: Unit = ""
+    section: str = ""
+    shown: tuple[str, ...] = ()
+    concern: Concern | None = None
+    harm: bool = False
+    pooled: bool = True
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, as the record holds it."""
+        return {**vars(self), "concern": None if self.concern is None else self.concern._asdict()}
+
+
+def in_order(cards: Mapping[str, Card]) -> dict[str, dict[str, Any]]:
+    """Cards as the record holds them, each with its place among them: JSON keeps no order of names."""
+    return {name: {**card.as_dict(), "order": place} for place, (name, card) in enumerate(cards.items())}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Metric:
     """A named statistic: `compute(scores, weights[B, n])` answers one value per weight vector, NaN where undefined.
 
-    `interval` is the analytic interval of a slice; without one, whole patients are resampled (BCa).
-    `at` are slice keys that belong to the metric itself, such as a decision threshold.
+    `card` says what it is; without one, it is made of the fields that it would have set: `describe`, `better`,
+    `target`, `scale` and `concern`. `interval` is the analytic interval of a slice; without one, whole patients are
+    resampled (BCa). `at` are slice keys that belong to the metric itself, such as a decision threshold.
     """
 
     name: str
     compute: Callable[[Scores, Floats], Floats]
-    describe: str
-    better: Literal["higher", "lower", "target", "neither"] = "higher"
+    card: Card = None  # type: ignore[assignment]
+    describe: str = ""
+    better: Better = "higher"
     target: float | None = None
-    scale: Literal["identity", "logit", "log"] = "identity"
+    scale: Scale = "identity"
     at: Mapping[str, Any] = field(default_factory=dict)
     undefined: str = "the data do not define it"
     interval: Callable[[Scores, float], Interval] | None = None
@@ -112,11 +154,22 @@ class Metric:
     whole_study: bool = False  # rests on knots or bins of the whole study, so sites cannot be pooled on it
     concern: Concern | None = None  # changes over time that matter, by custom
 
+    def __post_init__(self) -> None:
+        if self.card is None:
+            own = {name: getattr(self, name) for name in _OF_CARD}
+            title = self.name.replace("_", " ")
+            object.__setattr__(self, "card", Card(title=title, pooled=not self.whole_study, **own))
+        for name in _OF_CARD:
+            object.__setattr__(self, name, getattr(self.card, name))
+
     def value(self, scores: Scores) -> float:
         """The point value under the design weights, NaN where undefined."""
         if len(scores) == 0:
             return float("nan")
         return float(self.compute(scores, scores.base_weight[None, :])[0])
+
+
+_OF_CARD = ("describe", "better", "target", "scale", "concern")
 
 
 def linear(name: str, columns: Callable[[Scores], Floats], finish: Callable[[Floats], Floats], **fields: Any) -> Metric:
@@ -146,7 +199,8 @@ def ratio(name: str, numerator: Column, denominator: Column, *, share: bool = Tr
 
     if share:
         fields.setdefault("interval", interval)
-        fields.setdefault("scale", "logit")
+        if "card" not in fields:
+            fields.setdefault("scale", "logit")
     return linear(name, columns, _quotient, counts=counts, **fields)
 
 

@@ -23,10 +23,11 @@ from workup.report import Report
 from workup.report_schema import fault_in_split
 from workup.settings import Part
 from workup.study import Study, SystemPart
-from workup.task import Corpus, StudyDesign, Task
+from workup.task import Corpus, StudyDesign, Task, gate_level_of
 
 Found = TypeVar("Found")
 
+NO_SYSTEM = "name a system under 'systems', or the column of recorded risks as 'columns.risk'."
 _SHOWN = 50  # levels that a message lists
 
 
@@ -40,7 +41,7 @@ class Ready:
     baseline: Report | None
     engine: Any
     split: Mapping[str, Any]  # the record of the split that made the corpus, where the study names one
-    sites: Mapping[str, Any]  # what the sites lens is told beside the scores
+    beside: Mapping[str, Mapping[str, Any]]  # what each lens asked for beside the scores
     warnings: tuple[str, ...] = ()  # what a person should look at before anything is printed
     rows_read: bool = True  # a dry run reads none where a query would have to be run for them
 
@@ -64,17 +65,20 @@ def checked(
     task: Task | None = faults.within(_task, study.task)
     lenses = {name: faults.within(_lens, name) for name in study.lenses}
     engine = faults.within(_engine, study)
-    if systems and not study.systems and (study.columns is None or study.columns.risk is None):
-        faults.said.append("name a system under 'systems', or the column of recorded risks as 'columns.risk'.")
+    if systems and not study.systems and task is not None and unnamed_system(task, study) is None:
+        faults.said.append(NO_SYSTEM)
     baseline = faults.within(Report.read, study.base / study.baseline) if study.baseline else None
     split = faults.within(_split, study)
-    sites = faults.within(_beside_sites, study)
-    faults.said += _missing_files(study)
+    beside = {
+        name: faults.within(_beside, study, name, look) or {} for name, look in lenses.items() if look is not None
+    }
+    faults.said += _no_sites(study)
+    faults.said += _missing_files(study, task)
     gates: list[Gate] = []
     corpus: Corpus | None = None
     warnings: tuple[str, ...] = ()
     if task is not None:
-        read = [faults.within(Gate.parse, rule, known=task.metric_names, task=study.task) for rule in study.gates]
+        read = [faults.within(Gate.parse, rule, known=task.cards, level=gate_level_of(task)) for rule in study.gates]
         gates = [gate for gate in read if gate is not None]
         corpus, whole = faults.within(_corpus, task, study, table, dry_run=dry_run) or (None, False)
         rows = corpus if whole else None
@@ -88,14 +92,20 @@ def checked(
                     f"bootstrap.strata: '{strata}' is not one of columns.groups; {near(strata, design.groups)}."
                 )
             faults.said += _persons(study, design)
-            warnings = tuple(name_warnings(design.groups or {}))
+            warnings = (*study.warnings, *name_warnings(design.groups or {}))
             asked = _asked(study, lenses, faults)
             for lens in asked:
                 faults.said += lens.faults(design)
             faults.said += _gate_faults(gates, study, _slice_keys(asked, design), design)
     faults.refuse()
     assert task is not None and corpus is not None
-    return Ready(task, corpus, gates, baseline, engine, split or {}, sites or {}, warnings, whole)
+    return Ready(task, corpus, gates, baseline, engine, split or {}, beside, warnings, whole)
+
+
+def unnamed_system(task: Any, study: Study) -> SystemPart | None:
+    """What is tested where a study names no system: what its task takes for it, if anything."""
+    own = getattr(task, "unnamed", None)
+    return None if own is None else own(study)
 
 
 def _persons(study: Study, design: StudyDesign) -> Iterator[str]:
@@ -104,7 +114,7 @@ def _persons(study: Study, design: StudyDesign) -> Iterator[str]:
     if design.patient is None:
         return
     for name, levels in (design.groups or {}).items():
-        if (study.columns is not None or name in asked_by(study)) and near_unique(levels, design.patient):
+        if (design.named or name in asked_by(study)) and near_unique(levels, design.patient):
             yield refusal(name)
 
 
@@ -118,7 +128,7 @@ def _corpus(task: Task, study: Study, table: Any, *, dry_run: bool) -> tuple[Cor
 def _task(name: str) -> Task:
     found = plugins.find("tasks", name)
     try:
-        task: Task = plugins.fitting("tasks", name, found(), "metric_names", "read", "run", "scores", "metrics")
+        task: Task = plugins.fitting("tasks", name, found(), "cards", "read", "run", "scores", "metrics")
     except WorkupError:
         raise
     except Exception as error:  # code of others, which raises what it pleases
@@ -151,7 +161,7 @@ def design_of(task: Task, study: Study, corpus: Corpus | None, *, refit: bool = 
     """What is known of the rows before a system is asked; the task's own answer, where it has one."""
     own = getattr(task, "design", None)
     known = StudyDesign() if own is None else own(study, corpus)
-    return replace(known, names=task.metric_names, scales=task.scales, refit=refit)
+    return replace(known, cards=task.cards, refit=refit)
 
 
 def check_settings(study: Study, part: SystemPart) -> None:
@@ -211,12 +221,11 @@ class _Faults:
             raise StudyError(many + "\n  ".join(said))
 
 
-def _missing_files(study: Study) -> Iterator[str]:
+def _missing_files(study: Study, task: Task | None) -> Iterator[str]:
     """Files beside the study that are not there; what stands in them is read by whoever needs it."""
-    said = study.conversation
-    named = {f"conversation.{name}": getattr(said, name) for name in ("target_plans", "ratings", "labelled")}
-    for field, name in named.items():
-        if study.task == "conversation" and name is not None and not isfile(study.base / name):
+    named = getattr(task, "files", None)
+    for field, name in ({} if named is None else named(study)).items():
+        if name is not None and not isfile(study.base / name):
             yield _no_file(field, name, study.base)
 
 
@@ -224,16 +233,22 @@ def _no_file(field: str, name: str, base: Path) -> str:
     return f"{field}: '{name}' is not a file beside the study{_near_files(base / name)}."
 
 
-def _beside_sites(study: Study) -> dict[str, Any]:
-    """What the sites lens needs beside the scores: characteristics, intended settings, and the internal reference."""
+def _no_sites(study: Study) -> Iterator[str]:
     if study.sites is not None and not isfile(study.base / study.sites):
-        raise StudyError(_no_file("sites", study.sites, study.base))
-    places = None if study.sites is None else plugins.find("formats", "table")(study.base / study.sites)
-    if "sites" not in study.lenses:
-        return {}
-    internal = study.lenses["sites"].get("internal")
-    reference = Report.read(study.base / str(internal)) if internal else None
-    return {"places": places, "intended": study.intended_settings, "reference": reference}
+        yield _no_file("sites", study.sites, study.base)
+
+
+def _beside(study: Study, name: str, look: Any) -> dict[str, Any]:
+    """What a lens needs beside the scores, such as files that the study names: by its own `beside(study, settings)`."""
+    own = lens_member(look, "beside")
+    return {} if own is None else own(study, study.lenses[name])
+
+
+def lens_member(look: Any, name: str) -> Any:
+    """An optional member of a lens: on the object itself, or beside it in its module."""
+    own = getattr(look, name, None)
+    module = getattr(look, "__module__", None)
+    return own if own is not None or not module else getattr(importlib.import_module(module), name, None)
 
 
 def _split(study: Study) -> dict[str, Any]:
@@ -275,10 +290,8 @@ class _Asked:
     settings: Any
 
     def member(self, name: str) -> Any:
-        """An optional member of a lens: on the object itself, or beside it in its module."""
-        own = getattr(self.look, name, None)
-        module = getattr(self.look, "__module__", None)
-        return own if own is not None or not module else getattr(importlib.import_module(module), name, None)
+        """An optional member of the lens."""
+        return lens_member(self.look, name)
 
     def faults(self, design: StudyDesign) -> list[str]:
         """What the lens finds wrong with its settings, given what is known of the rows."""

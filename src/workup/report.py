@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -17,7 +17,7 @@ from typing import Any
 from workup.errors import ReportError, WorkupError, visible
 from workup.estimate import Estimate
 from workup.files.received import content_of, json_of
-from workup.report_schema import SCHEMA_VERSION, fault_in
+from workup.report_schema import SCHEMA_VERSION, SINCE_2, fault_in, unsaid_in_schema_1
 
 __all__ = ["Z_POWER", "Estimate", "LensResult", "Report", "Verdict", "canonical", "digest", "drawing_on"]
 
@@ -26,8 +26,6 @@ __all__ = ["Z_POWER", "Estimate", "LensResult", "Report", "Verdict", "canonical"
 Z_POWER = 2.80159
 _OLDEST_READ = 1
 _SHOWN_LEVEL = 0.95
-_FINER = {"label", "turn", "attribute", "loss"}  # keys of slices that a short form leaves out
-_FIRST = {"set": "critical", "arm": "live"}  # of these keys a short form shows one value
 _OF_ONE_LENS = ("pooled", "alerts", "charts_state")  # rows that a single lens adds; absent from the others' results
 
 
@@ -79,7 +77,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Report:
-    """The record of one study of one system."""
+    """The record of one study of one system.
+
+    It explains itself: `metrics` are the cards of what was measured (title, meaning, which way is better …), each with
+    its place in the `order` of the task; `primary` is the slice that gates and pages take where they name none;
+    `gate_level` the level of rules that name none; `summary` which slices a short form leaves out, and of which keys it
+    shows the primary value alone.
+    """
 
     study: Mapping[str, Any]
     corpus: Mapping[str, Any]
@@ -91,6 +95,10 @@ class Report:
     as_of: str | None = None
     contains_phi: bool = False
     workup: str = ""
+    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    primary: Mapping[str, Any] = field(default_factory=dict)
+    gate_level: float = 0.95
+    summary: Mapping[str, Sequence[str]] = field(default_factory=dict)
     schema_version: int = SCHEMA_VERSION
 
     def as_dict(self) -> dict[str, Any]:
@@ -108,6 +116,8 @@ class Report:
             "verdicts": [asdict(verdict) for verdict in self.verdicts],
             "environment": self.environment,
         }
+        if self.schema_version > 1:
+            record |= {name: getattr(self, name) for name in SINCE_2}
         plain: dict[str, Any] = _plain(record)
         return plain | {"sha256": _hashed(plain)}
 
@@ -139,7 +149,9 @@ class Report:
                 f"{where}: the record is not whole or not in the form of schema {version}: {fault}. "
                 "To fix: make the report again from the study."
             )
+        known = record if version > 1 else unsaid_in_schema_1(record["study"])
         return cls(
+            **{name: known[name] for name in SINCE_2},
             study=record["study"],
             corpus=record["corpus"],
             system=record["system"],
@@ -195,6 +207,15 @@ class Report:
             )
         return found[0]
 
+    def title(self, metric: str) -> str:
+        """A metric by its name in reports."""
+        return str(self.metrics.get(metric, {}).get("title") or metric.replace("_", " "))
+
+    def shown(self, place: str) -> list[str]:
+        """Metrics that a page or a comparison shows in a place, in the order of the task: see workup.metric.Card."""
+        held = [name for name, card in self.metrics.items() if place in card.get("shown", ())]
+        return sorted(held, key=lambda name: self.metrics[name]["order"])
+
     def alarms(self) -> tuple[str, ...]:
         """What must be read before any figure, because the figures do not mean what they seem to."""
         held = (alarm for result in self.results.values() for alarm in result.tables.get("alarms", ()))
@@ -209,13 +230,14 @@ class Report:
         internal = self.results.get("internal")
         if internal is None:
             return []
-        primary = {**_FIRST, **(self.study.get("primary") or {})}
+        finer = set(self.summary.get("leaves_out", ()))
+        first = {key: self.primary[key] for key in self.summary.get("shows_only", ()) if key in self.primary}
         return [
             e
             for e in internal.estimates
             if e.level == _SHOWN_LEVEL
-            and not _FINER & set(e.slice)
-            and all(e.slice.get(key, primary[key]) == primary[key] for key in _FIRST)
+            and not finer & set(e.slice)
+            and all(e.slice.get(key, value) == value for key, value in first.items())
         ]
 
     def __str__(self) -> str:

@@ -5,16 +5,19 @@ The record itself is made in report.py. What a lens or a task puts in its tables
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from workup.errors import visible
 from workup.estimate import Estimate
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+SINCE_2 = ("metrics", "primary", "gate_level", "summary")  # fields by which a record explains itself
 
 _NUMBER: dict[str, Any] = {"type": ["number", "null"]}
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -145,26 +148,26 @@ _OF_SPLIT: dict[str, dict[str, Any]] = {
 }
 
 
-def report_schema() -> dict[str, Any]:
-    """The schema of a record of this version; rows that a lens or a task adds stay open.
+def report_schema(version: int = SCHEMA_VERSION) -> dict[str, Any]:
+    """The schema of a record; rows that a lens or a task adds stay open.
 
     >>> report_schema()["properties"]["schema_version"]
-    {'const': 1}
+    {'const': 2}
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Workup report",
         "description": "The record of one study of one system; undefined values are null and carry a reason.",
         "type": "object",
-        "required": [*_properties()],
-        "properties": _properties(),
+        "required": [*_properties(version)],
+        "properties": _properties(version),
         "$defs": {"Estimate": _estimate(), "Result": _result(), "Verdict": _verdict()},
     }
 
 
-def _properties() -> dict[str, Any]:
+def _properties(version: int) -> dict[str, Any]:
     return {
-        "schema_version": {"const": SCHEMA_VERSION},
+        "schema_version": {"const": version},
         "workup": _TEXT,
         "as_of": {"type": ["string", "null"]},
         "study": {"type": "object", "required": ["name", "task"], "properties": _OF_STUDY},
@@ -180,6 +183,59 @@ def _properties() -> dict[str, Any]:
         "verdicts": {"type": "array", "items": {"$ref": "#/$defs/Verdict"}},
         "environment": {"type": "object", "additionalProperties": _TEXT},
         "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        **(_explaining() if version > 1 else {}),
+    }
+
+
+def _explaining() -> dict[str, Any]:
+    """How a record explains itself, since schema 2."""
+    words = {"type": "array", "items": _TEXT}
+    card = {
+        "title": _TEXT,
+        "describe": _TEXT,
+        "better": {"enum": ["higher", "lower", "target", "neither"]},
+        "target": {"type": ["number", "null"]},
+        "scale": {"enum": ["identity", "logit", "log"]},
+        "unit": _TEXT,
+        "section": _TEXT,
+        "shown": words,
+        "concern": {"type": ["object", "null"]},
+        "harm": {"type": "boolean"},
+        "pooled": {"type": "boolean"},
+        "order": {"type": "integer"},
+    }
+    held = {"type": "object", "required": [*card], "properties": card, "additionalProperties": False}
+    return {
+        "metrics": {"type": "object", "additionalProperties": held},
+        "primary": _OBJECT,
+        "gate_level": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "summary": {"type": "object", "additionalProperties": words},
+    }
+
+
+@cache
+def _schema_1() -> Mapping[str, Any]:
+    text = (files("workup") / "report_schema_1.json").read_text(encoding="utf-8")
+    found: Mapping[str, Any] = json.loads(text)
+    return found
+
+
+def unsaid_in_schema_1(study: Mapping[str, Any]) -> dict[str, Any]:
+    """What a record of schema 1 left unsaid and its readers knew: the cards and the primary slice of its task."""
+    known = _schema_1().get(str(study.get("task")), {})
+    primary = dict(known.get("primary", {}))
+    if study.get("policies"):
+        primary["policy"] = study["policies"][0]
+    thresholds = list(study.get("thresholds") or ())
+    if study.get("cost_ratio") is not None:
+        thresholds.append(1 / (1 + float(study["cost_ratio"])))
+    if thresholds:
+        primary["threshold"] = thresholds[0]
+    return {
+        "metrics": known.get("metrics", {}),
+        "primary": {**primary, **(study.get("primary") or {})},
+        "gate_level": known.get("gate_level", 0.95),
+        "summary": known.get("summary", {}),
     }
 
 
@@ -250,7 +306,8 @@ def fault_in(record: Mapping[str, Any]) -> str:
     >>> fault_in({"schema_version": 1})
     "'workup' is missing"
     """
-    return _told(_compiled()(record))
+    version = record.get("schema_version")
+    return _told(_compiled(1 if version == 1 else SCHEMA_VERSION)(record))
 
 
 def fault_in_split(record: Any) -> str:
@@ -270,8 +327,8 @@ def _told(fault: Fault | None) -> str:
 
 
 @cache
-def _compiled() -> Check:
-    whole = report_schema()
+def _compiled(version: int) -> Check:
+    whole = report_schema(version)
     return _check_of(whole, whole["$defs"])
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import math
-import re
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -17,18 +14,11 @@ from pydantic import (
     model_validator,
 )
 
+from workup import plugins
+from workup.errors import WorkupError
 from workup.files.yaml_files import read_yaml
 from workup.settings import FileName
 from workup.settings import Part as Part
-
-# Keys by which metrics and lenses slice their estimates; a group of such a name would be overwritten by them.
-SLICE_KEYS = frozenset(
-    (
-        *("threshold", "label", "mode", "level", "policy", "equivalent", "identifier", "category"),
-        *("set", "arm", "turn", "loss", "judge", "attribute", "horizon"),
-        *("site", "window", "acted", "validation", "pooled", "column"),
-    )
-)
 
 
 class CorpusPart(Part):
@@ -62,86 +52,6 @@ class CorpusPart(Part):
     version: str = Field("", description="Version of the corpus, as its owner counts it")
 
 
-class GroupPart(Part):
-    """A grouping of the rows that is more than one plain column: a number cut into bands, or an expression."""
-
-    column: str = Field(description='Column, or an expression such as bmi >= 30 or outcome == "dead"')
-    cuts: tuple[float, ...] = Field(
-        (), description="Where bands begin, each in the band above it; no bands if empty", examples=[[45, 65, 75]]
-    )
-    name: str = Field("", description="Name in reports; the column's own when empty")
-    labels: tuple[str, ...] = Field((), description="Names of the bands from the lowest; made from the cuts if empty")
-
-    @field_validator("cuts")
-    @classmethod
-    def _rising(cls, cuts: tuple[float, ...]) -> tuple[float, ...]:
-        if not all(map(math.isfinite, cuts)) or any(low >= high for low, high in pairwise(cuts)):
-            raise ValueError("expected numbers that rise, such as [45, 65, 75]")
-        return cuts
-
-    @field_validator("labels")
-    @classmethod
-    def _told_apart(cls, labels: tuple[str, ...]) -> tuple[str, ...]:
-        # Levels are compared without the spaces around them, and rows without a value are the level "missing".
-        plain = tuple(label.strip() for label in labels)
-        if any(label.casefold() in ("", "missing") for label in plain):
-            raise ValueError("a label must not be empty or 'missing', which is the name of rows without a value")
-        if len(set(plain)) < len(plain):
-            raise ValueError("expected one label of its own for each band; two are the same")
-        return plain
-
-    @model_validator(mode="after")
-    def _a_label_each(self) -> Self:
-        bands = len(self.cuts) + 1 if self.cuts else 0
-        if self.labels and len(self.labels) != bands:
-            raise ValueError(f"expected one label of its own for each of {bands} bands; got {len(self.labels)}")
-        return self
-
-
-class ColumnsPart(Part):
-    """Which column of the table is what."""
-
-    outcome: str = Field(
-        description='Outcome, 0 or 1, or an expression such as status == "dead"; empty cells are not mature yet'
-    )
-    risk: str | None = Field(
-        None, description="Recorded risk in [0, 1], or an expression such as 1 - survival, when no model is run"
-    )
-    patient: str | None = Field(None, description="Patient id; without it every row is a patient")
-    site: str | None = Field(None, description="Hospital or clinic")
-    time: str | None = Field(None, description="When the prediction was made")
-    weight: str | None = Field(None, description="Design weight (sampling or censoring)")
-    groups: tuple[str | GroupPart, ...] = Field(
-        (),
-        description="Columns whose levels are compared; {column, cuts, name, labels} for a number cut into bands",
-        examples=[["sex", {"column": "age", "cuts": [45, 65, 75]}]],
-    )
-    inputs: tuple[str, ...] = Field(
-        (), description="Inputs whose completeness and drift are shown", examples=[["age", "creatinine"]]
-    )
-    outcome_time: str | None = Field(None, description="When the outcome was known; shows the delay of labels")
-    acted: str | None = Field(None, description="1 where someone acted on the risk, else 0")
-
-    @model_validator(mode="after")
-    def _no_key_of_another(self) -> Self:
-        for given in self.groups:
-            plain = given if isinstance(given, str) else given.column
-            name = re.sub(r":[-+\d.eE,]+$", "", given) if isinstance(given, str) else given.name or given.column
-            if self.patient is not None and plain.partition(":")[0].strip() == self.patient:
-                raise ValueError(
-                    f"'{self.patient}' is the patient column, and patients are no groups: each would stand in the "
-                    "report by name. To fix: name a column that many patients share, such as sex, or leave it out"
-                )
-            sites_themselves = name == "site" and plain == (self.site or "site")
-            if name in SLICE_KEYS and not sites_themselves:
-                raise ValueError(
-                    f"a group cannot be named '{name}': estimates are already sliced by a key of that name. To fix: "
-                    f"give it another name in the study file, such as {{column: {plain.partition(':')[0]}, "
-                    f"name: {name}_group}}, or rename the column"
-                )
-        return self
-
-
 class SystemPart(Part):
     """A system under test: a plug-in's name, or package.module:Object, with its settings."""
 
@@ -151,57 +61,6 @@ class SystemPart(Part):
     tags: dict[str, str] = Field(
         default_factory=dict, description="Free labels, such as kind: baseline", examples=[{"kind": "baseline"}]
     )
-
-
-class ConversationPart(Part):
-    """How conversations are held and what is asked of them."""
-
-    arms: tuple[str, ...] = Field(
-        ("live", "oracle", "naive"), description="Histories compared: live, oracle, naive, filler-k"
-    )
-    probe: str = Field("summary", description="What is asked off the history each turn: summary, question or none")
-    probe_tokens: int = Field(300, ge=16, le=8192, description="Most tokens of a summary that a probe asks for")
-    memory: str = Field(
-        "full", description="What is sent of the history: full, last:K turns, tokens:N, clean, compact:N; joined by +"
-    )
-    replicates: int = Field(1, ge=1, le=100, description="Times that every conversation is held")
-    matcher: Literal["context", "published"] = Field("context", description="What reads a reply; published is flawed")
-    judge: str | None = Field(None, description="Judge of contradictions, package.module:Object; rules without one")
-    encoder: str | None = Field(None, description="Sentence encoder for plans, package.module:Object; words without")
-    target_plans: FileName | None = Field(None, description="JSON file of plans by case, {case: plan}")
-    ratings: FileName | None = Field(
-        None,
-        description="CSV of PDSQI-9 ratings: case, rater, kind (human or judge), attribute, rating; turn, replicate",
-    )
-    labelled: FileName | None = Field(None, description="Labelled replies of the model under test, for corrected rates")
-    reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
-    horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
-    bar: float = Field(0.70, gt=0, lt=1, description="Recall that is asked for at the horizon")
-
-    @field_validator("arms")
-    @classmethod
-    def _known_arms(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
-        for arm in arms:
-            if not re.fullmatch(r"live|oracle|naive|filler-[1-9]\d{0,2}", arm):
-                raise ValueError("an arm is live, oracle, naive or filler-k with a number for k, such as filler-5")
-        if "live" not in arms or len(set(arms)) < len(arms):
-            raise ValueError("arms must name live, and each arm once")
-        return arms
-
-    @field_validator("probe")
-    @classmethod
-    def _known_probe(cls, probe: str) -> str:
-        if probe not in ("summary", "question", "none"):
-            raise ValueError("a probe is summary, question or none")
-        return probe
-
-    @field_validator("memory")
-    @classmethod
-    def _known_memory(cls, memory: str) -> str:
-        for part in memory.split("+"):
-            if not re.fullmatch(r"full|clean|(last|tokens|compact):[1-9]\d{0,6}", part.strip()):
-                raise ValueError("a memory is full, last:K, tokens:N, clean or compact:N, or several joined by +")
-        return memory
 
 
 class BootstrapPart(Part):
@@ -226,28 +85,21 @@ class ReportPart(Part):
         return value.isoformat() if isinstance(value, datetime.date) else value
 
 
-class CalibrationPart(Part):
-    """How the calibration of risks is shown."""
-
-    expected_events: Literal["sampled", "fixed"] = Field(
-        "sampled", description="What O/E's interval takes the expected events for; fixed is customary and too wide"
-    )
-    loess_curve: bool = Field(False, description="Draw a loess curve too, thin; no figure rests on it")
-
-
 def _internal_only() -> dict[str, dict[str, Any]]:
     return {"internal": {}}
 
 
 class Study(Part):
-    """What to validate, with which lenses and gates. `Study.load("study.yaml")` reads one."""
+    """What to validate, with which lenses and gates. `Study.load("study.yaml")` reads one.
+
+    These are the fields of every study. A task that has fields of its own brings a Study with them (`Task.Settings`),
+    and what is read of a study that names this task is one of those.
+    """
 
     name: str = Field(description="Name of the study")
-    task: str = Field(description="Kind of system: risk, spans or conversation")
+    task: str = Field(description="Kind of system: an installed task, such as risk, or package.module:Object")
     seed: int = Field(0, ge=0, description="Seed of every random draw")
     corpus: CorpusPart = Field(default_factory=CorpusPart, description="Where the cases come from")
-    columns: ColumnsPart | None = Field(None, description="Which column is what")
-    time_format: str | None = Field(None, description="Form of the time column, such as %d/%m/%Y, when it is not ISO")
     systems: tuple[SystemPart, ...] = Field((), description="Systems under test")
     lenses: dict[str, dict[str, Any]] = Field(
         default_factory=_internal_only,
@@ -266,39 +118,6 @@ class Study(Part):
         ge=0,
         le=1,
         description="How alike rows of one patient are taken to be where data cannot show it (ICC); 1/3 if absent",
-    )
-    thresholds: tuple[float, ...] = Field((), description="Decision thresholds in (0, 1); none is assumed")
-    cost_ratio: float | None = Field(
-        None, gt=0, description="Harm of a missed event over that of a false alarm; adds the threshold 1 / (1 + ratio)"
-    )
-    calibration: CalibrationPart = Field(
-        default_factory=CalibrationPart, description="How the calibration of risks is shown"
-    )
-    ece: bool = Field(False, description="Also show the expected calibration error, a biased measure")
-    also: tuple[Literal["accuracy", "f1", "ece"], ...] = Field(
-        (), description="Metrics of a risk study that are left out unless asked for: accuracy, f1, ece"
-    )
-    policies: tuple[str, ...] = Field(
-        (), description="What must be masked: policies by name or file; as_annotated if none"
-    )
-    modes: tuple[str, ...] = Field(
-        (),
-        description="Matching modes such as strict, iou:0.5, full_mask; five if none",
-        examples=[["strict", "full_mask"]],
-    )
-    levels: tuple[str, ...] = Field(
-        (), description="Levels of labels compared: leaf, branch, phi; all if none", examples=[["leaf", "phi"]]
-    )
-    labels: str = Field(
-        "", description="Mapping of the labels to canonical ones: a name, a file, or several joined by +"
-    )
-    ignore: tuple[str, ...] = Field((), description="Labels that count on neither side")
-    equivalent: tuple[str, ...] = Field((), description="Types taken as equal in a second column, such as ORG=LOC")
-    utility: Literal["none", "lexicon"] = Field(
-        "none", description="What finds the clinical terms whose survival under masking is counted (retention)"
-    )
-    conversation: ConversationPart = Field(
-        default_factory=ConversationPart, description="How conversations are held and read"
     )
     sites: FileName | None = Field(None, description="CSV of site characteristics: site, name, type, region, volume, …")
     intended_settings: tuple[str, ...] = Field((), description="Kinds of place where the system will be used")
@@ -319,16 +138,7 @@ class Study(Part):
     )
 
     _base: Path = PrivateAttr(default_factory=Path)
-
-    @field_validator("thresholds")
-    @classmethod
-    def _inside(cls, values: tuple[float, ...]) -> tuple[float, ...]:
-        for value in values:
-            if not (math.isfinite(value) and 0 < value < 1):
-                raise ValueError(f"a threshold must lie between 0 and 1; got {value}")
-        if len(set(values)) < len(values):
-            raise ValueError("a threshold is named twice")
-        return values
+    _warnings: tuple[str, ...] = PrivateAttr(default=())
 
     @field_validator("lenses", mode="before")
     @classmethod
@@ -338,33 +148,37 @@ class Study(Part):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.task == "risk" and self.columns is None:
-            raise ValueError("a risk study needs 'columns' with at least 'outcome'")
         names = [system.name or system.use for system in self.systems]
         if len(set(names)) < len(names):
             raise ValueError("two systems have one name; give each its own 'name'")
-        if self.task == "risk" and "threshold" in self.primary:
-            self.primary["threshold"] = self._named_threshold(self.primary["threshold"])
         return self
-
-    def _named_threshold(self, value: Any) -> float:
-        """The threshold of the study that is meant, digit for digit, so that it is found again in every slice."""
-        held = {f"{threshold:.12g}": threshold for threshold in self.all_thresholds()}
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if number and f"{value:.12g}" in held:
-            return held[f"{value:.12g}"]
-        known = f"choose among {', '.join(held)}, or list it" if held else "list it"
-        raise ValueError(f"primary.threshold: {value!r} is not a threshold of the study; {known} under 'thresholds'")
 
     @property
     def base(self) -> Path:
         """The folder that paths in the study start from."""
         return self._base
 
-    def all_thresholds(self) -> tuple[float, ...]:
-        """Thresholds named, with the one that the cost ratio implies."""
-        implied = () if self.cost_ratio is None else (1 / (1 + self.cost_ratio),)
-        return tuple(dict.fromkeys((*self.thresholds, *implied)))
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is accepted now and will not be."""
+        return self._warnings
+
+    @classmethod
+    def checked(cls, content: Any, *, where: str, lines: Mapping[tuple[str, ...], int] | None = None) -> Self:
+        """Read plain data with the settings of the task that it names, or raise one StudyError with every fault."""
+        if not isinstance(content, Mapping) or cls is not Study:
+            return super().checked(content, where=where, lines=lines)
+        model = of_task(content.get("task"))
+        known = {field.alias or name for name, field in model.model_fields.items()}
+        foreign = _owners(set(content) - known)
+        own = {key: value for key, value in content.items() if key not in foreign}
+        study = super(Study, model).checked(own, where=where, lines=lines)
+        study._warnings = tuple(
+            f"{key}: a setting of studies of '{owner}', ignored in one of '{study.task}'; from version 0.3 on it will "
+            "be refused. To fix: take it out."
+            for key, owner in foreign.items()
+        )
+        return study  # type: ignore[return-value]
 
     def record(self) -> dict[str, Any]:
         """The study as the report holds it: complete, but for what changes no bytes (engine, workers, limits)."""
@@ -372,7 +186,7 @@ class Study(Part):
         return self.model_dump(mode="json", by_alias=True, exclude={"engine": True, "workers": True, "corpus": limits})
 
     @classmethod
-    def of(cls, content: Mapping[str, Any], *, base: Path | str = ".", where: str = "study") -> Study:
+    def of(cls, content: Mapping[str, Any], *, base: Path | str = ".", where: str = "study") -> Self:
         """A study from plain data.
 
         >>> Study.of({"name": "demo", "task": "risk", "columns": {"outcome": "died", "risk": "p"}}).seed
@@ -383,10 +197,25 @@ class Study(Part):
         return study
 
     @classmethod
-    def load(cls, path: str | Path) -> Study:
+    def load(cls, path: str | Path) -> Self:
         """Read a study.yaml."""
         file = Path(path)
         content, lines = read_yaml(file)
         study = cls.checked(content, where=str(file), lines=lines)
         study._base = file.parent
         return study
+
+
+def of_task(name: Any) -> type[Study]:
+    """The form of a study of a task: with its own fields, or the plain one where it has none or is not known."""
+    try:
+        found = getattr(plugins.find("tasks", name), "Settings", None) if isinstance(name, str) else None
+    except WorkupError:  # said by whoever needs the task
+        found = None
+    return found if isinstance(found, type) and issubclass(found, Study) else Study
+
+
+def _owners(keys: Collection[Any]) -> dict[str, str]:
+    """Which installed task has a field of each name."""
+    forms = {task: of_task(task) for task in plugins.registered("tasks")} if keys else {}
+    return {key: task for task, form in forms.items() for key in sorted(map(str, keys)) if key in form.model_fields}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from workup.errors import RunError, named
 from workup.estimate import Slice
-from workup.metric import Metric
+from workup.metric import Card, Metric
 from workup.scores import Levels, Scores
 
 # A table is plain columns of one length: float64 for numbers (NaN missing), datetime64[us] for times (NaT missing),
@@ -65,20 +65,21 @@ class StudyDesign:
 
     None is what cannot be known yet, and nothing is refused because of it. `groups` are the groupings of the rows and
     `keys` slice keys of the task's own with all their values, where `metrics` are not known. `absent` says of metrics
-    that this study does not measure what they would need. `names` and `scales` are those of the task, and `refit`
-    whether the caller brings a function that fits anew. `patient` numbers the patient of every row that is grouped.
+    that this study does not measure what they would need. `cards` are those of the task, and `refit` whether the caller
+    brings a function that fits anew. `patient` numbers the patient of every row that is grouped;
+    `named` says that all groups are those which the study itself names.
     """
 
     groups: Mapping[str, Levels] | None = None
     patient: npt.NDArray[np.int64] | None = None
+    named: bool = False
     sites: Collection[str] | None = None
     placed: bool | None = None
     timed: bool | None = None
     metrics: Sequence[Metric] | None = None
     keys: Mapping[str, Collection[Any]] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
-    names: Collection[str] = ()
-    scales: Mapping[str, str] = field(default_factory=dict)
+    cards: Mapping[str, Card] = field(default_factory=dict)
     refit: bool = False
 
     def measured(self, name: str) -> list[Metric] | None:
@@ -87,12 +88,14 @@ class StudyDesign:
 
     def metric_names(self) -> list[str]:
         """The metrics that the study can hold."""
-        return list(self.names) if self.metrics is None else list(dict.fromkeys(m.name for m in self.metrics))
+        return list(self.cards) if self.metrics is None else list(dict.fromkeys(m.name for m in self.metrics))
 
     def scale(self, name: str) -> str | None:
         """The scale of a metric, where it is known: logit for shares and AUCs, log for ratios, else identity."""
         measured = self.measured(name)
-        return measured[0].scale if measured else self.scales.get(name)
+        if measured:
+            return measured[0].scale
+        return self.cards[name].scale if name in self.cards else None
 
     def levels(self, key: str) -> Collection[str] | None:
         """The levels of a slice key, where they are known."""
@@ -165,6 +168,11 @@ class ChatSystem(Protocol):
 # Called as work goes on: what is being done, how much is done, how much there is.
 Watch = Callable[[str, int, int], None]
 
+
+def silent(what: str, done: int, total: int) -> None:
+    """The watch of nobody."""
+
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -227,13 +235,29 @@ class Paired(NamedTuple):
     intervals: Literal["resampled", "linearised"] = "resampled"
 
 
+def primary_of(task: Any, study: Mapping[str, Any]) -> dict[str, Any]:
+    """The slice that gates and pages take where they name none: what the study says, over what its task says."""
+    own = getattr(task, "primary", None)
+    return {**({} if own is None else own(study)), **(study.get("primary") or {})}
+
+
+def gate_level_of(task: Any) -> float:
+    """The two-sided level at which a rule judges that names none."""
+    return float(getattr(task, "gate_level", 0.95))
+
+
 class Task(Protocol):
     """How one kind of system is run and scored. `study` is a workup.study.Study.
 
     `design(study, corpus)` is optional: the StudyDesign of the rows, with `corpus` None where it could not be read; so
-    is `check_recorded(system, corpus)`, which refuses answers made elsewhere that could not be scored.
-    Four more are optional, and serve comparisons: `headline`, the metrics that are judged together; `footing(report)`,
-    a static method that names what must be equal in two reports, as far as both name it, for them to be compared;
+    is `check_recorded(system, corpus)`, which refuses answers made elsewhere that could not be scored;
+    `unnamed(study)`, the system of a study that names none; `files(study)`, files beside the study that it names; and
+    `Settings`, a Study with fields of the task's own.
+    Optional too: `primary(study)`, a static method that gives the slice which gates and pages take where they name
+    none, from a study as the record holds it; `gate_level`, the level at which rules judge that name none, 0.95 without
+    it; `leaves_out` and `shows_only`, keys of slices that a short form of a report leaves out, or shows at the primary
+    slice alone. Three more serve comparisons: `footing(report)`, a static method that names what must be equal in two
+    reports, as far as both name it, for them to be compared;
     `compared(metrics, study)`, those that a comparison shows; and `paired(first, second, study)`, which answers with
     `Paired` where rows have no column "row" to be matched by, or where there is more to tell of the pair.
     `counted`, a CountedFigures, is optional too: how figures are tied to counts, without which a site pack of the task
@@ -241,11 +265,9 @@ class Task(Protocol):
     """
 
     name: str
-    metric_names: Collection[str]
-    scales: Mapping[str, str]  # metrics that sites can be pooled on, each with its scale (identity, logit, log)
+    cards: Mapping[str, Card]  # every metric that it can measure, by name and in the order of a report
     batch: int  # cases asked for at a time, where a system does not say
     shows_text: bool  # whether a report can hold text of documents, when asked for
-    goals: Mapping[str, tuple[str, float | None]]  # which way each metric is good, and its target where it has one
 
     def read(self, study: Any, table: Any = None) -> Corpus:
         """The cases a study names, checked; `table` takes the place of the file when given."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from platform import python_version
@@ -17,15 +18,15 @@ from workup.disclosure.identifying import name_warnings
 from workup.errors import StudyError, near
 from workup.estimate import Draws
 from workup.evidence import holdings
-from workup.gates import judge, levels, primary_values
+from workup.gates import judge, levels
 from workup.lenses.withholding import withhold
-from workup.metric import Metric
-from workup.preflight import Ready, asked_of, check_settings, checked, placed
+from workup.metric import Metric, in_order
+from workup.preflight import NO_SYSTEM, Ready, asked_of, check_settings, checked, lens_member, placed, unnamed_system
 from workup.report import LensResult, Report
 from workup.runs import RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
-from workup.task import UNLIMITED, Budget, Corpus, OutputLog, Task, Watch
+from workup.task import UNLIMITED, Budget, Corpus, OutputLog, Task, Watch, gate_level_of, primary_of, silent
 from workup.version import __version__
 
 
@@ -39,10 +40,10 @@ def validate(
     budget: Budget = UNLIMITED,
     show_text: bool = False,
     details: Literal["primary", "all"] = "primary",
-    watch: Watch = lambda what, done, total: None,
+    watch: Watch = silent,
     ready: Ready | None = None,
 ) -> Report:
-    """Give one system the work-up a study asks for.
+    """Give one system the work-up a study asks for: `scored`, then `look`.
 
     `system` is a name in the study, or an object to test in its place; `table` takes the place of the corpus file;
     `refit(table)` fits a new model, for optimism correction; `run` keeps outputs so that a killed run resumes.
@@ -52,45 +53,99 @@ def validate(
     """
     given = system is not None and not isinstance(system, str)
     ready = ready or checked(study, table=table, refit=refit is not None, systems=not given)
-    task, corpus, gates, baseline, engine = ready.task, ready.corpus, ready.gates, ready.baseline, ready.engine
-    opener = Opener(study, system)
+    rows = scored(study, ready, system=system, run=run, budget=budget, watch=watch)
+    return look(rows, refit=refit, run=run, show_text=show_text, details=details, watch=watch)
 
-    outputs = task.run(opener, corpus, engine, output_log(run, opener, corpus), watch, budget=budget)
-    scores = task.scores(corpus, outputs)
+
+@dataclass(frozen=True)
+class Scored:
+    """A study as far as its waist: what the system answered, and the rows that it made. Lenses look at nothing else."""
+
+    study: Study
+    ready: Ready
+    opener: Opener
+    outputs: Any
+    scores: Scores  # of everyone: what a report withholds is decided when it is looked at
+
+    @property
+    def task(self) -> Task:
+        """How this kind of system is scored."""
+        return self.ready.task
+
+    @property
+    def corpus(self) -> Corpus:
+        """The cases that were put to it."""
+        return self.ready.corpus
+
+    def draws(self, scores: Scores | None = None) -> Draws:
+        """The resamples of the study, of its own rows or of others with the same design."""
+        rows = self.scores if scores is None else scores
+        return Draws(
+            self.study.seed, self.study.bootstrap.replicates, strata(self.study, rows), workers=_workers(self.study)
+        )
+
+
+def scored(
+    study: Study,
+    ready: Ready,
+    *,
+    system: Any = None,
+    run: RunDirectory | None = None,
+    budget: Budget = UNLIMITED,
+    watch: Watch = silent,
+) -> Scored:
+    """Put the cases to one system of a study, or take what is recorded in `run`, and score the answers."""
+    opener = Opener(study, system)
+    log = output_log(run, opener, ready.corpus)
+    outputs = ready.task.run(opener, ready.corpus, ready.engine, log, watch, budget=budget)
+    scores = ready.task.scores(ready.corpus, outputs)
     if study.icc is not None:
         scores = replace(scores, icc=study.icc)
-    draws = Draws(study.seed, study.bootstrap.replicates, strata(study, scores), workers=_workers(study))
-    kept, names = withhold(scores, study), name_warnings(scores.groups)
+    return Scored(study, ready, opener, outputs, scores)
+
+
+def look(
+    rows: Scored,
+    *,
+    refit: Callable[..., Any] | None = None,
+    run: RunDirectory | None = None,
+    show_text: bool = False,
+    details: Literal["primary", "all"] = "primary",
+    watch: Watch = silent,
+) -> Report:
+    """Look at scored rows through every lens of their study, judge its gates, and write the record."""
+    study, ready, opener, task, corpus = rows.study, rows.ready, rows.opener, rows.task, rows.corpus
+    draws = rows.draws()
+    kept, names = withhold(rows.scores, study), name_warnings(rows.scores.groups)
     scores = kept.scores
     metrics = task.metrics(scores, study)
     _refuse_hidden_groups(scores, metrics, study)
     followed = task.followed(metrics, study)
+    cards = _cards(task, metrics)
+    primary = primary_of(task, study.record())
 
-    own = {
-        "internal": _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study)},
-        "subgroups": {"primary": primary_values(study.record())},
-        "sites": ready.sites,
-    }
+    # What a lens may ask for by the name of a parameter, beside what every lens is given.
+    offered = _refit(task, corpus, scores, study, refit) | {"parts": task.parts(scores, study), "primary": primary}
     results: dict[str, LensResult] = {}
-    at = levels(gates, task=study.task)
+    at = levels(ready.gates, own=gate_level_of(task))
     with _one_thread_per_worker():
         for lens, settings in study.lenses.items():
-            look, shown = plugins.find("lenses", lens), kept.lens_scores(lens, settings)
-            measured = metrics if lens == "internal" else followed
+            through, shown = plugins.find("lenses", lens), kept.lens_scores(lens, settings)
+            measured = metrics if lens_member(through, "EVERY_METRIC") else followed
             found = kept.nothing(lens)
             if shown is not None:
-                found = look(
+                found = through(
                     shown,
                     measured,
                     settings=kept.settings(lens, settings),
                     draws=draws,
                     levels=at,
                     progress=partial(watch, f"{lens} lens"),
-                    **own.get(lens, {}),
+                    **_asked_for(through, {**offered, **ready.beside.get(lens, {})}),
                     **kept.own(lens, settings),
                 )
             results[lens] = kept.told(found, settings, measured, at)
-    notes = [*names, *kept.notes(), *task.notes(corpus, outputs, scores, study), *opener.notes()]
+    notes = [*names, *kept.notes(), *task.notes(corpus, rows.outputs, scores, study), *opener.notes()]
     withheld = {"withheld_groups": kept.table()} if kept.table() else {}
     tables = {
         "holdings": kept.holdings(holdings(scores)),
@@ -101,10 +156,11 @@ def validate(
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
 
     verdicts = judge(
-        gates,
+        ready.gates,
         [e for r in results.values() for e in r.estimates],
-        primary=primary_values(study.record()),
-        baseline=baseline,
+        primary=primary,
+        baseline=ready.baseline,
+        harms=[name for name, card in cards.items() if card["harm"]],
         alarms=[alarm["sentence"] for alarm in tables.get("alarms", ())],
     )
     if run is not None:
@@ -113,7 +169,7 @@ def validate(
         counted = {**getattr(opener(), "timings", {}), **getattr(task, "timings", {})}
         if any(counted.values()):
             run.timings({"system": counted})
-        if latency := _latency(engine, int(getattr(opener(), "batch", 0) or task.batch)):
+        if latency := _latency(ready.engine, int(getattr(opener(), "batch", 0) or task.batch)):
             run.timings({"latency": latency})
     return Report(
         study=study.record(),
@@ -126,7 +182,22 @@ def validate(
         as_of=study.report.as_of,
         contains_phi=show_text and task.shows_text,
         workup=__version__,
+        metrics=cards,
+        primary=primary,
+        gate_level=gate_level_of(task),
+        summary={key: list(getattr(task, key)) for key in ("leaves_out", "shows_only") if hasattr(task, key)},
     )
+
+
+def _asked_for(through: Callable[..., Any], offered: Mapping[str, Any]) -> dict[str, Any]:
+    parameters = inspect.signature(through).parameters
+    return {name: value for name, value in offered.items() if name in parameters}
+
+
+def _cards(task: Task, metrics: Sequence[Metric]) -> dict[str, dict[str, Any]]:
+    """What the record says of each metric that was measured, in the order of the task; others after its own."""
+    held = {metric.name: metric.card for metric in reversed(metrics)}
+    return in_order({name: held[name] for name in (*task.cards, *held) if name in held})
 
 
 def _workers(study: Study) -> int:
@@ -225,10 +296,10 @@ def _chosen(study: Study, name: str | None) -> SystemPart:
         raise StudyError(f"the study names several systems ({', '.join(systems)}); say which one to validate.")
     if systems:
         return next(iter(systems.values()))
-    column = study.columns.risk if study.columns else None
-    if column is None:
-        raise StudyError("name a system under 'systems', or the column of recorded risks as 'columns.risk'.")
-    return SystemPart.model_validate({"name": "recorded", "use": "recorded", "with": {"column": column}})
+    unnamed = unnamed_system(plugins.find("tasks", study.task)(), study)
+    if unnamed is None:
+        raise StudyError(NO_SYSTEM)
+    return unnamed
 
 
 def output_log(run: RunDirectory | None, opener: Opener, corpus: Corpus) -> OutputLog:
@@ -255,7 +326,7 @@ def _refuse_hidden_groups(scores: Scores, metrics: Sequence[Metric], study: Stud
     taken = {key for metric in metrics for key in metric.at} | {"window", "validation", "pooled"}
     for lens, settings in study.lenses.items():
         hidden = sorted(taken & set(scores.groups) & set(settings.get("by") or scores.groups))
-        if hidden and lens not in ("internal", "power"):
+        if hidden and not lens_member(plugins.find("lenses", lens), "KEEPS_GROUPS_TOGETHER"):
             raise StudyError(
                 f"lenses.{lens}: a group of the cases is named '{hidden[0]}', but estimates are sliced by a key "
                 "of that name already. To fix: rename the group in the corpus, or list those to compare under 'by'."

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import shell
+from tests.support import shell
 
 MEMORY = 2 * 2**30
 TEXT = "Ann Lee was here. " * 2000

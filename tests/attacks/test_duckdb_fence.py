@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import shell
+from tests.support import shell
 
 CANARY = "ZZCANARY"
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import workup
-from shell import call
+from tests.support.shell import call
 from workup.cli.report import render
 from workup.disclosure.identifying import looks_like, name_warnings
 from workup.disclosure.small_groups import TOGETHER, regrouped

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from shell import Done, call
+from tests.support.shell import Done, call
 from workup import errors
 from workup.corpora.formats.spans.any_format import read_documents
 from workup.errors import InputError, PluginError, SystemFailure, WorkupError, show_ids, visible_lines

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import Done, cohort, write
+from tests.support.shell import Done, cohort, write
 
 PLANTED = "import pathlib\npathlib.Path({mark!r}).write_text(__name__)\nraise ImportError('planted')\n"
 OWN = """import helper_of_mine

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from shell import SECRET, Done, call, cohort, risk_words, spawn, write
+from tests.support.shell import SECRET, Done, call, cohort, risk_words, spawn, write
 
 LONG = "x" * 5000
 

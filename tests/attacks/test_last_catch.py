@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shell import COMMAND, SECRET, Done, cohort, spawn, write
+from tests.support.shell import COMMAND, SECRET, Done, cohort, spawn, write
 
 RAISED = {
     "exit 1": "raise SystemExit(1)",

@@ -17,7 +17,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-import shell
+from tests.support import shell
 
 MEMORY = 3 * 2**30  # of address space: Python with numpy, scipy and pyarrow takes about half of it before any work
 MEBIBYTE = 2**20

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shell import cohort, spawn, write
+from tests.support.shell import cohort, spawn, write
 from workup.errors import InputError, SystemFailure
 from workup.systems.risk.mlflow import MlflowModel
 from workup.systems.risk.onnx import OnnxModel

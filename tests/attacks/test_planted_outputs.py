@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import COMMAND, Done, cohort, spawn, write
+from tests.support.shell import COMMAND, Done, cohort, spawn, write
 
 NOTE = {"id": "a", "text": "Seen on 9 May by Ann.", "spans": [{"start": 8, "end": 13, "label": "date"}]}
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shell import call, cohort, write
+from tests.support.shell import call, cohort, write
 from workup.errors import InputError
 from workup.systems.any.command import Command
 

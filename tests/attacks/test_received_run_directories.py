@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 import yaml
 
-from shell import COMMAND, Done, cohort, spawn, write
+from tests.support.shell import COMMAND, Done, cohort, spawn, write
 from workup.report import digest
 
 EVIL = """
 from pathlib import Path
 Path({canary!r}).write_text("ran")
 class Object:
-    metric_names = goals = scales = {{}}
+    cards = {{}}
 """
 
 

@@ -11,9 +11,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from calendar_attacker import EVERY, candidates
 
-from shell import call
+from tests.support.calendar_attacker import EVERY, candidates
+from tests.support.places import DATA
+from tests.support.shell import call
 from workup.documents.document import Document, Span
 from workup.redaction import Settings, audits, redact_all
 from workup.redaction.dates.anchors import anchors
@@ -21,7 +22,6 @@ from workup.redaction.dates.shifting import shift_of
 from workup.redaction.keys import Secret
 
 KEY = b"0123456789abcdef0123456789abcdef"
-DATA = Path(__file__).parents[3] / "shared" / "data"
 _DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
 # 3/14/2022 was a Monday, 12/25/2021 a Saturday, 11/24/2022 the fourth Thursday.
 ANCHORED = {

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from record_reader import Reader
 
 import workup
+from tests.support.record_reader import Reader
 from workup.cli.report import render
 from workup.report import Report
 

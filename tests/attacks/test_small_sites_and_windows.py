@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import workup
-from shell import call
+from tests.support.shell import call
 from workup.report import Report
 
 

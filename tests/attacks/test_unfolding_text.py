@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import shell
+from tests.support import shell
 
 MEMORY = 3 * 2**30
 

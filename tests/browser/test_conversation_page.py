@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import io
-import sys
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
-from test_page import _open, browser  # noqa: F401 - a fixture
 
+from tests.support import conversation_record
+from tests.support.browser_pages import HOSTILE, is_accessible, is_silent_and_fits, kept, open_page
+from tests.support.report_parts import with_tables
 from workup.reports import html
 from workup.reports.conversation import safety_card
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "reports"))
-import conversation_record
-
-from hostile import NAMES
-
-HOSTILE = "".join(NAMES[key] for key in ("html", "template", "bidi", "control", "chart")) + "x" * 400
 PAGES = pytest.mark.parametrize("name", ["plain", "hostile", "card", "hostile-card"])
 
 
@@ -29,7 +23,7 @@ def hostile(name: str) -> Any:
     found = conversation_record.report()
     events = [{**row, "case": name, "fact": name, "concept": name} for row in conversation_record.NEVER]
     pairs = [{**row, "case": name, "slot": name, "actions": [name, name]} for row in conversation_record.PAIRS]
-    held = conversation_record.with_tables(found, never_events=events, conflicts=pairs, unscorable={name: 2})
+    held = with_tables(found, never_events=events, conflicts=pairs, unscorable={name: 2})
     part = {**held.study["conversation"], "judge": name, "memory": name}
     return replace(
         held,
@@ -51,30 +45,21 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "card": safety_card.page(plain),
         "hostile-card": safety_card.page(bad),
     }
-    for name, page in made.items():
-        (folder / f"{name}.html").write_text(page, encoding="utf-8")
-    return {name: (folder / f"{name}.html").as_uri() for name in made}
+    return kept(folder, made)
 
 
 @PAGES
 def test_the_page_asks_for_nothing_complains_of_nothing_and_fits(
-    browser: Any,  # noqa: F811
+    browser: Any,
     files: dict[str, str],
     name: str,
 ) -> None:
-    watched = _open(browser, files[name])
-    for width in (1280, 390):
-        watched.page.set_viewport_size({"width": width, "height": 900})
-        watched.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-        assert watched.page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), width
-    assert watched.requests == [files[name]]
-    assert watched.complaints == []
-    watched.page.close()
+    is_silent_and_fits(browser, files[name])
 
 
 @pytest.mark.parametrize(("name", "scripts"), [("hostile", 1), ("hostile-card", 0)])
-def test_hostile_names_add_nothing(browser: Any, files: dict[str, str], name: str, scripts: int) -> None:  # noqa: F811
-    watched = _open(browser, files[name])
+def test_hostile_names_add_nothing(browser: Any, files: dict[str, str], name: str, scripts: int) -> None:
+    watched = open_page(browser, files[name])
     count = "(list) => list.map((one) => document.querySelectorAll(one).length)"
     asked = ["script", "style", "img", "iframe", "[onload],[onerror]", "b"]
     assert watched.page.evaluate(count, asked) == [scripts, 1, 0, 0, 0, 0]
@@ -86,26 +71,15 @@ def test_hostile_names_add_nothing(browser: Any, files: dict[str, str], name: st
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["plain", "card"])
 def test_no_serious_fault_of_accessibility(
-    browser: Any,  # noqa: F811
+    browser: Any,
     files: dict[str, str],
     name: str,
     scheme: str,
 ) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    watched = _open(browser, files[name], scheme=scheme)
-    watched.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-    found = axe.Axe().run(watched.page).response
-    grave = [
-        (fault["id"], fault["nodes"][0]["html"][:200])
-        for fault in found["violations"]
-        if fault["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
-    assert len(found["passes"]) > (20 if name == "plain" else 15)
-    watched.page.close()
+    is_accessible(browser, files[name], scheme=scheme, passes=20 if name == "plain" else 15)
 
 
-def test_without_script_every_number_and_chart_is_there(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
+def test_without_script_every_number_and_chart_is_there(browser: Any, files: dict[str, str]) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(files["plain"])
@@ -116,8 +90,8 @@ def test_without_script_every_number_and_chart_is_there(browser: Any, files: dic
     context.close()
 
 
-def test_names_of_the_lines_do_not_lie_on_each_other(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
-    watched = _open(browser, files["plain"])
+def test_names_of_the_lines_do_not_lie_on_each_other(browser: Any, files: dict[str, str]) -> None:
+    watched = open_page(browser, files["plain"])
     script = """[...document.querySelectorAll('figure svg')].map((svg) =>
         [...svg.querySelectorAll('text')].filter((one) =>
             ['live', 'oracle', 'naive', 'first loss', 'for good'].includes(one.textContent)
@@ -130,17 +104,17 @@ def test_names_of_the_lines_do_not_lie_on_each_other(browser: Any, files: dict[s
     watched.page.close()
 
 
-def test_the_card_prints_on_one_sheet(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
+def test_the_card_prints_on_one_sheet(browser: Any, files: dict[str, str]) -> None:
     pypdf = pytest.importorskip("pypdf")
-    watched = _open(browser, files["card"])
+    watched = open_page(browser, files["card"])
     made = watched.page.pdf(prefer_css_page_size=True)
     assert len(pypdf.PdfReader(io.BytesIO(made)).pages) == 1
     watched.page.close()
 
 
-def test_the_report_prints_whole(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
+def test_the_report_prints_whole(browser: Any, files: dict[str, str]) -> None:
     pypdf = pytest.importorskip("pypdf")
-    watched = _open(browser, files["plain"])
+    watched = open_page(browser, files["plain"])
     pages = pypdf.PdfReader(io.BytesIO(watched.page.pdf(prefer_css_page_size=True))).pages
     assert 5 <= len(pages) <= 16
     whole = " ".join(" ".join(page.extract_text().split()) for page in pages)

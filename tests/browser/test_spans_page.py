@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import io
-import sys
 import unicodedata
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from test_page import _open, browser  # noqa: F401 - a fixture
 
+from tests.support import spans_record
+from tests.support.browser_pages import HOSTILE, is_accessible, is_silent_and_fits, kept, open_page
+from tests.support.report_parts import with_tables
 from workup.reports import html
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "reports"))
-import spans_record
-
-from hostile import NAMES
-
-HOSTILE = "".join(NAMES[key] for key in ("html", "template", "bidi", "control", "chart")) + "x" * 400
 PAGES = pytest.mark.parametrize("name", ["plain", "hostile", "text"])
 
 
@@ -32,31 +26,22 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made = {
         "plain": plain,
         "hostile": spans_record.hostile(HOSTILE),
-        "text": replace(spans_record.with_tables(plain, documents=rows), contains_phi=True),
+        "text": replace(with_tables(plain, documents=rows), contains_phi=True),
     }
-    for name, record in made.items():
-        (folder / f"{name}.html").write_text(html.render(record), encoding="utf-8")
-    return {name: (folder / f"{name}.html").as_uri() for name in made}
+    return kept(folder, {name: html.render(record) for name, record in made.items()})
 
 
 @PAGES
 def test_the_page_asks_for_nothing_complains_of_nothing_and_fits(
-    browser: Any,  # noqa: F811
+    browser: Any,
     files: dict[str, str],
     name: str,
 ) -> None:
-    watched = _open(browser, files[name])
-    for width in (1280, 390):
-        watched.page.set_viewport_size({"width": width, "height": 900})
-        watched.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-        assert watched.page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), width
-    assert watched.requests == [files[name]]
-    assert watched.complaints == []
-    watched.page.close()
+    is_silent_and_fits(browser, files[name])
 
 
-def test_hostile_labels_ids_and_texts_add_nothing(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
-    watched = _open(browser, files["hostile"])
+def test_hostile_labels_ids_and_texts_add_nothing(browser: Any, files: dict[str, str]) -> None:
+    watched = open_page(browser, files["hostile"])
     count = "(list) => list.map((one) => document.querySelectorAll(one).length)"
     asked = ["script", "style", "img", "iframe", "[onload],[onerror]", "b", ".viewer svg"]
     assert watched.page.evaluate(count, asked) == [1, 1, 0, 0, 0, 0, 0]
@@ -69,34 +54,23 @@ def test_hostile_labels_ids_and_texts_add_nothing(browser: Any, files: dict[str,
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["plain", "text"])
 def test_no_serious_fault_of_accessibility(
-    browser: Any,  # noqa: F811
+    browser: Any,
     files: dict[str, str],
     name: str,
     scheme: str,
 ) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    watched = _open(browser, files[name], scheme=scheme)
-    watched.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-    found = axe.Axe().run(watched.page).response
-    grave = [
-        (fault["id"], fault["nodes"][0]["html"][:200])
-        for fault in found["violations"]
-        if fault["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
-    assert len(found["passes"]) > 20
-    watched.page.close()
+    is_accessible(browser, files[name], scheme=scheme)
 
 
-def test_counts_on_full_cells_follow_the_dark_theme(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
-    watched = _open(browser, files["plain"], scheme="dark")
+def test_counts_on_full_cells_follow_the_dark_theme(browser: Any, files: dict[str, str]) -> None:
+    watched = open_page(browser, files["plain"], scheme="dark")
     script = "getComputedStyle(document.querySelector('.wide svg text[fill=\"#fefefe\"]')).fill"
     assert watched.page.evaluate(script) == "rgb(20, 25, 31)"
     watched.page.close()
 
 
-def test_the_viewer_moves_by_button_and_says_where_it_is(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
-    watched = _open(browser, files["plain"])
+def test_the_viewer_moves_by_button_and_says_where_it_is(browser: Any, files: dict[str, str]) -> None:
+    watched = open_page(browser, files["plain"])
     page = watched.page
     shown = (
         "[...document.querySelectorAll('.document')].filter((one) => one.offsetParent !== null).map((one) => one.id)"
@@ -118,8 +92,8 @@ def test_the_viewer_moves_by_button_and_says_where_it_is(browser: Any, files: di
     page.close()
 
 
-def test_the_next_miss_is_found_by_key_and_takes_the_focus(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
-    watched = _open(browser, files["plain"])
+def test_the_next_miss_is_found_by_key_and_takes_the_focus(browser: Any, files: dict[str, str]) -> None:
+    watched = open_page(browser, files["plain"])
     page = watched.page
     page.get_by_role("button", name="Next miss").focus()
     page.keyboard.press("Enter")
@@ -141,8 +115,8 @@ def test_the_next_miss_is_found_by_key_and_takes_the_focus(browser: Any, files: 
     page.close()
 
 
-def test_marks_differ_without_colour(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
-    watched = _open(browser, files["plain"])
+def test_marks_differ_without_colour(browser: Any, files: dict[str, str]) -> None:
+    watched = open_page(browser, files["plain"])
     script = """[...document.querySelectorAll('.marks .run')].map((one) => {
         const style = getComputedStyle(one);
         return [style.borderTopStyle, style.borderBottomStyle, style.borderBottomWidth, style.fontWeight].join(' ');
@@ -152,7 +126,7 @@ def test_marks_differ_without_colour(browser: Any, files: dict[str, str]) -> Non
     watched.page.close()
 
 
-def test_without_its_script_every_document_unfolds_by_itself(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
+def test_without_its_script_every_document_unfolds_by_itself(browser: Any, files: dict[str, str]) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(files["plain"])
@@ -164,9 +138,9 @@ def test_without_its_script_every_document_unfolds_by_itself(browser: Any, files
     context.close()
 
 
-def test_printed_from_the_browser_every_page_is_marked(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
+def test_printed_from_the_browser_every_page_is_marked(browser: Any, files: dict[str, str]) -> None:
     pypdf = pytest.importorskip("pypdf")
-    watched = _open(browser, files["text"])
+    watched = open_page(browser, files["text"])
     made = watched.page.pdf(prefer_css_page_size=True)
     pages = [" ".join(page.extract_text().split()) for page in pypdf.PdfReader(io.BytesIO(made)).pages]
     assert 5 <= len(pages) <= 25
@@ -178,8 +152,8 @@ def test_printed_from_the_browser_every_page_is_marked(browser: Any, files: dict
     watched.page.close()
 
 
-def test_the_banner_stays_in_sight(browser: Any, files: dict[str, str]) -> None:  # noqa: F811
-    watched = _open(browser, files["text"], width=390)
+def test_the_banner_stays_in_sight(browser: Any, files: dict[str, str]) -> None:
+    watched = open_page(browser, files["text"], width=390)
     watched.page.evaluate("scrollTo(0, document.body.scrollHeight / 2)")
     top = watched.page.evaluate("document.querySelector('.phi').getBoundingClientRect().top")
     assert top == 0

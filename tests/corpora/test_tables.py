@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.places import DATA
 from workup.corpora.formats.tables.columnar import read_duckdb, read_parquet
 from workup.corpora.formats.tables.columns import MISSING_CELLS, native_column, pack, text_columns
 from workup.corpora.formats.tables.delimited import read_csv, read_tsv
@@ -539,7 +540,7 @@ def test_an_absent_library_names_its_extra(
 
 @pytest.mark.real_data
 def test_gusto_reads_whole() -> None:
-    path = Path(__file__).resolve().parents[3] / "shared" / "data" / "gusto" / "gusto.csv.gz"
+    path = DATA / "gusto" / "gusto.csv.gz"
     cohort = check_cohort(read_table(path), Columns(outcome="day30", site="regl", groups=("sex",)), where=path.name)
     assert (len(cohort), int(cohort.outcome.sum())) == (40830, 2851)
     assert set(cohort.groups["sex"].tolist()) == {"male", "female"}

@@ -6,16 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.deid import Deidentifier, settings
+from tests.support.detected import found
+from workup.deid import settings
 from workup.deid.finding import Finding
 from workup.deid.typos.ocr_digits import as_numbers
 from workup.deid.typos.repair import Change, Repair, Repaired
 from workup.text.typos import Speller, apart
-
-
-def found(text: str) -> list[tuple[str, str]]:
-    (findings,) = Deidentifier.load().detect([text])
-    return [(text[one.start : one.end], one.label) for one in findings]
 
 
 @pytest.mark.parametrize(

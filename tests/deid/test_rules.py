@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.detected import found
 from workup.deid import Deidentifier, Finding, settings
 from workup.deid.dates import ages, patterns
 from workup.deid.overlaps import resolved
@@ -18,11 +19,6 @@ from workup.deid.places.streets import Streets
 from workup.deid.text_view import Page
 from workup.errors import InputError
 from workup.text.unicode import folded
-
-
-def found(text: str, **config: object) -> list[tuple[str, str]]:
-    (findings,) = Deidentifier.load(config).detect([text])
-    return [(text[one.start : one.end], one.label) for one in findings]
 
 
 def test_own_pattern_list_and_allow() -> None:

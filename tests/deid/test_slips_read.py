@@ -6,19 +6,13 @@ import re
 
 import pytest
 
-from workup.deid import Deidentifier, settings
+from tests.support.detected import found
+from workup.deid import settings
 from workup.deid.typos.in_addresses import Kinds
-from workup.deid.typos.in_initials import initials_struck_twice, marks_read
-from workup.deid.typos.in_names import as_name, nearest
-from workup.deid.typos.in_words import small_words, titles, years_old
+from workup.deid.typos.in_names import as_name, initials_struck_twice, marks_read, nearest, titles
 from workup.deid.typos.ocr_digits import as_numbers
-from workup.deid.typos.repair import Repair
+from workup.deid.typos.repair import Repair, small_words, years_old
 from workup.text.typos import beside
-
-
-def found(text: str) -> list[tuple[str, str]]:
-    (findings,) = Deidentifier.load().detect([text])
-    return [(text[one.start : one.end], one.label) for one in findings]
 
 
 @pytest.mark.parametrize(

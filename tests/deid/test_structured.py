@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.detected import found
 from workup.deid import Deidentifier
-
-
-def found(text: str) -> list[tuple[str, str]]:
-    (findings,) = Deidentifier.load().detect([text])
-    return [(text[one.start : one.end], one.label) for one in findings]
 
 
 @pytest.mark.parametrize(

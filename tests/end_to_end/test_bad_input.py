@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shell import SECRET, Done, call, cohort, lines, risk_words, spawn, write
+from tests.support.shell import SECRET, Done, call, cohort, lines, risk_words, spawn, write
 
 Columns = dict[str, list[str]]
 

@@ -17,14 +17,13 @@ import pytest
 import yaml
 
 import workup
-from shell import COMMAND, SECRET, Done, call, cohort, differing, risk_words, spawn, write
+from tests.support.places import FIXTURE, ROOT
+from tests.support.shell import COMMAND, SECRET, Done, call, cohort, differing, risk_words, spawn, write
 from workup.cli import new as starting
 from workup.report import Report, digest
 from workup.runs import RunDirectory
 from workup.study import Study
 from workup.tasks.risk import selftest
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def new(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str = "risk") -> Done:
@@ -140,8 +139,7 @@ def test_what_is_not_there_is_a_message(
 
 
 def test_an_unknown_form_of_report_is_answered_with_the_near_ones(tmp_path: Path) -> None:
-    fixture = ROOT / "tests" / "fixtures" / "reports" / "schema_1.json"
-    done = call("report", fixture, "-f", "markdwn", "-o", tmp_path / "x")
+    done = call("report", FIXTURE, "-f", "markdwn", "-o", tmp_path / "x")
     assert done.code == 2
     assert re.search(r"Known: .*\bmd\b.*\btext\b", done.err)
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,6 @@ is written, and that neither text nor an id of a document is in it."""
 from __future__ import annotations
 
 import json
-import sys
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "spans"))
-
-from notes_made import detect, notes
-
-from shell import Done, call
+from tests.support.json_lines import write_lines
+from tests.support.notes import detect, notes
+from tests.support.shell import call, is_quiet
 
 CANARY = "QZXCANARY"
-
-
-def _lines(path: Path, records: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
 
 
 def _study(folder: Path, file: str = "study", **more: Any) -> Path:
@@ -47,17 +39,17 @@ def _study(folder: Path, file: str = "study", **more: Any) -> Path:
 
 def _fill(folder: Path) -> Path:
     corpus = [{**note, "id": f"{CANARY}{note['id']}"} for note in notes(200, patients=70, canary=CANARY)]
-    _lines(folder / "gold.jsonl", corpus)
+    write_lines(folder / "gold.jsonl", corpus)
     for name, seed, miss in (("old", 2, 0.35), ("new", 3, 0.05), ("same", 2, 0.35)):
         found = detect(corpus, seed=seed, miss=miss)
-        _lines(folder / f"{name}.jsonl", [{"id": id, "spans": spans} for id, spans in found.items()])
+        write_lines(folder / f"{name}.jsonl", [{"id": id, "spans": spans} for id, spans in found.items()])
     return folder
 
 
 def test_a_group_of_the_documents_cannot_hide_behind_a_key(tmp_path: Path) -> None:
     corpus = [{**note, "groups": {"mode": "typed", "origin": "a"}} for note in notes(30, patients=10)]
-    _lines(tmp_path / "gold.jsonl", corpus)
-    _lines(tmp_path / "old.jsonl", [{"id": id, "spans": spans} for id, spans in detect(corpus).items()])
+    write_lines(tmp_path / "gold.jsonl", corpus)
+    write_lines(tmp_path / "old.jsonl", [{"id": id, "spans": spans} for id, spans in detect(corpus).items()])
     systems = [{"name": "old", "use": "recorded", "with": {"path": "old.jsonl"}}]
     refused = call("run", _study(tmp_path, systems=systems, lenses={"subgroups": {}}), "-o", tmp_path / "out")
     assert refused.code == 2 and "lenses.subgroups: a group of the cases is named 'mode'" in refused.err
@@ -71,11 +63,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = call("run", _study(folder), "-o", folder / "out")
     assert done.code == 0, done.err
     return folder / "out"
-
-
-def _quiet(done: Done) -> None:
-    assert CANARY not in done.out and CANARY not in done.err
-    assert "Traceback" not in done.err
 
 
 def _headline(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -138,7 +125,7 @@ def test_files_hold_neither_text_nor_ids_but_the_one_that_is_kept_apart(runs: Pa
 def test_run_directories_one_by_one_say_the_same(runs: Path, tmp_path: Path) -> None:
     done = call("compare", runs / "old", runs / "new", "-o", tmp_path / "out")
     assert done.code == 0, done.err
-    _quiet(done)
+    is_quiet(done, CANARY)
     assert done.out.startswith("B new against A old\n")
     for said in ("Who found what, by type", "p sign flip", "types that both can emit", "False alarms"):
         assert said in done.out
@@ -234,7 +221,7 @@ def test_a_sample_is_read_again_as_the_same_sample(tmp_path: Path) -> None:
 
 def _scored(folder: Path) -> Path:
     corpus = notes(160, patients=80, canary=CANARY)
-    _lines(folder / "gold.jsonl", corpus)
+    write_lines(folder / "gold.jsonl", corpus)
     found = [
         {
             "id": note["id"],
@@ -243,7 +230,7 @@ def _scored(folder: Path) -> Path:
         }
         for note in corpus
     ]
-    return _lines(folder / "pred.jsonl", found)
+    return write_lines(folder / "pred.jsonl", found)
 
 
 def test_a_threshold_is_chosen_and_confirmed(tmp_path: Path) -> None:
@@ -251,7 +238,7 @@ def test_a_threshold_is_chosen_and_confirmed(tmp_path: Path) -> None:
     words = ("threshold", "--gold", tmp_path / "gold.jsonl", "--pred", pred, "--target", "0.9", "--seed", "2")
     done = call(*words)
     assert done.code == 0, done.err
-    _quiet(done)
+    is_quiet(done, CANARY)
     assert "0.7: keep predictions" in done.out and "confirmed: recall on the other patients is 1" in done.out
     record = json.loads(call(*words, "--json", "-").out)
     assert (record["kind"], record["threshold"], record["verdict"]) == ("threshold", 0.7, "confirmed")
@@ -269,7 +256,7 @@ def test_exit_codes_of_a_threshold(tmp_path: Path, target: str, code: int) -> No
 def test_a_recall_out_of_reach_fails(tmp_path: Path) -> None:
     pred = _scored(tmp_path)
     kept = [json.loads(line) for line in pred.read_text().splitlines()]
-    _lines(pred, [{**one, "spans": one["spans"][-1:]} for one in kept])
+    write_lines(pred, [{**one, "spans": one["spans"][-1:]} for one in kept])
     done = call("threshold", "--gold", tmp_path / "gold.jsonl", "--pred", pred, "--target", "0.9")
     assert done.code == 1 and "no threshold reaches it" in done.out
 
@@ -283,4 +270,4 @@ def test_bad_words_of_a_threshold_are_taught(tmp_path: Path) -> None:
     ):
         done = call(*words, *more)
         assert done.code == 2 and said in done.err, done.err
-        _quiet(done)
+        is_quiet(done, CANARY)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shell import SECRET, Done, call
+from tests.support.shell import SECRET, Done, call
 
 TURNS = 10
 DRUGS = ("warfarin", "metformin", "lisinopril", "sertraline")

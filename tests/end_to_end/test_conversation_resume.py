@@ -20,12 +20,12 @@ from typing import Any
 import pytest
 import yaml
 
-from shell import COMMAND, SECRET, call
+from tests.support.shell import COMMAND, SECRET, call
 from workup.runs import RunDirectory
-from workup.study import ConversationPart
 from workup.systems.chat import line as chat_line
 from workup.systems.chat.openai_chat import OpenAiChat
 from workup.tasks.conversation.cases.case import read_cases
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import converse, tallied
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
@@ -173,7 +173,7 @@ HOLD = """
 import sys
 from pathlib import Path
 from workup.runs import RunDirectory
-from workup.study import ConversationPart
+from workup.tasks.conversation.settings import ConversationPart
 from workup.systems.chat.openai_chat import OpenAiChat
 from workup.tasks.conversation.cases.case import read_cases
 from workup.tasks.conversation.talk import converse

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from shell import SECRET, call, spawn
+from tests.support.places import DATA
+from tests.support.shell import SECRET, call, spawn
 from workup.corpora.formats.spans.any_format import read_documents, recognise
 from workup.documents.document import Document
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 TEXT = f"Seen by Dr. {SECRET} on May 3, 2024."
 RECORD = {
     "id": "n1",

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from shell import COMMAND, SECRET, call
+from tests.support.json_lines import read_lines
+from tests.support.shell import COMMAND, SECRET, call
 from workup.corpora.formats.spans.any_format import span_formats
 
 NOTES = ("corpus", "generate", "--kind", "notes")
@@ -23,14 +24,10 @@ TEXT = f"{SECRET} The patient was seen in clinic by the nurse. He lives with his
 OUT = {"brat": "c", "i2b2": "c", "conll": "c.conll", "docbin": "c.spacy", "spans-jsonl": "c.jsonl"}
 
 
-def records(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def places(path: Path) -> dict[str, list[tuple[int, int, str, str]]]:
     """Every gold of a corpus with the text that it lies on."""
     found = {}
-    for one in records(path):
+    for one in read_lines(path):
         spans = [(span["start"], span["end"], span["label"]) for span in one["spans"]]
         found[one["id"]] = sorted((*span, one["text"][span[0] : span[1]]) for span in spans)
     return found
@@ -56,13 +53,13 @@ def test_generated_notes_can_be_injected_into_and_scored(tmp_path: Path) -> None
     made, injected = tmp_path / "made.jsonl", tmp_path / "injected.jsonl"
     assert call(*NOTES, "--count", "20", "--seed", "5", "-o", made).code == 0
     assert call("corpus", "inject", "--source", made, "--seed", "1", "-o", injected).code == 0
-    for before, after in zip(records(made), records(injected), strict=True):
+    for before, after in zip(read_lines(made), read_lines(injected), strict=True):
         assert len(after["text"]) > len(before["text"])
         old = [(span["label"], span["text"]) for span in before["spans"]]
         new = [(span["label"], after["text"][span["start"] : span["end"]]) for span in after["spans"]]
         assert not set(old) - set(new) and len(new) > len(old)
     pred = tmp_path / "pred.jsonl"
-    found = [{"id": one["id"], "spans": [_bare(span) for span in one["spans"]]} for one in records(injected)]
+    found = [{"id": one["id"], "spans": [_bare(span) for span in one["spans"]]} for one in read_lines(injected)]
     pred.write_text("".join(json.dumps(one) + "\n" for one in found))
     done = call("score", "spans", "--gold", injected, "--pred", pred, "--replicates", "200", "--json", "-")
     assert done.code == 0, done.err

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from damage import mutations
-from shell import Done, call, cohort, risk_words, spawn, write
+from tests.support.damage import mutations
+from tests.support.shell import Done, call, cohort, risk_words, spawn, write
 from workup import Report, Study, plugins, validate
 from workup.corpora.generate.conversation import generate as conversations
 from workup.errors import WorkupError
@@ -547,9 +547,8 @@ def test_a_wrong_split_or_list_of_sites_is_one_message(content: str, tmp_path: P
 
 
 def test_a_wrong_field_of_a_restore_map_is_refused() -> None:
-    record = json.loads(
-        restore_map.sealed([restore_map.Entry.of_file("a", redacted=b"b", original=b"c")], key=b"k" * 32)
-    )
+    entry = restore_map.Entry.of_file("a", redacted=b"b", original=b"c")
+    record = json.loads(restore_map.sealed([entry], key=b"k" * 32))
     for path, what, wrong in mutations(record):
         content = json.dumps(wrong).encode()
         assert _refusal(lambda content=content: restore_map.opened(content, key=b"k" * 32)), (path, what)

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
-from shell import call
+from tests.support.places import ROOT
+from tests.support.shell import call
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "deid"
+EXAMPLE = ROOT / "examples" / "deid"
 SOURCE = (
     "PREOPERATIVE DIAGNOSIS: Right knee osteoarthritis. The patient was admitted for total knee arthroplasty. She "
     "tolerated the procedure well and was given aspirin. SOCIAL HISTORY: The patient lives at home and does not smoke."

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from shell import SECRET, Done, call, differing, shuffled, write
+from tests.support.shell import SECRET, Done, call, differing, shuffled, write
 
 COLUMNS = {
     "outcome": "died",

@@ -6,9 +6,6 @@ APACHE IVa from 2014 to 2015 did not change as far as so few stays can show. The
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,22 +14,14 @@ import pytest
 from scipy import special, stats
 
 import workup
+from tests.support.examples import example
+from tests.support.places import DATA
 from workup.report import Report
 from workup.reports.drift.report import sections
 from workup.stats.charts.family_limits import false_alarm_chance
 
-ROOT = Path(__file__).resolve().parents[2]
-EICU = ROOT.parent / "shared" / "data" / "eicu_demo"
+EICU = DATA / "eicu_demo"
 YEARS = ["1997", "1998", "1999", "2000", "2001", "2002", "2003"]
-
-
-def example(folder: str, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / folder / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def state(report: Report, metric: str, window: str, kind: str = "performance", **keys: Any) -> Any:
@@ -56,9 +45,7 @@ def area(died: Any, risk: Any) -> float:
 
 @pytest.fixture(scope="module")
 def icu() -> tuple[dict[str, Any], Report]:
-    path = list(sys.path)
     module = example("icu_drift", "apache_drift")
-    sys.path[:] = path
     table = {name: np.array(column, dtype=object) for name, column in module.read(EICU).items()}
     return table, Report.from_dict(workup.validate(module.study(), table=table).as_dict())
 

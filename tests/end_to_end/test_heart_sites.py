@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import special, stats
-from test_sites_real_data import agree, rounded
 
 import workup
-from shell import call
+from tests.support.examples import example
+from tests.support.places import DATA, ROOT
+from tests.support.pooled_apart import agree, rounded
+from tests.support.shell import call
 from workup.report import LensResult, Report
 
-ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "heart_sites"
-DATA = ROOT.parent / "shared" / "data" / "heart_disease"
+HEART = DATA / "heart_disease"
 SITES = ("cleveland", "hungary", "switzerland", "long_beach")
 EXTERNAL = ("hungary", "long_beach", "switzerland")
 
@@ -47,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What heart.py makes, called as the README calls it."""
     pytest.importorskip("sklearn")
     out = tmp_path_factory.mktemp("heart")
-    script = [sys.executable, str(EXAMPLE / "heart.py"), str(DATA), "-o", str(out)]
+    script = [sys.executable, str(EXAMPLE / "heart.py"), str(HEART), "-o", str(out)]
     done = subprocess.run(script, capture_output=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
     return out
@@ -177,11 +178,9 @@ def test_gates_are_not_passed_by_three_hospitals(report: Report) -> None:
     assert by_site == {"cleveland": "pass", "hungary": "pass", "switzerland": "unsure", "long_beach": "unsure"}
 
 
-def test_cleveland_corrected_for_optimism(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cleveland_corrected_for_optimism() -> None:
     pytest.importorskip("sklearn")
-    monkeypatch.syspath_prepend(str(EXAMPLE))
-    import heart
-
+    heart = example("heart_sites", "heart")
     content = {
         "name": "Cleveland",
         "task": "risk",
@@ -190,7 +189,7 @@ def test_cleveland_corrected_for_optimism(monkeypatch: pytest.MonkeyPatch) -> No
         "lenses": {"internal": {"optimism": 100}},
         "bootstrap": {"replicates": 200},
     }
-    table = heart.rows_of(heart.predictions(DATA), "cleveland")
+    table = heart.rows_of(heart.predictions(HEART), "cleveland")
     corrected = workup.validate(workup.Study.of(content), table=table, refit=heart.fit)
     auroc, slope = (
         corrected.estimate(metric, validation="optimism-corrected") for metric in ("auroc", "calibration_slope")

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import workup
+from tests.support.examples import example
+from tests.support.places import DATA
 
-ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared" / "data" / "eicu_demo"
+EICU = DATA / "eicu_demo"
 
 pytestmark = pytest.mark.real_data
 
 
 @pytest.fixture(scope="module")
 def report() -> Any:
-    sys.path.insert(0, str(ROOT / "examples" / "icu_mortality"))
-    import apache
-
+    apache = example("icu_mortality", "apache")
     plan = apache.study().model_dump(by_alias=True) | {"bootstrap": {"replicates": 200}}
-    return workup.validate(workup.Study.of(plan), table=apache.read(DATA))
+    return workup.validate(workup.Study.of(plan), table=apache.read(EICU))
 
 
 def test_every_group_is_listed_with_its_n(report: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shell import call, spawn
+from tests.support.shell import call, spawn
 from workup.report import Report
 
 

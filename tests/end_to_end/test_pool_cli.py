@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shell import SECRET, Done, call, cohort, differing, risk_words, write
+from tests.support.shell import SECRET, Done, call, cohort, differing, risk_words, write
 from workup.report import Report
 
 SITES = ("North", "South", "East")

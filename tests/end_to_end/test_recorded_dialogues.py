@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
+from tests.support.places import DATA
 from workup.tasks.conversation.cases.dialogues import Converted, convert_dialogues
 from workup.tasks.conversation.read.content import support_of
 from workup.tasks.conversation.read.facts import Judged, Matcher
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 FILES = {
     "aci valid": ("aci_bench", DATA / "aci_bench" / "valid.csv"),
     "aci train": ("aci_bench", DATA / "aci_bench" / "train.csv"),

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from shell import Done, call, spawn
+from tests.support.places import DATA
+from tests.support.shell import Done, call, spawn
 from workup.redaction.dates.written import read
 
 pytest.importorskip("cryptography", reason="cryptography is not installed")
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 SECRET = "Quenneville"
 NOTE = (
     f"\ufeffPatient: Rose {SECRET}, born 03/04/1961, MRN 00482913.\r\n"

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "spans"))
-
-from review_made import answer_brat, answer_label_studio, planted, rates
-
-from shell import Done, call
+from tests.support.review_corpora import answer_brat, answer_label_studio, planted, rates
+from tests.support.shell import Done, call
 from workup.cli import review as reviewing
 from workup.cli.app import app
 

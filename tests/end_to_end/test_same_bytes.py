@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import yaml
 
-from shell import COMMAND, Done, call, cohort, differing, shuffled, spawn, write
+from tests.support.shell import COMMAND, Done, call, cohort, differing, shuffled, spawn, write
 
 BATCH = 20
 ROWS = 200

@@ -4,37 +4,23 @@ token of a note leaves in any of it."""
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "spans"))
-
-from notes_made import detect, notes
-
-from shell import Done, call
+from tests.support.json_lines import write_lines
+from tests.support.notes import detect, notes
+from tests.support.shell import call, is_quiet
 from workup.report import Report
 
 CANARY = "QZXCANARY"
 
 
-def _lines(path: Path, records: list[Any]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
-
-
 def _corpus(folder: Path, count: int = 60) -> tuple[Path, Path]:
     corpus = notes(count, patients=25, canary=CANARY)
     found = detect(corpus)
-    gold = _lines(folder / "gold.jsonl", corpus)
-    return gold, _lines(folder / "pred.jsonl", [{"id": key, "spans": spans} for key, spans in found.items()])
-
-
-def _quiet(done: Done) -> None:
-    assert CANARY not in done.out and CANARY not in done.err
-    assert "Traceback" not in done.err
+    gold = write_lines(folder / "gold.jsonl", corpus)
+    return gold, write_lines(folder / "pred.jsonl", [{"id": key, "spans": spans} for key, spans in found.items()])
 
 
 # ---- scoring ---------------------------------------------------------------------------------------------------------
@@ -44,7 +30,7 @@ def test_the_text_report_says_what_a_privacy_officer_asks(tmp_path: Path) -> Non
     gold, pred = _corpus(tmp_path)
     done = call("score", "spans", "--gold", gold, "--pred", pred, "--replicates", "200")
     assert done.code == 0, done.err
-    _quiet(done)
+    is_quiet(done, CANARY)
     for said in ("self-test passed", "leak", "Safe Harbor", "not tested"):
         assert said.lower() in done.out.lower(), said
 
@@ -87,7 +73,7 @@ def test_text_is_shown_only_when_asked_for_and_then_marked(tmp_path: Path) -> No
 
 def test_a_system_that_says_nothing_is_praised_for_nothing(tmp_path: Path) -> None:
     gold, _ = _corpus(tmp_path)
-    pred = _lines(tmp_path / "other.jsonl", [{"id": "elsewhere", "spans": []}])
+    pred = write_lines(tmp_path / "other.jsonl", [{"id": "elsewhere", "spans": []}])
     rules = ("over_redaction.high <= 0.5", "specificity_char.low >= 0.1", "specificity_token.value >= 0.1")
     done = call(
         "score", "spans", "--gold", gold, "--pred", pred, "--json", "-", *(w for r in rules for w in ("--gate", r))
@@ -111,7 +97,7 @@ def test_options_that_cannot_be_read_are_taught(tmp_path: Path) -> None:
     ):
         done = call(*words, option, value)
         assert done.code == 2 and said in done.err, (option, value, done.err)
-        _quiet(done)
+        is_quiet(done, CANARY)
 
 
 # ---- a study ---------------------------------------------------------------------------------------------------------
@@ -138,14 +124,14 @@ def test_no_token_of_a_note_is_in_anything_a_run_writes_or_says(tmp_path: Path) 
     (tmp_path / "study.yaml").write_text(_STUDY)
     done = call("run", tmp_path / "study.yaml", "-o", tmp_path / "run", "--details", "all", "--verbose")
     assert done.code == 1, done.err
-    _quiet(done)
+    is_quiet(done, CANARY)
     written = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
     assert {"report.json", "report.html", "report.md", "details.jsonl", "run.log"} <= {path.name for path in written}
     for path in written:
         assert CANARY not in path.read_text(encoding="utf-8"), path.name
     again = call("verify", tmp_path / "run")
     assert again.code == 0, again.err
-    _quiet(again)
+    is_quiet(again, CANARY)
 
 
 def test_details_name_every_span_by_offset(tmp_path: Path) -> None:
@@ -209,11 +195,11 @@ _BAD_GOLDS: dict[str, bytes] = {
 def test_golds_that_are_wrong_cost_one_clear_message(fault: str, tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     gold.write_bytes(_BAD_GOLDS[fault])
-    pred = _lines(tmp_path / "pred.jsonl", [{"id": "a", "spans": []}])
+    pred = write_lines(tmp_path / "pred.jsonl", [{"id": "a", "spans": []}])
     done = call("score", "spans", "--gold", gold, "--pred", pred, "--json", tmp_path / "report.json")
     assert done.code == 2, (fault, done.out[-300:])
     assert done.err.strip() and not (tmp_path / "report.json").exists()
-    _quiet(done)
+    is_quiet(done, CANARY)
 
 
 _BAD_PREDICTIONS: dict[str, bytes] = {
@@ -229,25 +215,27 @@ _BAD_PREDICTIONS: dict[str, bytes] = {
 
 @pytest.mark.parametrize("fault", _BAD_PREDICTIONS)
 def test_predictions_that_are_wrong_cost_one_clear_message(fault: str, tmp_path: Path) -> None:
-    gold = _lines(tmp_path / "gold.jsonl", [_NOTE])
+    gold = write_lines(tmp_path / "gold.jsonl", [_NOTE])
     pred = tmp_path / "pred.jsonl"
     pred.write_bytes(_BAD_PREDICTIONS[fault])
     done = call("score", "spans", "--gold", gold, "--pred", pred)
     assert done.code == 2, (fault, done.out[-300:])
-    _quiet(done)
+    is_quiet(done, CANARY)
 
 
 def test_nul_bytes_and_half_surrogates_are_text_or_refused_never_a_crash(tmp_path: Path) -> None:
     nul = {"id": "a", "text": f"x\0{CANARY}\0y", "spans": [{"start": 2, "end": 11, "label": "name_patient"}]}
-    pred = _lines(tmp_path / "pred.jsonl", [{"id": "a", "spans": [{"start": 2, "end": 11, "label": "name_patient"}]}])
-    done = call("score", "spans", "--gold", _lines(tmp_path / "nul.jsonl", [nul]), "--pred", pred)
+    pred = write_lines(
+        tmp_path / "pred.jsonl", [{"id": "a", "spans": [{"start": 2, "end": 11, "label": "name_patient"}]}]
+    )
+    done = call("score", "spans", "--gold", write_lines(tmp_path / "nul.jsonl", [nul]), "--pred", pred)
     assert done.code == 0, done.err
-    _quiet(done)
+    is_quiet(done, CANARY)
     half = tmp_path / "half.jsonl"
     half.write_text('{"id": "a", "text": "\\ud800' + CANARY + '", "spans": []}\n')
     done = call("score", "spans", "--gold", half, "--pred", pred)
     assert done.code in (0, 2), done.err
-    _quiet(done)
+    is_quiet(done, CANARY)
 
 
 def test_a_line_of_a_hundred_megabytes_is_read_or_refused_with_a_word(tmp_path: Path) -> None:
@@ -257,10 +245,10 @@ def test_a_line_of_a_hundred_megabytes_is_read_or_refused_with_a_word(tmp_path: 
         for _ in range(100):
             file.write("word and " * 116_509)
         file.write('"}\n')
-    pred = _lines(tmp_path / "pred.jsonl", [{"id": "a", "spans": []}])
+    pred = write_lines(tmp_path / "pred.jsonl", [{"id": "a", "spans": []}])
     done = call("score", "spans", "--gold", gold, "--pred", pred, "--replicates", "200")
     assert done.code in (0, 2), done.err[-500:]
-    _quiet(done)
+    is_quiet(done, CANARY)
 
 
 def test_an_xml_bomb_is_refused(tmp_path: Path) -> None:
@@ -270,10 +258,10 @@ def test_an_xml_bomb_is_refused(tmp_path: Path) -> None:
         for i in range(40)
     )
     bomb.write_text(f'<?xml version="1.0"?><!DOCTYPE d [{entities}]><deIdi2b2><TEXT>&l39;</TEXT><TAGS/></deIdi2b2>')
-    pred = _lines(tmp_path / "pred.jsonl", [{"id": "bomb", "spans": []}])
+    pred = write_lines(tmp_path / "pred.jsonl", [{"id": "bomb", "spans": []}])
     done = call("score", "spans", "--gold", bomb, "--pred", pred)
     assert done.code == 2
-    _quiet(done)
+    is_quiet(done, CANARY)
 
 
 def test_brat_fragments_are_golds_with_the_text_between(tmp_path: Path) -> None:
@@ -281,7 +269,9 @@ def test_brat_fragments_are_golds_with_the_text_between(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "a.txt").write_text("Seen by Ann\nLee today")
     (folder / "a.ann").write_text("T1\tname_patient 8 11;12 15\tAnn Lee\n")
-    pred = _lines(tmp_path / "pred.jsonl", [{"id": "a", "spans": [{"start": 8, "end": 15, "label": "name_patient"}]}])
+    pred = write_lines(
+        tmp_path / "pred.jsonl", [{"id": "a", "spans": [{"start": 8, "end": 15, "label": "name_patient"}]}]
+    )
     done = call("score", "spans", "--gold", folder, "--pred", pred, "--json", "-")
     assert done.code == 0, done.err
     rows = json.loads(done.out)["results"]["internal"]["tables"]["counts"]

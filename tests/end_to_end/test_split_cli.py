@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shell import SECRET, Done, call, cohort, shuffled, write
+from tests.support.places import DATA
+from tests.support.shell import SECRET, Done, call, cohort, shuffled, write
 
-DIABETES = Path(__file__).resolve().parents[3] / "shared" / "data" / "diabetes130" / "dataset_diabetes.zip"
+DIABETES = DATA / "diabetes130" / "dataset_diabetes.zip"
 FILES = {"development.csv", "validation.csv", "split.json", "split.txt", ".gitignore"}
 
 

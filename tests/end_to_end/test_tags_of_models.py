@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shell import call
+from tests.support.shell import call
 
 
 def _study(folder: Path, of_a_kind: int) -> Path:

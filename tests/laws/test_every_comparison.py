@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from registered import every_metric
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "spans"))
-
-from notes_made import detect, notes
-
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
+from tests.support.notes import detect, notes
+from tests.support.registered import every_metric
 from workup.compare import compare
 from workup.documents.detections import GivenSpans
 from workup.estimate import Draws, Estimate, estimate

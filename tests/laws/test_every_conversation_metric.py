@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,67 +10,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.registered import label
+from tests.support.scored_studies import STUDIES, scored_conversations
 from workup.estimate import EVERYTHING, Draws, Estimate, estimate, slices_by
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.stats.intervals import clustered_share
-from workup.tasks.conversation.metrics.metrics import METRIC_NAMES
-from workup.tasks.conversation.scripted import Behaviour, transcripts
-from workup.tasks.conversation.scripted.cases import small_cases
-from workup.tasks.conversation.scripted.scored import Scored
+from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.task import ConversationTask
 
 DRAWS = Draws(seed=3, replicates=200)
-ALWAYS = set(METRIC_NAMES) - {"recall_weighted", "recall_at_horizon"}  # which need weights, and a horizon of their own
+ALWAYS = set(CARDS) - {"recall_weighted", "recall_at_horizon"}  # which need weights, and a horizon of their own
 SHARES = {
     *("recall", "precision", "f1", "hallucination_rate", "omission_rate", "reversal_rate", "wrong_value_rate"),
     *("stale_rate", "unscorable_rate", "coverage", "recall_at_10", "availability", "use", "conflict_rate"),
     *("plan_coverage", "plan_contradicted", "copy_rate", "never_event_rate", "conflict_rate_published"),
 }
-MIXED = Behaviour(
-    *("mixed", 0.9, -0.04),
-    reversal=0.1,
-    wrong_value=0.2,
-    stale=0.3,
-    conflicts=1,
-    agreements=2,
-    never_events=1,
-    failures=0.03,
-    noise=True,
-    spread=0.1,
-)
-# Cases, turns, replicates, what the model does.
-STUDIES: dict[str, tuple[int, int, int, Behaviour]] = {
-    "a mixed model": (14, 10, 1, MIXED),
-    "several replicates": (8, 10, 2, MIXED),
-    "everything kept": (8, 10, 1, Behaviour()),
-    "everything lost": (8, 10, 1, Behaviour("lost", recall=0.0)),
-    "half of the calls failed": (8, 10, 1, Behaviour("failing", failures=0.5)),
-    "nothing scorable": (4, 10, 1, Behaviour("failing", failures=1.0)),
-    "one case": (1, 10, 1, MIXED),
-    "one turn": (6, 1, 1, MIXED),
-    "two turns": (6, 2, 1, MIXED),
-    "more turns than ten": (4, 13, 1, MIXED),
-}
-
-
-@cache
-def _scored(name: str) -> tuple[Any, tuple[Metric, ...]]:
-    count, turns, replicates, planted = STUDIES[name]
-    cases = small_cases(count, turns=turns)
-    lines = transcripts(planted, cases, ("live", "oracle"), 1, replicates=replicates)
-    available = [{**line, "available": ["warfarin", "asthma"]} for line in lines]
-    scored = Scored(cases, available)
-    return scored.scores, tuple(scored.metrics.values())
 
 
 @pytest.fixture(params=STUDIES, name="scored")
 def _fixture(request: pytest.FixtureRequest) -> tuple[Any, tuple[Metric, ...]]:
-    return _scored(request.param)
-
-
-def _name(metric: Metric) -> str:
-    return " ".join([metric.name, *map(str, metric.at.values())])
+    return scored_conversations(request.param)
 
 
 def _numbers(one: Estimate) -> list[float]:
@@ -79,10 +38,9 @@ def _numbers(one: Estimate) -> list[float]:
 
 
 def test_every_name_of_the_contract_is_measured() -> None:
-    _, metrics = _scored("a mixed model")
+    _, metrics = scored_conversations("a mixed model")
     assert {metric.name for metric in metrics} == ALWAYS
-    assert set(ConversationTask.scales) <= set(METRIC_NAMES)
-    assert set(ConversationTask.goals) >= ALWAYS
+    assert ConversationTask.cards is CARDS and set(CARDS) >= ALWAYS
 
 
 def test_a_value_or_a_null_with_its_reason_and_ends_around_it(scored: tuple[Any, tuple[Metric, ...]]) -> None:
@@ -131,16 +89,16 @@ def test_row_order_changes_nothing(scored: tuple[Any, tuple[Metric, ...]]) -> No
 @settings(max_examples=10)
 @given(seed=st.integers(0, 30), name=st.sampled_from(["a mixed model", "several replicates", "everything lost"]))
 def test_an_integer_weight_is_a_repeated_row(seed: int, name: str) -> None:
-    scores, metrics = _scored(name)
+    scores, metrics = scored_conversations(name)
     counts = np.random.default_rng(seed).integers(0, 4, len(scores))
     repeated = scores.take(np.repeat(np.arange(len(scores)), counts))
     for metric in metrics:
         weighted = metric.compute(scores, counts[None, :].astype(float))[0]
-        assert metric.value(repeated) == pytest.approx(weighted, rel=1e-9, abs=1e-12, nan_ok=True), _name(metric)
+        assert metric.value(repeated) == pytest.approx(weighted, rel=1e-9, abs=1e-12, nan_ok=True), label(metric)
 
 
 def test_intervals_of_means_take_a_weight_for_repeated_rows_of_a_case() -> None:
-    plain, metrics = _scored("several replicates")
+    plain, metrics = scored_conversations("several replicates")
     counts = np.random.default_rng(2).integers(1, 4, len(plain))
     weighted = replace(plain, weight=counts.astype(float))
     repeated = plain.take(np.repeat(np.arange(len(plain)), counts))
@@ -149,7 +107,7 @@ def test_intervals_of_means_take_a_weight_for_repeated_rows_of_a_case() -> None:
         if metric.name in ("decay_slope", "decay_gap", "time_to_loss", "f1", "decay_slope_logistic"):
             [one], [other] = (estimate(scores, [metric], draws=DRAWS) for scores in (weighted, repeated))
             assert one.status == other.status
-            assert _numbers(one) == pytest.approx(_numbers(other), rel=1e-7, abs=1e-9, nan_ok=True), _name(metric)
+            assert _numbers(one) == pytest.approx(_numbers(other), rel=1e-7, abs=1e-9, nan_ok=True), label(metric)
             seen += one.status == "ok"
     assert seen > 40
 
@@ -166,14 +124,14 @@ def test_a_slice_is_the_scores_of_its_rows(scored: tuple[Any, tuple[Metric, ...]
 
 def test_cases_are_the_unit_and_not_turns_or_replicates() -> None:
     """A conversation copied ten times over tells no more of other cases."""
-    few, metrics = _scored("a mixed model")
+    few, metrics = scored_conversations("a mixed model")
     many = few.take(np.tile(np.arange(len(few)), 10))
     compared = 0
     for metric in metrics:
         [one], [other] = (estimate(scores, [metric], draws=DRAWS) for scores in (few, many))
         if one.status == other.status == "ok" and metric.name != "never_events" and not _at_the_floor(metric, few):
             # Resampled conversations would shrink it to 0.32.
-            assert other.high - other.low >= 0.5 * (one.high - one.low), _name(metric)
+            assert other.high - other.low >= 0.5 * (one.high - one.low), label(metric)
             compared += 1
     assert compared > 40
 
@@ -187,15 +145,15 @@ def _at_the_floor(metric: Metric, scores: Scores) -> bool:
 
 
 def test_a_higher_level_is_wider() -> None:
-    scores, metrics = _scored("a mixed model")
+    scores, metrics = scored_conversations("a mixed model")
     for metric in metrics:
         narrow, wide = estimate(scores, [metric], draws=DRAWS, levels=(0.9, 0.99))
         if narrow.status == "ok" and narrow.method != "counted":
-            assert wide.low <= narrow.low <= narrow.high <= wide.high, _name(metric)
+            assert wide.low <= narrow.low <= narrow.high <= wide.high, label(metric)
 
 
 def test_a_study_whose_calls_failed_shows_no_headline() -> None:
-    scores, metrics = _scored("half of the calls failed")
+    scores, metrics = scored_conversations("half of the calls failed")
     found = {one.metric: one for one in estimate(scores, metrics, draws=DRAWS) if dict(one.slice) in ({}, LIVE)}
     for name in ("recall", "recall_at_10", "decay_slope", "decay_gap", "time_to_loss"):
         assert found[name].status == "withheld", name

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from registered import CURVE, DRAWS, THRESHOLDS, every_metric, key, label, numbers
 
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
+from tests.support.registered import CURVE, DRAWS, THRESHOLDS, every_metric, key, label, numbers
 from workup.estimate import EVERYTHING, estimate, replicate, slices_by
 from workup.scores import Scores
 from workup.stats.bootstrap import unit_counts
 from workup.tasks.risk.metrics import FEWEST_FOR_CURVE
+
+pytestmark = pytest.mark.usefixtures("no_warning")
 
 COHORTS: dict[str, Callable[[], Scores]] = {
     "independent": lambda: draw_cohort(1, 140, slope=0.8),
@@ -25,14 +26,6 @@ COHORTS: dict[str, Callable[[], Scores]] = {
     "weighted": lambda: draw_cohort(4, 140, weighted=True, shift=0.4),
     "repeated and weighted": lambda: draw_cohort(5, 200, patients=70, weighted=True),
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_warning() -> Iterator[None]:
-    """A warning is a number that went wrong in silence."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 @pytest.fixture(params=COHORTS, name="scores")

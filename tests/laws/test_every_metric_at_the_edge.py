@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from registered import CURVE, DRAWS, every_metric, key, numbers
 
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
+from tests.support.registered import CURVE, DRAWS, every_metric, key, numbers
 from workup.estimate import EVERYTHING, Draws, Estimate, Slice, estimate
 from workup.scores import Scores
 
-
-@pytest.fixture(autouse=True)
-def _no_warning() -> Iterator[None]:
-    """A warning is a number that went wrong in silence."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
+pytestmark = pytest.mark.usefixtures("no_warning")
 
 
 def _reference(name: str, threshold: float | None, y: list[float], p: list[float]) -> float | None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,59 +10,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "spans"))
-
-from notes_made import detect, notes
-
-from workup.documents.detections import GivenSpans
+from tests.support.registered import label
+from tests.support.scored_studies import CORPORA, scored_notes
 from workup.estimate import EVERYTHING, Draws, estimate, slices_by
 from workup.metric import Metric
 from workup.scores import Scores
-from workup.study import Study
-from workup.task import Budget
-from workup.tasks.spans.metrics import METRIC_NAMES
-from workup.tasks.spans.task import SpansTask
+from workup.tasks.spans.cards import CARDS
 
 DRAWS = Draws(seed=3, replicates=120)
 # A patient leaks once, however many rows say so: repeating a row of a patient changes nothing.
 COUNTS_PATIENTS = {"leak_rate_patient"}
-_MODES = ("strict", "exact", "iou:0.5", "partial", "cover:1", "full_mask", "token", "char")
-
-
-@cache
-def _scored(seed: int, count: int, patients: int | None, miss: float) -> tuple[Any, tuple[Metric, ...]]:
-    corpus = notes(count, seed=seed, patients=patients)
-    study = Study.of({"name": "laws", "task": "spans", "modes": list(_MODES), "utility": "lexicon"})
-    task = SpansTask()
-    read = task.read(study, corpus)
-    given = GivenSpans(detect(corpus, seed=seed, miss=miss))
-    outputs = task.run(lambda: given, read, None, None, lambda *_: None, budget=Budget())  # type: ignore[arg-type]
-    scores = task.scores(read, outputs)
-    return scores, tuple(task.metrics(scores, study))
-
-
-CORPORA = {
-    "a note a patient": (1, 120, None, 0.2),
-    "several notes a patient": (2, 150, 40, 0.2),
-    "nothing missed": (3, 80, 30, 0.0),
-    "everything missed": (4, 80, 30, 1.0),
-    "one patient": (5, 12, 1, 0.3),
-    "one note": (6, 1, None, 0.0),
-}
 
 
 @pytest.fixture(params=CORPORA, name="scored")
 def _fixture(request: pytest.FixtureRequest) -> tuple[Any, tuple[Metric, ...]]:
-    return _scored(*CORPORA[request.param])
-
-
-def _name(metric: Metric) -> str:
-    return " ".join([metric.name, *map(str, metric.at.values())])
+    return scored_notes(*CORPORA[request.param])
 
 
 def test_every_name_of_the_contract_is_measured() -> None:
-    _, metrics = _scored(*CORPORA["several notes a patient"])
-    assert {metric.name for metric in metrics} == set(METRIC_NAMES)
+    _, metrics = scored_notes(*CORPORA["several notes a patient"])
+    assert {metric.name for metric in metrics} == set(CARDS)
 
 
 def test_a_value_or_a_null_with_its_reason_and_ends_around_it(scored: tuple[Any, tuple[Metric, ...]]) -> None:
@@ -96,19 +60,19 @@ def test_row_order_changes_nothing(scored: tuple[Any, tuple[Metric, ...]]) -> No
 
 @given(seed=st.integers(0, 30))
 def test_an_integer_weight_is_a_repeated_row(seed: int) -> None:
-    scores, metrics = _scored(2, 150, 40, 0.2)
+    scores, metrics = scored_notes(2, 150, 40, 0.2)
     counts = np.random.default_rng(seed).integers(0, 4, len(scores))
     repeated = scores.take(np.repeat(np.arange(len(scores)), counts))
     for metric in metrics:
         if metric.name in COUNTS_PATIENTS:
             continue
         weighted = metric.compute(scores, counts[None, :].astype(float))[0]
-        assert metric.value(repeated) == pytest.approx(weighted, rel=1e-9, nan_ok=True), _name(metric)
+        assert metric.value(repeated) == pytest.approx(weighted, rel=1e-9, nan_ok=True), label(metric)
 
 
 def test_a_replicate_weighs_a_patient_as_a_whole() -> None:
     """Of leak_rate_patient: a patient drawn twice counts as two patients with the same notes."""
-    scores, metrics = _scored(2, 150, 40, 0.2)
+    scores, metrics = scored_notes(2, 150, 40, 0.2)
     metric = next(m for m in metrics if m.name == "leak_rate_patient")
     times = np.random.default_rng(4).integers(0, 3, scores.n_patients)
     weights = times[scores.patient].astype(float)
@@ -129,7 +93,7 @@ def test_a_slice_is_the_scores_of_its_rows(scored: tuple[Any, tuple[Metric, ...]
 
 def test_patients_are_the_unit_and_not_mentions() -> None:
     """Notes of one patient copied ten times over carry no more information about other patients."""
-    few, metrics = _scored(2, 150, 40, 0.2)
+    few, metrics = scored_notes(2, 150, 40, 0.2)
     many = few.take(np.tile(np.arange(len(few)), 10))
     for metric in metrics:
         if metric.interval is None:
@@ -137,4 +101,4 @@ def test_patients_are_the_unit_and_not_mentions() -> None:
         [one], [other] = (estimate(s, [metric], draws=DRAWS) for s in (few, many))
         if one.status == other.status == "ok" and one.value not in (0.0, 1.0):
             # Resampled mentions would shrink it to 0.32; a floor under the design effect may widen the first.
-            assert other.high - other.low >= 0.5 * (one.high - one.low), _name(metric)
+            assert other.high - other.low >= 0.5 * (one.high - one.low), label(metric)

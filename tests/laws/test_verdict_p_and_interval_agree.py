@@ -14,13 +14,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from registered import every_metric
-from sims.fairness import contradiction
-from test_every_conversation_metric import _scored as conversations
-from test_every_span_metric import CORPORA
-from test_every_span_metric import _scored as notes
 
-from cohorts import draw_cohort
+from sims.fairness import contradiction
+from tests.support.cohorts import draw_cohort
+from tests.support.registered import every_metric
+from tests.support.scored_studies import CORPORA, scored_conversations, scored_notes
 from workup.compare import compare, compare_scores, gain
 from workup.errors import StudyError
 from workup.estimate import Draws
@@ -103,14 +101,14 @@ def once_each(metrics: Sequence[Metric]) -> list[Metric]:
 @pytest.mark.parametrize("corpus", ["a note a patient", "several notes a patient", "nothing missed"])
 @pytest.mark.parametrize("comparator", ["rest", "overall"])
 def test_rows_of_span_groups_agree(corpus: str, comparator: str) -> None:
-    scores, metrics = notes(*CORPORA[corpus])
+    scores, metrics = scored_notes(*CORPORA[corpus])
     chosen = {"margin": {metric.name: 0.03 for metric in metrics}, "comparator": comparator}
     refuse_contradictions(subgroups(grouped(scores, 3), once_each(metrics), settings=chosen, draws=DRAWS))
 
 
 @pytest.mark.parametrize("study", ["a mixed model", "everything lost"])
 def test_rows_of_conversation_groups_agree(study: str) -> None:
-    scores, metrics = conversations(study)
+    scores, metrics = scored_conversations(study)
     chosen = {"margin": {metric.name: 0.1 for metric in metrics}}
     refuse_contradictions(subgroups(grouped(scores, 2), once_each(metrics), settings=chosen, draws=DRAWS))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.errors import StudyError
 from workup.estimate import Draws
 from workup.lenses import contrasts

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from planted_months import (
+
+from tests.support.planted_months import (
     BASE,
     DRAWS,
     FOUND,
@@ -20,7 +21,6 @@ from planted_months import (
     shares,
     watched,
 )
-
 from workup.lenses.drift.lens import drift
 from workup.report import LensResult
 from workup.scores import Scores

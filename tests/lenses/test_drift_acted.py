@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from planted_months import (
+
+from tests.support.planted_months import (
     STABLE,
     Month,
     looked,
@@ -11,7 +12,6 @@ from planted_months import (
     planted,
     with_values,
 )
-
 from workup.lenses.drift.lens import FEEDBACK
 from workup.scores import Scores
 

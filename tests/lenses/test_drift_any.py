@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted_months import (
+
+from tests.support.planted_months import (
     BASE,
     DRAWS,
     FOUND,
@@ -24,8 +25,7 @@ from planted_months import (
     watched,
     with_values,
 )
-
-from shell import leaves
+from tests.support.shell import leaves
 from workup.errors import StudyError
 from workup.estimate import Draws
 from workup.lenses.drift.lens import Settings, drift

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from planted_months import (
+
+from tests.support.planted_months import (
     BASE,
     STABLE,
     Month,
@@ -18,7 +19,6 @@ from planted_months import (
     watched,
     with_values,
 )
-
 from workup.errors import StudyError
 from workup.lenses.drift.monitor import stream
 from workup.lenses.drift.settings import Settings

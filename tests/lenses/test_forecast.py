@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from planted_months import STABLE, Month, looked, months, planted
 
+from tests.support.planted_months import STABLE, Month, looked, months, planted
 from workup.lenses.drift.trend import FEWEST_WINDOWS, trend
 from workup.metric import mean, ratio
 from workup.report import LensResult

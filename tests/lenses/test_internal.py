@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
 from workup.errors import StudyError
 from workup.estimate import Draws, Estimate
 from workup.lenses.internal import internal

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted_months import DRAWS, STABLE, Month, looked, metrics_of, months, planted
 from scipy import special
 
+from tests.support.planted_months import DRAWS, STABLE, Month, looked, metrics_of, months, planted
 from workup.lenses.drift.kinds import (
     WEIGHTED,
     Evidence,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.estimate import Draws, Slice, replicate
 from workup.lenses.subgroups.lens import subgroups
 from workup.scores import Scores

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.errors import InputError
 from workup.lenses.power.plans import (
     Group,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.errors import InputError, StudyError
 from workup.estimate import Estimate
 from workup.evidence import SiteEvidence

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
 from workup.errors import StudyError
 from workup.estimate import Draws
 from workup.lenses.power.lens import power

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted_months import STABLE, Month, looked, months, planted, rows_of, with_values
 
+from tests.support.planted_months import STABLE, Month, looked, months, planted, rows_of, with_values
 from workup.errors import StudyError
 from workup.lenses.drift.risk_adjusted_chart import RiskAdjusted
 from workup.metric import ratio

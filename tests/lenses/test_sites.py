@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from tests.support.planted_months import metrics_of
 from workup.errors import InputError, StudyError
 from workup.estimate import Draws
 from workup.evidence import SiteEvidence, holdings
@@ -22,7 +23,6 @@ from workup.metric import Metric, mean, ratio
 from workup.report import LensResult, Report
 from workup.scores import Scores
 from workup.study import Study
-from workup.tasks.risk.metrics import Smoother, risk_metrics
 from workup.validate import validate
 
 DRAWS = Draws(seed=5, replicates=200)
@@ -44,15 +44,11 @@ def cohort(seed: int = 1, n: int = 900, *, names: str = "ABC", **fields: Any) ->
     return Scores.of(values, **{**plain, **fields})
 
 
-def metrics(scores: Scores) -> list[Metric]:
-    return risk_metrics(thresholds=[0.3], smoother=Smoother.of(scores))
-
-
 def look(scores: Scores, measured: list[Metric] | None = None, **settings: Any) -> LensResult:
     beside = {
         key: settings.pop(key) for key in ("places", "intended", "reference", "levels", "draws") if key in settings
     }
-    chosen = metrics(scores) if measured is None else measured
+    chosen = metrics_of(scores) if measured is None else measured
     return sites(scores, chosen, settings=settings, **{"draws": DRAWS, **beside})
 
 
@@ -69,12 +65,12 @@ def test_a_site_here_is_what_its_own_report_says() -> None:
     assert scores.site is not None
     found = look(scores, by=["sex"])
     rows = np.flatnonzero(scores.site.codes == 1)
-    alone = internal(scores.take(rows), metrics(scores), settings={}, draws=DRAWS)
+    alone = internal(scores.take(rows), metrics_of(scores), settings={}, draws=DRAWS)
     here = {e.metric: e for e in found.estimates if e.slice.get("site") == "B" and "sex" not in e.slice}
     for e in alone.estimates:
         if e.metric in here:
             assert here[e.metric] == replace(e, slice={"site": "B", **e.slice})
-    assert set(here) == {metric.name for metric in poolable(metrics(scores))}
+    assert set(here) == {metric.name for metric in poolable(metrics_of(scores))}
 
 
 def written(results: dict[str, LensResult]) -> Any:
@@ -89,7 +85,7 @@ def test_evidence_of_hospitals_pooled_apart_gives_the_same_numbers() -> None:
     scores = cohort()
     whole = look(scores, by=["sex"])
     assert scores.site is not None
-    measured = poolable(metrics(scores))
+    measured = poolable(metrics_of(scores))
     evidence = []
     for name, inside in scores.site.masks():
         part = scores.take(np.flatnonzero(inside))
@@ -155,10 +151,10 @@ def test_patients_at_two_sites_are_counted() -> None:
     scores = cohort(
         patient=[f"p{i // 2}" for i in range(900)], site=[("A", "B", "C")[(i // 6) % 3] for i in range(900)]
     )
-    assert not any("more than one site" in note for note in look(scores, [metrics(scores)[0]]).notes)
+    assert not any("more than one site" in note for note in look(scores, [metrics_of(scores)[0]]).notes)
     moved = cohort(patient=[f"p{i // 2}" for i in range(900)], site=["A", "B"] * 5 + ["C"] * 890)
     assert any(
-        note.startswith("5 patients appear at more than one site") for note in look(moved, [metrics(moved)[0]]).notes
+        note.startswith("5 patients appear at more than one site") for note in look(moved, [metrics_of(moved)[0]]).notes
     )
 
 
@@ -272,7 +268,7 @@ def test_a_development_site_and_levels_and_strata() -> None:
 def test_progress_goes_to_the_end() -> None:
     told: list[tuple[int, int]] = []
     scores = cohort()
-    sites(scores, metrics(scores), settings={}, draws=DRAWS, progress=lambda done, total: told.append((done, total)))
+    sites(scores, metrics_of(scores), settings={}, draws=DRAWS, progress=lambda done, total: told.append((done, total)))
     assert told[-1] == (600, 600)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
@@ -306,7 +302,7 @@ def test_sites_left_out_one_by_one_are_pooled_in_the_internal_lens() -> None:
         return replace(scores, values={**scores.values, "risk": np.clip(scores["risk"] * share / 0.35, 0.01, 0.99)})
 
     settings = {"optimism": 0, "leave_one_site_out": True}
-    found = internal(scores, metrics(scores), settings=settings, draws=DRAWS, refit=refit)
+    found = internal(scores, metrics_of(scores), settings=settings, draws=DRAWS, refit=refit)
     auroc = of_metric(found, "auroc")
     assert (auroc["slice"], auroc["k"]) == ({"validation": "leave-one-site-out"}, 3)
     mean_row = next(e for e in found.estimates if e.metric == "auroc" and e.slice.get("pooled") == "sites")
@@ -314,7 +310,7 @@ def test_sites_left_out_one_by_one_are_pooled_in_the_internal_lens() -> None:
     assert (mean_row.value, mean_row.low) == (auroc["value"], auroc["low"])
     each = [e.value for e in found.estimates if e.metric == "auroc" and "site" in e.slice]
     assert min(each) <= auroc["value"] <= max(each)
-    assert internal(scores, metrics(scores), settings={}, draws=DRAWS).pooled == ()
+    assert internal(scores, metrics_of(scores), settings={}, draws=DRAWS).pooled == ()
 
 
 def test_a_study_names_its_sites_settings_and_internal_report(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted_months import DRAWS, STABLE, Month, metrics_of, months, planted, with_values
 
+from tests.support.planted_months import DRAWS, STABLE, Month, metrics_of, months, planted, with_values
 from workup.errors import InputError, StudyError
 from workup.lenses.drift.lens import drift
 from workup.lenses.drift.monitor.stream import Monitor

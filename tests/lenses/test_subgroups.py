@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
 from workup.errors import StudyError
 from workup.estimate import EVERYTHING, Draws, Estimate, estimate
 from workup.lenses.subgroups import lens as lens

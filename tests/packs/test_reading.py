@@ -9,19 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hospitals import hospital, report_of
 
+from tests.support.hospitals import hospital, report_of
 from workup.errors import InputError
 from workup.packs import check_together, make_pack, read_key, read_pack
 from workup.packs.signing import sign
 from workup.report import Report, digest
 
 KEY, OTHER = b"a shared secret of a site", b"the secret of another one"
-
-
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return report_of(hospital(250, seed=4))
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hospitals import hospital, report_of
 
+from tests.support.hospitals import hospital, report_of
 from workup.errors import InputError, MissingExtra
 from workup.packs import Pack, Seen, SiteKeys, check_together, make_key_pair, make_pack, read_pack
 from workup.packs.compatible import NEAR_COPY, likeness
@@ -20,11 +20,6 @@ from workup.packs.signing import sign, signed_by
 from workup.report import Report, digest
 
 HERE = Path(__file__).parent
-
-
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return report_of(hospital(250, seed=4))
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attacker import Attacker, Cell, recovered, true_counts
-from hospitals import THRESHOLDS, hospital, report_of
 
+from tests.support.hospitals import THRESHOLDS, hospital, report_of
+from tests.support.pack_attacker import Attacker, Cell, recovered, true_counts
 from workup.disclosure.figures import CountedFigures
 from workup.packs import make_pack, suppression
 from workup.report import Report, digest

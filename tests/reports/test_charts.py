@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 import workup
-from hostile import NAMES, hostile
+from tests.support.hostile import NAMES, hostile
 from workup.report import Report
 from workup.reports.charts import drawing
+from workup.reports.charts.figure import FIRST, Figure
 from workup.reports.charts.forest import MOST_GROUPS, forests
-from workup.reports.charts.panels import FIRST, Figure, panels
+from workup.reports.risk.panels import panels
 from workup.reports.wording import number
-
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
-
-
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return Report.read(FIXTURE)
 
 
 def _panel(report: Report, key: str) -> Figure:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from drift_record import BOUND, FELL, MONTHS, alert, compared, report, result, states, window
 
-from hostile import NAMES
+from tests.support.drift_record import BOUND, FELL, MONTHS, alert, compared, report, result, states, window
+from tests.support.hostile import NAMES
 from workup.report import Report
 from workup.reports.charts import drawing
 from workup.reports.drift.charts import MOST_CHARTS
@@ -16,11 +16,6 @@ from workup.reports.drift.dots import MOST_INPUTS
 from workup.reports.drift.report import figures, sections
 
 needs_charts = pytest.mark.skipif(not drawing.available(), reason="vl-convert-python is not installed (extra 'report')")
-
-
-@pytest.fixture(scope="module")
-def six() -> Report:
-    return report(result())
 
 
 def points_of(spec: Any, shape: str) -> list[Any]:

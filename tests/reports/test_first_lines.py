@@ -11,12 +11,13 @@ import pytest
 from scipy import special
 
 import workup
-from shell import call
+from tests.support.shell import call
 from workup.compare import compare
 from workup.report import Estimate, Report
 from workup.reports import flat, html, markdown, text
-from workup.reports.charts.panels import decision_rows
-from workup.reports.wording import headline
+from workup.reports.risk.headline import headline
+from workup.reports.risk.panels import decision_rows
+from workup.reports.sections import sections
 
 BACKWARDS = "THE RISKS RUN BACKWARDS"
 
@@ -69,6 +70,10 @@ def test_nothing_that_would_mislead_is_said_of_the_model(survival: Report) -> No
     assert "Observed" not in cards and "slope" not in cards and "Sensitivity" not in cards
 
 
+def _summary(report: Report) -> tuple[str, ...]:
+    return next(section.sentences for section in sections(report) if section.key == "summary")
+
+
 def test_no_gap_between_groups_is_told_of_risks_that_run_backwards() -> None:
     table = {**_table(), "sex": np.array(["F", "M"] * 300)}
     said = {}
@@ -77,7 +82,7 @@ def test_no_gap_between_groups_is_told_of_risks_that_run_backwards() -> None:
             {"name": "x", "task": "risk", "columns": {"outcome": "died", "risk": risk, "groups": ["sex"]}}
             | {"lenses": {"internal": {}, "subgroups": {"margin": 0.2}}, "bootstrap": {"replicates": 200}}
         )
-        said[risk] = " ".join(headline(workup.validate(study, table=table)))
+        said[risk] = " ".join(_summary(workup.validate(study, table=table)))
     assert "nothing is said of them here" in said["surv6m"]
     assert "between groups, judged" not in said["surv6m"] and "within it" not in said["surv6m"]
     assert "between groups, judged against the declared margin" in said["risk"]

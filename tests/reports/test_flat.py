@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -13,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import workup
+from tests.support.places import FIXTURE
 from workup.errors import ReportError
 from workup.report import Report, Verdict
 from workup.reports import flat, junit
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 # Eight patients by hand at a threshold of 0.5: 3 true positives, 1 false positive, 1 false negative, 3 true negatives.
 HAND = {"died": [1, 1, 1, 0, 1, 0, 0, 0], "p": [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1]}
 
@@ -95,14 +94,14 @@ def test_without_a_threshold_its_numbers_are_null() -> None:
 
 def test_the_primary_threshold_is_the_one_shown() -> None:
     report = workup.score_risk(HAND, outcome="died", risk="p", thresholds=[0.5, 0.65], replicates=200)
-    chosen = replace(report, study={**report.study, "primary": {"threshold": 0.65}})
+    chosen = replace(report, primary={"threshold": 0.65})
     assert json.loads(flat.render(report))["specificity"] == 0.75
     assert json.loads(flat.render(chosen))["specificity"] == 1.0
 
 
 def test_another_task_is_refused_in_words() -> None:
     report = Report.read(FIXTURE)
-    with pytest.raises(ReportError, match="known for the tasks risk, spans and conversation"):
+    with pytest.raises(ReportError, match="the flat form is not known for the task"):
         flat.render(replace(report, study={**report.study, "task": "plan"}))
 
 

@@ -8,49 +8,17 @@ import io
 import re
 from dataclasses import replace
 from html import unescape
-from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hostile import NAMES, hostile, with_comparisons
+from tests.support.hostile import NAMES, hostile, with_comparisons
+from tests.support.html_page import Page
+from tests.support.places import FIXTURE
 from workup.errors import MissingExtra, visible
 from workup.report import Report
 from workup.reports import html, markdown, pdf, text
 from workup.reports.charts import drawing
-
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
-
-
-class Page(HTMLParser):
-    """Elements, attributes and words of a page; scripts and styles apart."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.raw: dict[str, list[str]] = {"script": [], "style": []}
-        self._inside = ""
-        self.feed(source)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-        self._inside = tag
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = ""
-
-    def handle_data(self, data: str) -> None:
-        self.raw.get(self._inside, self.words).append(data)
-
-    @property
-    def tags(self) -> set[str]:
-        return {tag for tag, _ in self.found}
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +29,6 @@ def report() -> Report:
 @pytest.fixture(scope="module")
 def page(report: Report) -> Page:
     return Page(html.render(report))
-
-
-@pytest.fixture
-def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "available", lambda: False)
 
 
 def test_the_same_record_gives_the_same_page(report: Report) -> None:

@@ -16,6 +16,7 @@ from workup.packs.pack import make_pack
 from workup.report import Report
 from workup.reports import flat, html, markdown, text
 from workup.reports.charts import forest
+from workup.reports.page import key_figures
 from workup.reports.power import report as power
 from workup.reports.sites import forests as site_forests
 from workup.reports.wording import primary_threshold
@@ -83,7 +84,7 @@ def test_plain_words_card_and_forests(named: bool) -> None:
         assert re.findall(r"At a threshold of ([\d.]+) it flags", said) == ["0.3"]
         meaning = said[said.rindex("What this means for a new site") :]
         assert re.findall(r"(?:Sensitivity|Specificity) at ([\d.]+):", meaning)[:2] == ["0.3", "0.3"]
-    assert re.findall(r"Sensitivity at ([\d.]+)", " ".join(card.title for card in html._cards(found))) == ["0.3"]
+    assert re.findall(r"Sensitivity at ([\d.]+)", " ".join(card.title for card in key_figures(found))) == ["0.3"]
     titles = [figure.title for figure in forest.forests(found)["sex"]] + [f.title for f in site_forests.forests(found)]
     assert sum("at" in title.split() for title in titles) == 4
     assert {title.split(" at ")[1] for title in titles if " at " in title} == {"0.3"}

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import workup
-from hostile import NAMES
+from tests.support.hostile import NAMES
+from tests.support.places import FIXTURE
 from workup import Study, validate
 from workup.report import Report
 from workup.reports import flat, html, markdown, text
 from workup.reports.charts import drawing
-from workup.reports.charts.panels import panels
-from workup.reports.figures import figures
-from workup.reports.sections import Section, sections
+from workup.reports.risk.panels import panels
+from workup.reports.sections import Section, figures, sections
 from workup.reports.wording import number
-
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 
 
 def table(names: tuple[str, ...] = ("F", "M"), n: int = 400) -> dict[str, Any]:

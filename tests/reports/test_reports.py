@@ -16,21 +16,16 @@ import pytest
 from markdown_it import MarkdownIt
 
 import workup
+from tests.support.places import FIXTURE
 from workup.errors import ReportError
 from workup.report import LensResult, Report, Verdict, digest
 from workup.reports import markdown, text
 from workup.reports.text import visible
-from workup.reports.wording import METRIC_TITLES
+from workup.tasks.risk.cards import CARDS
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "reports" / "schema_1.json"
 RENDERERS = [text.render, markdown.render]
 BOTH = pytest.mark.parametrize("render", RENDERERS, ids=["text", "markdown"])
 Render = Callable[[Report], str]
-
-
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return Report.read(FIXTURE)
 
 
 def one_class() -> Report:
@@ -202,7 +197,7 @@ def test_the_figures_are_those_of_the_record(report: Report) -> None:
     seen = 0
     for title, keys in (("Overall", {}), ("Decisions at a threshold of 0.2", {"threshold": 0.2})):
         held = {
-            METRIC_TITLES.get(e.metric, e.metric): e
+            CARDS[e.metric].title: e
             for e in report.results["internal"].estimates
             if dict(e.slice) == keys and e.level == 0.95
         }
@@ -226,7 +221,7 @@ def test_the_figures_by_group_are_those_of_the_record(report: Report) -> None:
     assert {row[0] for row in rows} == {"White", "Black", "Hispanic", "Asian"}
     for row in rows:
         name = row[1].removesuffix(" at 0.2")
-        [e] = [e for e in held if METRIC_TITLES.get(e.metric, e.metric) == name and e.slice["ethnicity"] == row[0]]
+        [e] = [e for e in held if CARDS[e.metric].title == name and e.slice["ethnicity"] == row[0]]
         assert _shows(row[2], e.value), row
         assert row[4] == f"{e.n_patients}"
         assert e.status == "ok" or row[-1].startswith(f"{e.status}: "), row
@@ -249,7 +244,7 @@ def test_a_null_is_a_dash_with_its_reason_and_never_a_zero(render: Render) -> No
     drawn = render(report)
     assert "needs rows with and rows without the event" in " ".join(drawn.split())
     rows = list(_rows(markdown.render(report), "Overall"))[1:]
-    nulls = {METRIC_TITLES[e.metric] for e in report.estimates() if e.value is None and e.metric in METRIC_TITLES}
+    nulls = {CARDS[e.metric].title for e in report.estimates() if e.value is None and e.metric in CARDS}
     assert {"AUROC", "calibration slope"} <= nulls
     for row in rows:
         if row[0] in nulls:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sims.repetitions import Cell, Size, run
 
 from sims import clustered_edges
+from sims.repetitions import Cell, Size, run
 from workup.stats.intervals import clustered_share, effective_ends
 
 

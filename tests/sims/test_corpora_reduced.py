@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sims import corpora, corpora_documents
 from sims.corpora_documents import MAKERS, Batch, Found
 from sims.corpora_truth import date_format, misplaced, round_trip, valid
 from sims.repetitions import Size
-
-from sims import corpora, corpora_documents
 from workup.corpora.formats.spans.any_format import find_format
 from workup.corpora.noise import KINDS
 from workup.documents.document import Document, Span

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from sims.cohorts import Cohort, alike
-from sims.repetitions import Cell, Size, run, where, within
 
 from sims import coverage, proportions, small_samples
+from sims.cohorts import Cohort, alike
+from sims.repetitions import Cell, Size, run, where, within
 from workup.tasks.risk import metrics as risk
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")

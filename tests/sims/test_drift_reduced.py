@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sims.repetitions import Cell, Size, run
-
 from sims import drift, drift_planted
+from sims.repetitions import Cell, Size, run
 
 YEARS = Size(repetitions=16)
 

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from sims.__main__ import NAMES, main, simulations
-from sims.repetitions import Cell, Size, judged, run, where
 
 from sims import evidence
+from sims.__main__ import NAMES, main, simulations
+from sims.repetitions import Cell, Size, judged, run, where
 
 SOURCE = '''"""What it is for."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sims.repetitions import FULL, Size, run
 
 from sims import meta_analysis
+from sims.repetitions import FULL, Size, run
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 

@@ -10,12 +10,12 @@ from random import Random
 from typing import Any
 
 import pytest
+
+from sims import mutated_inputs
 from sims.mutated_calls import call
 from sims.mutated_damage import SECRET, Way, damage
 from sims.mutated_seeds import KINDS, notes
 from sims.repetitions import Size
-
-from sims import mutated_inputs
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="calls are watched through /proc")
 NEEDED = ("duckdb", "pyarrow", "openpyxl", "onnxruntime", "skl2onnx", "sklearn", "mlflow", "spacy")

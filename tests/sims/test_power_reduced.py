@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sims.repetitions import Size, run
 
 from sims import power
+from sims.repetitions import Size, run
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sims.repetitions import Cell, Size, run
 
 from sims import case_mix, decision_curves, overall_fit
+from sims.repetitions import Cell, Size, run
 
 
 @pytest.mark.parametrize(("patients", "rows"), [(200, 1), (200, 5)])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sims.repetitions import Cell, Size, run
 
 from sims import review
+from sims.repetitions import Cell, Size, run
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sims.repetitions import Cell, Size, run
 
 from sims import run_lengths
+from sims.repetitions import Cell, Size, run
 from workup.stats.charts.run_lengths import ewma_survival
 
 

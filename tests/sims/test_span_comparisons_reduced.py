@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from sims.repetitions import Size, run
 
 from sims import span_comparisons
+from sims.repetitions import Size, run
 
 SMALL = Size(repetitions=150, replicates=200)
 

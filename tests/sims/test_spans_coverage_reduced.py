@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sims.repetitions import Cell, Size, run, within
-from sims.spans_coverage import METRICS, Population
 
 from sims import spans_coverage
+from sims.repetitions import Cell, Size, run, within
+from sims.spans_coverage import METRICS, Population
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 

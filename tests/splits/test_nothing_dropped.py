@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from splits.tables import PARTS, STRATEGIES, days, deviations, kinds, level_row, objects, visits
+from tests.support.split_tables import PARTS, STRATEGIES, days, deviations, kinds, level_row, objects, visits
 from workup.errors import InputError
 from workup.splits import Split, split
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from splits.tables import level_row, objects
+from tests.support.split_tables import level_row, objects
 from workup.errors import InputError
 from workup.splits import split
 

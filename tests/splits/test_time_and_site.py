@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from splits.tables import days, kinds, objects
+from tests.support.split_tables import days, kinds, objects
 from workup.errors import InputError
 from workup.splits import split
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.rank import hanley_mcneil
 from workup.stats.sizes import auc as auc_size
 from workup.stats.sizes.auc import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, special, stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.meta import binomial_mixture
 from workup.stats.meta.pooling import pool_shares
 

@@ -9,8 +9,8 @@ import pytest
 import statsmodels.api as sm
 from scipy import optimize, special
 
-from cohorts import draw_cohort
-from oracles import Case, cases
+from tests.support.cohorts import draw_cohort
+from tests.support.oracles import Case, cases
 from workup.stats import bootstrap, calibration, intervals, logistic, refits, smooth
 
 # ---- against R -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.charts.baselines import laney_sigma_z, share_baseline, xmr_baseline
 from workup.stats.charts.control_charts import (
     cusum,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats import intervals, multiplicity
 
 

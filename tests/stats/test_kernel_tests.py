@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats import kernel_tests
 from workup.stats.kernel_tests import classifier_test, mmd
 from workup.stats.random import generator

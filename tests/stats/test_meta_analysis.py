@@ -8,16 +8,12 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases, near
 from workup.stats.meta.pooling import Method, Pooled, TestKind, higgins_i2, leave_one_out, pool, subgroups
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 RANDOM: list[Method] = [method for method in get_args(Method) if method != "FE"]
-
-
-def near(case: Case, value: Any) -> Any:
-    return pytest.approx(value, rel=case.rel_tol, abs=1e-12)
 
 
 def stopped(y: Any, v: Any) -> float:

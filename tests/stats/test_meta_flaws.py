@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.meta.pooling import pool, pool_shares, subgroups
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases, near
 from workup.stats.meta.heterogeneity import Method, TestKind
 from workup.stats.meta.pooling import pool, regress
 
@@ -19,10 +19,6 @@ def by_type(case: Case) -> Any:
     """R's factor(type): ones, and a column for every type but the first."""
     kinds = np.array(case.input["type"])
     return np.column_stack([np.ones(kinds.size), *(kinds == kind for kind in sorted(set(kinds))[1:])])
-
-
-def near(case: Case, value: Any) -> Any:
-    return pytest.approx(value, rel=case.rel_tol, abs=1e-12)
 
 
 @cases("meta_regression", prefix="subgroup")

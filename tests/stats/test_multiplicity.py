@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.multiplicity import adjust
 
 METHODS = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.intervals import t_critical
 from workup.stats.paired_gaps import patient_gap, sign_flip
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import special
-from sims.cohorts import SPREAD, alike, centre
 
+from sims.cohorts import SPREAD, alike, centre
 from workup.stats import calibration, smooth
 from workup.stats.perfect_calibration import distances_by_chance
 

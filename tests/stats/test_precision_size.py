@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.sizes.development import cox_snell_max, cox_snell_of, develop
 from workup.stats.sizes.precision import (
     Criterion,

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cohorts import draw_cohort
-from oracles import Case, cases
+from tests.support.cohorts import draw_cohort
+from tests.support.oracles import Case, cases
 from workup.stats import calibration, logistic
 
 Profiled = Callable[[float], float]

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats import rank
 from workup.stats.intervals import z_critical
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats import reference
 from workup.stats.distances import kolmogorov_smirnov, missingness, wasserstein
 from workup.stats.random import generator

@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 from scipy import linalg, special, stats
 
-from cohorts import draw_cohort
+from tests.support.cohorts import draw_cohort
 from workup.scores import Scores
 from workup.stats import calibration, logistic
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.charts import run_lengths as rl
 from workup.stats.charts.control_charts import cusum, ewma
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.sizes.groups import family
 from workup.stats.sizes.pilot import scaled_detectable, scaled_power, scaled_size
 from workup.stats.sizes.proportions import (

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import spatial, stats
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats import categorical_distances
 from workup.stats.categorical_distances import (
     categories,

@@ -9,8 +9,8 @@ import pytest
 from scipy import special
 from skmisc.loess import loess as cleveland
 
-from cohorts import draw_cohort
-from oracles import Case, cases
+from tests.support.cohorts import draw_cohort
+from tests.support.oracles import Case, cases
 from workup.stats import bootstrap, calibration, logistic, smooth
 
 TYPE_2 = "averaged_inverted_cdf"  # the quantile that neither repeating rows nor scaling weights can change

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.intervals import t_critical
 from workup.stats.standardised import Standardised, moments, of_categories, of_numbers
 

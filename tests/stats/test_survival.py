@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracles import Case, cases
+from tests.support.oracles import Case, cases
 from workup.stats.survival import NOBODY_FOLLOWED, at_horizon, kaplan_meier
 
 WORKED = ([1, 2, 2, 2, 3, 3, 4, 5, 5, 6], [1, 0, 1, 1, 0, 1, 0, 1, 0, 0])

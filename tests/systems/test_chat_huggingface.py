@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import pickle
-import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_chat import REASON, save_tiny_chat
 
+from tests.support.tiny_chat import REASON, save_tiny_chat
 from workup.errors import InputError, SystemFailure
-from workup.study import ConversationPart
 from workup.systems.any.huggingface import HuggingFaceTagger
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import converse
+
+pytestmark = pytest.mark.usefixtures("no_network")
 
 pytest.importorskip("torch", reason=REASON)
 pytest.importorskip("transformers", reason=REASON)
 
 ASK = [{"role": "user", "content": "I am well . what water and what mg"}]
-
-
-@pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def connects(*_: Any, **__: Any) -> None:
-        raise AssertionError("something asked for the network")
-
-    monkeypatch.setattr(socket, "getaddrinfo", connects)
-    monkeypatch.setattr(socket.socket, "connect", connects)
 
 
 def chat(folder: Path, **settings: Any) -> HuggingFaceTagger:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Reply, Service
 
+from tests.support.loopback import Reply, Service
 from workup import Study, validate
 from workup.errors import SystemFailure
 from workup.report import Report

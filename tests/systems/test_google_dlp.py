@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Reply, Service, cut_off, hang_up, stall
 
+from tests.support.loopback import Reply, Service, cut_off, hang_up, stall
 from workup.documents.document import Span
 from workup.documents.mappings import LabelMapping
 from workup.errors import InputError, MissingExtra, StudyError, SystemFailure
 from workup.systems.spans.google_dlp import GoogleDlp
 from workup.systems.spans.google_findings import SCORES, cause_of, findings_in
-from workup.systems.wire import transport
 from workup.task import SpanSystem
+
+pytestmark = pytest.mark.usefixtures("waits")
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
 
@@ -65,13 +66,6 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     made = Service(inspected)
     yield made
     made.close()
-
-
-@pytest.fixture(autouse=True)
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    seen: list[float] = []
-    monkeypatch.setattr(transport, "_pause", lambda stopped, seconds: seen.append(seconds))
-    return seen
 
 
 def system(service: Service | str, **settings: Any) -> GoogleDlp:

@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loopback import Reply, Service
 
+from tests.support.loopback import Reply, Service, system
 from workup.errors import InputError, MissingExtra, SystemFailure
 from workup.systems.any.http import Http
 from workup.systems.wire import transport as adapter
+
+pytestmark = pytest.mark.usefixtures("waits")
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
 
@@ -43,18 +45,6 @@ def service() -> Iterator[Service]:
     made = Service(lambda content: good(content["rows"]), path="/score")
     yield made
     made.close()
-
-
-@pytest.fixture(autouse=True)
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The waits between tries, which are seen and not waited."""
-    seen: list[float] = []
-    monkeypatch.setattr(adapter, "_pause", lambda stopped, seconds: seen.append(seconds))
-    return seen
-
-
-def system(service: Service, **settings: Any) -> Http:
-    return Http(**{"name": "remote", "url": service.url, **settings})
 
 
 def test_rows_go_out_as_json_and_risks_come_back(service: Service) -> None:

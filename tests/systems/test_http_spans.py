@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loopback import Reply, Service, cut_off, hang_up, stall
 
+from tests.support.loopback import Reply, Service, cut_off, hang_up, stall, system
 from workup.documents.document import Span
 from workup.errors import InputError, SystemFailure
 from workup.systems.any.http import Http
 from workup.systems.wire import transport
 from workup.task import SpanSystem
+
+pytestmark = pytest.mark.usefixtures("waits")
 
 pytest.importorskip("httpx", reason="the http extra is not installed")
 
@@ -45,17 +47,6 @@ def service() -> Iterator[Service]:
     made = Service(rose)
     yield made
     made.close()
-
-
-@pytest.fixture(autouse=True)
-def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    seen: list[float] = []
-    monkeypatch.setattr(transport, "_pause", lambda stopped, seconds: seen.append(seconds))
-    return seen
-
-
-def system(service: Service, **settings: Any) -> Http:
-    return Http(**{"name": "remote", "url": service.url, **settings})
 
 
 def test_texts_go_out_in_batches_and_spans_come_back_in_order(service: Service) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from workup.errors import InputError, MissingExtra, SystemFailure
 from workup.systems.risk.onnx import OnnxModel
-from workup.systems.risk.onnx_classes import class_labels
+from workup.systems.risk.onnx_files import class_labels
 
 pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
 pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Reply as Answer
-from loopback import Service, cut_off, hang_up, stall
 
+from tests.support.loopback import Reply as Answer
+from tests.support.loopback import Service, cut_off, hang_up, stall
 from workup.errors import InputError, SystemFailure
 from workup.systems.any.http import Http
 from workup.systems.chat import line as chat_line

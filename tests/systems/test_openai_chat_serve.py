@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tiny_chat import REASON, save_tiny_chat
 
-from workup.study import ConversationPart
+from tests.support.tiny_chat import REASON, save_tiny_chat
 from workup.systems.chat.openai_chat import OpenAiChat
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import converse
 
 pytest.importorskip("httpx", reason="the http extra is not installed")

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loopback import Service
 
+from tests.support.loopback import Service
 from workup.errors import InputError, StudyError, SystemFailure
 from workup.plugins import check
 from workup.systems.any.http import Http

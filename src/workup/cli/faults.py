@@ -72,7 +72,7 @@ def kept_traceback(error: BaseException) -> str:
 
 def _state() -> Path | None:
     from workup.files.disk import make_folder
-    from workup.runs.made_here import state_folder
+    from workup.runs.state import state_folder
 
     with contextlib.suppress(OSError, RuntimeError):
         folder = state_folder() / "tracebacks"

@@ -90,7 +90,8 @@ def _judged_record(report: Report, verdicts: Sequence[Verdict], allow_unsure: bo
 def judged(report: Report, rules: Sequence[str], baseline: Report | None) -> tuple[Verdict, ...]:
     """Verdicts on a record by the rules given, else by those of its study."""
     from workup import plugins
-    from workup.gates import Gate, judge, primary_values
+    from workup.gates import Gate, judge
+    from workup.task import gate_level_of, primary_of
 
     task = str(report.study["task"])
     if baseline is not None and baseline.study.get("task") != task:
@@ -102,14 +103,16 @@ def judged(report: Report, rules: Sequence[str], baseline: Report | None) -> tup
             got="none given, and none in the study of this report",
             remedy='give one, such as --rule "auroc.low >= 0.75", or write them under gates: in the study',
         )
-    known = plugins.named_by_record("tasks", task).metric_names
-    gates = [Gate.parse(rule, known=known, task=task) for rule in chosen]
+    # By the task as it is installed here: a record is data, and brings no rules of its own.
+    own = plugins.named_by_record("tasks", task)
+    gates = [Gate.parse(rule, known=own.cards, level=gate_level_of(own)) for rule in chosen]
     return judge(
         gates,
         list(report.estimates()),
-        primary=primary_values(report.study),
+        primary=primary_of(own, report.study),
         baseline=baseline,
         alarms=report.alarms(),
+        harms=[name for name, card in own.cards.items() if card.harm],
     )
 
 

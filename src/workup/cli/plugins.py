@@ -61,9 +61,13 @@ def schema(
 def _study_schema() -> dict[str, Any]:
     """The schema of a study, with what stands under `with:` by the system that is used."""
     from workup import plugins as registry
-    from workup.study import Study
+    from workup.study import Study, of_task
 
     whole = Study.model_json_schema()
+    for task in sorted(registry.registered("tasks")):  # each with its own fields
+        own = of_task(task).model_json_schema()
+        whole["properties"] = {**own["properties"], **whole["properties"]}
+        whole["$defs"] = {**own.get("$defs", {}), **whole["$defs"]}
     whole["$defs"]["SystemPart"]["allOf"] = [
         {
             "if": {"properties": {"use": {"const": name}}},

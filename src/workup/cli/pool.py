@@ -217,7 +217,9 @@ def _pooled(
 
     from workup import plugins
     from workup.lenses.sites.pooling import Goal, pool_sites
+    from workup.metric import in_order
     from workup.report import Report
+    from workup.task import gate_level_of, primary_of
     from workup.version import __version__
 
     first = packs[0].record if packs else None
@@ -225,29 +227,33 @@ def _pooled(
     levels = (0.95,) if first is None else tuple(first["settings"]["levels"])
     result = pool_sites(
         evidence,
-        scales=chosen.scales,
+        scales={name: card.scale for name, card in chosen.cards.items() if card.pooled},
         settings=settings,
-        goals={metric: Goal(*goal) for metric, goal in chosen.goals.items()},
+        goals={name: Goal(card.better, card.target) for name, card in chosen.cards.items()},
         intended=intended,
         reference=reference,
         levels=levels,
     )
     versions = sorted({str(pack.record["workup"]) for pack in packs})
     notes = (f"The packs were made by several versions of Workup: {', '.join(versions)}.",) if len(versions) > 1 else ()
+    study = {
+        "name": name,
+        "task": chosen.name,
+        "thresholds": [] if first is None else list(first["settings"]["thresholds"]),
+        "lenses": {"sites": settings.model_dump(mode="json")},
+        "intended_settings": list(intended),
+    }
     return Report(
-        study={
-            "name": name,
-            "task": chosen.name,
-            "thresholds": [] if first is None else list(first["settings"]["thresholds"]),
-            "lenses": {"sites": settings.model_dump(mode="json")},
-            "intended_settings": list(intended),
-        },
+        study=study,
         corpus=_corpus(packs, evidence),
         system={"name": "published model", "version": ""} if first is None else dict(first["system"]),
         seed=0,
         results={"sites": replace(result, notes=(*notes, *result.notes))},
         environment={"python": python_version(), **{library: version(library) for library in ("numpy", "scipy")}},
         workup=__version__,
+        metrics=in_order(chosen.cards),
+        primary=primary_of(chosen, study),
+        gate_level=gate_level_of(chosen),
     )
 
 

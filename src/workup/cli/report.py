@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workup.cli.common import command, echo, emit, say
+from workup.cli.common import Progress, command, echo, emit, say
 from workup.cli.trusted_study import TrustStudy, study_for
 from workup.errors import StudyError
 from workup.files.output_paths import check_folder
@@ -211,11 +211,14 @@ def verify(
 
     That runs the study, which may name any code: of a folder that you did not make here, only where you say so.
     """
-    from workup.cli.run import again
+    from workup.cli.run import load
+    from workup.replay import report_again
     from workup.report import Report
 
     held = Report.read(directory)
-    fresh = again(directory, held, study_for(directory, given=study, trusted=trust_study))
+    plan = load(study_for(directory, given=study, trusted=trust_study))
+    with Progress() as progress:
+        fresh = report_again(directory, held, plan, watch=progress)
     differences = list(_differences(held.as_dict(), fresh.as_dict(), "", tolerance))
     differences = (
         [line for line in differences if not line.startswith("sha256")] if tolerance is not None else differences

@@ -107,8 +107,8 @@ def load(file: Path, *, engine: str | None = None, workers: int | None = None, s
     from workup.study import Study
     from workup.study_modules import look_beside
 
+    look_beside(file.resolve().parent)  # first: the task itself may be a module beside the study
     study = Study.load(file)
-    look_beside(file.resolve().parent)
     changes: dict[str, Any] = {} if engine is None else {"engine": engine}
     if workers is not None:
         changes["workers"] = workers
@@ -213,32 +213,6 @@ def _host(study: Study) -> dict[str, Any]:
     return {**facts, "machine": platform.machine(), "platform": platform.system()}
 
 
-def again(directory: Path, held: Report, study: Path) -> Report:
-    """The report of a run directory made anew from its recorded outputs, without asking the system again."""
-    from workup.runs import RunDirectory
-    from workup.validate import validate
-
-    plan = load(study).model_copy(update={"engine": "workup.cli.run:Unasked"})
-    name = str(held.system["name"]) if plan.systems else None
-    with RunDirectory.open(directory) as opened, Progress() as progress:
-        return validate(plan, system=name, run=opened, watch=progress)
-
-
-class Unasked:
-    """The engine of `verify`, which has recorded outputs to score and asks no system."""
-
-    asks = False
-
-    def map(self, setup: Any, items: Any) -> Any:
-        """Nothing, or an error where outputs are missing."""
-        if items:
-            raise RunError(
-                f"outputs of {len(items)} batches are not recorded (any more), and verify asks no system. "
-                "To fix: run the study again."
-            )
-        return iter(())
-
-
 _MANY_ROWS = 1e6  # of a patient: more would not move the most that a perfect system can show
 
 
@@ -249,7 +223,7 @@ def _unattainable(study: Study, ready: Ready) -> list[str]:
 
     patients = ready.corpus.as_dict()["n_patients"] or 0
     icc = ASSUMED_ICC if study.icc is None else study.icc
-    shares = getattr(ready.task, "shares", ())
+    shares = [name for name, card in ready.task.cards.items() if card.unit == "share"]
     return unattainable(ready.gates, [_MANY_ROWS] * patients, shares=shares, icc=icc)
 
 

@@ -47,13 +47,13 @@ def threshold(
     """
     from workup import plugins
     from workup.cli.compare import plain_json
-    from workup.cli.run import Unasked
+    from workup.replay import Unasked
     from workup.reports.spans.threshold import sections
     from workup.reports.text import section_text
     from workup.runs import Unrecorded
-    from workup.study import Study
     from workup.task import Budget
     from workup.tasks.spans.comparing.thresholds import choose_threshold
+    from workup.tasks.spans.settings import SpansStudy
     from workup.tasks.spans.task import yardstick
 
     content = {
@@ -69,7 +69,7 @@ def threshold(
         "ignore": list(ignore or ()),
         "primary": {"mode": mode, "level": level},
     }
-    study = Study.of(content, base=gold.parent, where="threshold")
+    study = SpansStudy.of(content, base=gold.parent, where="threshold")
     task = plugins.find("tasks", "spans")()
     system = plugins.find("systems", "recorded")(
         name="recorded", base=pred.resolve().parent, path=pred.name, offsets=offsets

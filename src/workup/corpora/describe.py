@@ -11,10 +11,10 @@ from typing import Any
 
 from workup.documents.document import Document
 from workup.documents.labels import BRANCHES, leaves_of
+from workup.documents.language import language_of
 from workup.documents.mappings import LabelMapping, shipped
 from workup.documents.records import all_spans
 from workup.errors import visible
-from workup.text.language import language_of
 
 _MOST = 40  # levels of a column that are listed; a column with more is no category and may hold what identifies
 _NO_SCHEMES = ("hipaa", "subtypes")  # single letters and subtypes: no corpus is labelled by these alone

@@ -1,6 +1,7 @@
-"""The native de-identifier: finds what identifies people in notes, on this machine alone. Redaction stands beside it.
+"""The native de-identifier: finds what identifies people in notes, on this machine alone.
 
-Nothing is read at import; rules and gazetteers are read once, when the first de-identifier is loaded.
+Rules and gazetteers are read once, when the first de-identifier is loaded; at import only
+its lists of words and weights.
 """
 
 from __future__ import annotations

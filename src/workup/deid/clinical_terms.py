@@ -12,8 +12,10 @@ from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words, is_clinical_part
 from workup.deid.names.words import VERBS
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
 from workup.lexicon import Extractor
+from workup.text.wordlists import words_of
 
 _SOFT = frozenset(("NAME", "GEO", "ORG", "QUASI"))
 # Evidence that outweighs a clinical term: somebody of that name is meant.
@@ -24,28 +26,9 @@ _PERSON = words_of(
 
 _CALLED = words_of("title credential label kin comma list kin_before naming vocative bed speaker")
 _BARE = frozenset(("single", "words", "preposition", "met", "pair", "capitals", "verb"))
-_OPERATIONS = (
-    "ectomy",
-    "plasty",
-    "oscopy",
-    "otomy",
-    "ostomy",
-    "itis",
-    "oma",
-    "osis",
-    "pathy",
-    "graphy",
-    "rrhaphy",
-    "uria",
-    "emia",
-    "scope",
-    "sinuses",
-    "clips",
-    "staples",
-    "stapler",
-)
+_OPERATIONS = tuple(sorted(words("clinical.operation_endings")))
 _SURE_PLACES = words_of("city.state city.label city.street city.before_state city.zip employer.cue county street.plain")
-_ALWAYS = frozenset(("disease", "syndrome", "sign", "catheter", "test", "score", "scale", "criteria", "classification"))
+_ALWAYS = words("clinical.always_clinical")
 
 
 @cache
@@ -78,8 +61,8 @@ class _Terms:
         page, name = self._page, one.label.startswith("name")
         words = " ".join(page.words[page.word_at(one.start) : page.word_at(one.end)]).replace("'", " ").split()
         if page.text.isascii() and not (any if name else all)(map(is_clinical_part, words)):
-            return False  # no word of the finding stands in any term
-        # Terms do not overlap and stand in order, so those that touch a finding are neighbours.
+            return False  # no word of the finding is in any term
+        # Terms do not overlap and are in order, so those that touch a finding are neighbours.
         at = max(0, bisect_right(self._found, (one.start, len(page.text))) - 1)
         for start, end in self._found[at : at + 8]:
             if start >= one.end:

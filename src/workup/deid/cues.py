@@ -1,4 +1,4 @@
-"""Words that tell what stands beside them ("MRN", "Dr.", "lives in"), found in one pass over the words of a text."""
+"""Words that say what is beside them ("MRN", "Dr.", "lives in"), found in one pass over the words of a text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Cue(NamedTuple):
     first: int
     last: int
     kinds: frozenset[str]
-    labels: tuple[str, ...]  # the leaves of values that stand behind it
+    labels: tuple[str, ...]  # the leaves of values that follow it
 
 
 class CueBook:

@@ -14,8 +14,8 @@ from workup.deid.repeat_mentions import all_mentions
 from workup.deid.text_view import Page
 from workup.deid.typos.repair import Repair
 from workup.documents.labels import BRANCHES, SCHEME, branch_of
+from workup.documents.language import Language, language_of
 from workup.errors import InputError, near
-from workup.text.language import Language, language_of
 
 LAYERS = ("rules", "spacy")
 LEAVES = tuple(leaf for leaf in SCHEME if branch_of(leaf) != "CLIN")

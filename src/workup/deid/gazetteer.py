@@ -7,12 +7,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from workup.errors import InputError
+from workup.text.memo import Memo
 
 _DATA = files("workup.deid") / "data"
 
@@ -43,7 +43,7 @@ def provenance() -> tuple[Source, ...]:
     )
 
 
-def _lines(name: str) -> Iterator[str]:
+def _lines(name: str) -> list[str]:
     source = next(one for one in provenance() if one.file == name)
     try:
         text = gzip.decompress((_DATA / name).read_bytes())
@@ -56,7 +56,7 @@ def _lines(name: str) -> Iterator[str]:
             got="a damaged or changed file",
             remedy="install Workup again, or rebuild it with scripts/build_gazetteers.py",
         )
-    return iter(text.decode("ascii").splitlines())
+    return text.decode("ascii").splitlines()
 
 
 class Commonness(NamedTuple):
@@ -95,15 +95,8 @@ def people() -> dict[str, Commonness]:
     >>> people()["emily"].balance > 0 > people()["will"].balance
     True
     """
-    codes: dict[str, Commonness] = {}
-    found: dict[str, Commonness] = {}
-    for line in _lines("people.tsv.gz"):
-        word, code = line.split("\t")
-        one = codes.get(code)
-        if one is None:
-            one = codes[code] = _commonness(code)
-        found[word] = one
-    return found
+    known = Memo(_commonness)  # a quarter of a million words have a few thousand codes of three characters
+    return {line[:-4]: known[line[-3:]] for line in _lines("people.tsv.gz")}
 
 
 @cache
@@ -130,13 +123,13 @@ def places() -> dict[str, Place]:
     >>> places()["chapel hill"].kinds, "s" in places()["ohio"].kinds
     ('u', True)
     """
-    found: dict[str, Place] = {}
-    shared: dict[Place, Place] = {}
-    for line in _lines("places.tsv.gz"):
-        name, kinds, size = line.split("\t")
-        place = Place(kinds, int(size) / 2)
-        found[name] = shared.setdefault(place, place)
-    return found
+    known = Memo(_place)
+    return {name: known[about] for name, _, about in (line.partition("\t") for line in _lines("places.tsv.gz"))}
+
+
+def _place(about: str) -> Place:
+    kinds, size = about.split("\t")
+    return Place(kinds, int(size) / 2)
 
 
 @cache

@@ -1,15 +1,14 @@
-"""Words that are known, so that a slip of the pen can be told from a word: clinical words, books, names.
-
-Knows no text and no rule."""
+"""Words that are known, so that a typo can be told from a word: clinical words, books, names."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from workup.deid import gazetteer
 from workup.lexicon import sources
 
-_COMMON_NAME = 3.25  # log10 of bearers: rarer names are as often a slip
+_COMMON_NAME = 3.25  # log10 of bearers: rarer names are as often a typo
 
 
 @cache
@@ -17,15 +16,17 @@ def _clinical() -> tuple[frozenset[str], frozenset[str]]:
     """Single words of the clinical vocabulary that are met in any case, and every word of any of its terms."""
     alone: set[str] = set()
     cased: set[str] = set()
-    words: set[str] = set()
+    surfaces: list[str] = []
     for source in sources.provenance():
         for row in sources.read_source(source):
-            for surface in row.surfaces:
-                parts = surface.lower().split()
-                words.update(parts)
-                if len(parts) == 1:
-                    (cased if "e" in row.kind or "n" in row.kind else alone).add(parts[0])
-    return frozenset(alone - cased - sources.ambiguous()), frozenset(words)
+            surfaces += row.surfaces
+            single = cased if "e" in row.kind or "n" in row.kind else alone
+            single.update(surface for surface in row.surfaces if " " not in surface)
+    return _lower(alone) - _lower(cased) - sources.ambiguous(), _lower(surfaces)
+
+
+def _lower(surfaces: Iterable[str]) -> frozenset[str]:
+    return frozenset(" ".join(surfaces).lower().split())
 
 
 def clinical_words() -> frozenset[str]:
@@ -43,7 +44,7 @@ def clinical_parts() -> frozenset[str]:
 
 
 def is_clinical_part(word: str) -> bool:
-    """Whether a word in lower case stands in any clinical term, alone or among others.
+    """Whether a word in lower case is in any clinical term, alone or among others.
 
     >>> is_clinical_part("cava"), is_clinical_part("trevino")
     (True, False)
@@ -53,7 +54,7 @@ def is_clinical_part(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def is_known(word: str) -> bool:
-    """Whether a word in lower case stands in books, in clinical terms, or is borne by many.
+    """Whether a word in lower case is in books, in clinical terms, or is borne by many.
 
     >>> is_known("hospital"), is_known("trevino"), is_known("hospltal")
     (True, True, False)

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from workup.deid.finding import Finding
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES, sound, weigh
-from workup.deid.names.words import ABBREVIATIONS, KIN, MEETING, MONTHS, VERBS
+from workup.deid.names.words import ABBREVIATIONS, KIN, MEETING, VERBS
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
+from workup.text.calendar import MONTH_WORDS
 from workup.text.typos import apart
 
 _SURE = 0.7
@@ -37,9 +38,11 @@ def all_mentions(page: Page, found: Sequence[Finding], settings: Settings) -> li
     people = [one for one in found if one.label.startswith("name_") and one.score >= _SURE]
     if people and settings.on("again.name"):
         more += _names_again(page, people, taken, settings.not_names)
-    bodies = [one for one in found if one.label in ("facility", "employer", "city", "org_other") and one.score >= 0.6]
-    if bodies and settings.on("again.place"):
-        more += _bodies_again(page, bodies, taken)
+    organisations = [
+        one for one in found if one.label in ("facility", "employer", "city", "org_other") and one.score >= 0.6
+    ]
+    if organisations and settings.on("again.place"):
+        more += _organisations_again(page, organisations, taken)
     codes = [one for one in found if one.rule.startswith("label.") or one.score >= 0.9]
     if settings.on("again.code"):
         more += _codes_again(page, codes, taken)
@@ -102,13 +105,13 @@ def _unsure(page: Page, sounds: Mapping[str, Mention]) -> Iterator[int]:
 
 
 def _widened(page: Page, first: int, last: int, taken: bytearray, stop: frozenset[str]) -> tuple[int, int]:
-    """A mention with the given name before it, or the surname behind, where these stand as such."""
+    """A mention with the given name before it, or the surname after, where these are written as such."""
     if first and page.gaps[first - 1] == " " and page.cases[first - 1] in "tu" and not taken[page.starts[first - 1]]:
         before = weigh(page.words[first - 1])
         if (
             before.given
             and before.why != "clinical"
-            and (page.words[first - 1] not in stop or page.words[first - 1] in MONTHS)
+            and (page.words[first - 1] not in stop or page.words[first - 1] in MONTH_WORDS)
         ):
             first -= 1
     after = last + 1
@@ -135,7 +138,7 @@ def _again(
     if mention is None and case == "l" and page.gaps[at][:1] == ":" and page.opens_line(at) and not weigh(word).known:
         return next((parts[part] for part in parts if len(part) > 3 and apart(word, part, 2) <= 2), None)
     if mention is None:
-        if case == "t" and len(word) >= 5 and sounds and weigh(word).why in ("unknown", "slip"):
+        if case == "t" and len(word) >= 5 and sounds and weigh(word).why in ("unknown", "typo"):
             near = sounds.get(sound(word))
             if near is not None:
                 return near
@@ -160,7 +163,7 @@ def _again(
 
 
 def _related(page: Page, at: int) -> bool:
-    """Whether a relation stands right behind, in brackets or behind a comma."""
+    """Whether a relation follows, in brackets or after a comma."""
     return at + 1 < page.size and page.gaps[at] in (", ", " (") and page.words[at + 1] in KIN
 
 
@@ -232,10 +235,10 @@ def _holding(page: Page, long: set[str]) -> Iterable[int]:
     return sorted(at for at in found if at >= 0)
 
 
-def _bodies_again(page: Page, bodies: Sequence[Finding], taken: bytearray) -> Iterator[Finding]:
+def _organisations_again(page: Page, organisations: Sequence[Finding], taken: bytearray) -> Iterator[Finding]:
     phrases: dict[tuple[str, ...], Finding] = {}
     short: dict[str, Finding] = {}
-    for one in bodies:
+    for one in organisations:
         words = range(page.word_at(one.start), page.word_at(one.end))
         name = tuple(page.words[w] for w in words)
         if not name:

@@ -1,4 +1,4 @@
-"""Rules as they stand in YAML, those shipped and a user's own, read and checked. Knows no text."""
+"""Rules as YAML has them, those shipped and a user's own, read and checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from workup.deid.identifiers.validators import CHECKS
-from workup.deid.patterns import safe_regex
+from workup.deid.patterns.finder import Finder
+from workup.deid.patterns.safe_regex import compiled
 from workup.documents.labels import SCHEME, branch_of
 from workup.errors import InputError, near
 from workup.files.yaml_files import read_yaml
@@ -42,7 +43,7 @@ class PatternRule(_Part):
 
 
 class LabelRule(_Part):
-    """Words after which a value of a leaf stands."""
+    """Words that a value of a leaf follows."""
 
     words: list[str]
     value: str = "code"
@@ -72,7 +73,7 @@ class Pattern:
 
     id: str
     leaf: str
-    finds: safe_regex.Finder
+    finds: Finder
     sure: float
     holds: str
     near: frozenset[str]
@@ -224,7 +225,7 @@ def _pattern(rule: PatternRule, *, where: str) -> Pattern:
     if rule.holds and rule.holds not in CHECKS:
         raise InputError("'holds' must name a check", where=here, remedy=near(rule.holds, CHECKS))
     near_words = frozenset(word.lower() for word in rule.near)
-    finds = safe_regex.Finder(safe_regex.compiled(rule.finds, where=here))
+    finds = Finder(compiled(rule.finds, where=here).pattern)
     pieces = [rule.needs] if isinstance(rule.needs, str) else rule.needs
     needs = tuple(piece.lower() for piece in pieces if piece)
     return Pattern(rule.id, rule.leaf, finds, rule.sure, rule.holds, near_words, needs, rule.long)

@@ -1,6 +1,6 @@
-"""A text made ready to be searched: look-alike characters as plain ones, words with places and cases. No offset moves.
+"""A text made ready to be searched: look-alike characters as plain ones, words with places and cases.
 
-Knows no rule, no name and no label."""
+No offset moves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from operator import add, sub
 from workup.deid.patterns.regex_heads import fold
 from workup.deid.patterns.start_index import REGISTER
 from workup.text.memo import Memo
-from workup.text.unicode import folded
+from workup.text.unicode import folded, lowered
 
 _MOST_GAP = 80
 _RUN = re.compile(r"\w+")
@@ -25,14 +25,9 @@ _APOSTROPHE = re.compile(r"'(?<=[^\W_]')(?![sS](?![^\W_]))[^\W_]")
 _WORD = re.compile(r"([^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?)")
 
 
-def words_of(text: str) -> frozenset[str]:
-    """The words of a list that is written in one string."""
-    return frozenset(text.split())
-
-
 class Page:
     """One text. `words` are in lower case, `size` of them; `starts`, `ends` their places; `cases` one letter each;
-    `leads` and `gaps` what stands before and behind each.
+    `leads` and `gaps` what is before and after each.
 
     Cases: `t` Title, `u` UPPER, `l` lower, `m` mIxed, `d` holds a digit, `i` one capital letter.
 
@@ -44,13 +39,12 @@ class Page:
     def __init__(self, text: str) -> None:
         self.text = text
         self.plain = folded(text)
-        low = self.plain.lower()
-        self.low = low if len(low) == len(text) else "".join(c.lower()[:1] for c in self.plain)
+        self.low = lowered(self.plain)
         pieces = _WORD.split(self.plain)
         parted, written = pieces[::2], pieces[1::2]
         self.words = list(map(str.lower, written)) if self.plain.isascii() else _WORD.findall(self.low)
         self.cases = "".join(map(_CASES.__getitem__, written))
-        # A word ends behind all words so far and what stands between them. No loop of Python's own runs here.
+        # A word ends after all words so far and what is between them. No loop of Python's own runs here.
         lengths = list(map(len, written))
         self.ends: list[int] = list(accumulate(map(add, map(len, parted), lengths)))
         self.starts: list[int] = list(map(sub, self.ends, lengths))
@@ -70,15 +64,15 @@ class Page:
         return REGISTER.places(fold(self.plain) + "\x00" * 3, runs, marks)
 
     def word_at(self, place: int) -> int:
-        """The first word that starts at or behind a place."""
+        """The first word that starts at or after a place."""
         return bisect_left(self.starts, place)
 
     def opens_line(self, word: int) -> bool:
-        """Whether nothing but blanks and marks stands before a word in its line."""
+        """Whether a word has nothing but blanks and marks before it in its line."""
         return word == 0 or "\n" in self.leads[word]
 
     def opens_sentence(self, word: int) -> bool:
-        """Whether a word opens a line or stands behind the end of a sentence."""
+        """Whether a word opens a line or follows the end of a sentence."""
         if word == 0:
             return True
         gap = self.leads[word]
@@ -112,7 +106,7 @@ class Page:
 
     @cached_property
     def speakers(self) -> Counter[str]:
-        """How often each word opens a line with a colon behind it, as names do in transcripts."""
+        """How often each word opens a line with a colon after it, as names do in transcripts."""
         marked = [at for at, gap in enumerate(self.gaps) if gap[:1] == ":"]
         return Counter(self.words[at] for at in marked if self.opens_line(at))
 

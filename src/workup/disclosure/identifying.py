@@ -10,6 +10,7 @@ import numpy as np
 
 from workup.scores import MISSING, Levels
 from workup.stats.arrays import Ints
+from workup.text.calendar import SHORT_MONTHS
 
 WARNING = "Warning, names of groups may identify people:"
 FEWEST_LEVELS = 10  # below that a column with as many levels as patients may be honest data of very few patients
@@ -24,7 +25,7 @@ _RECORD = re.compile(
     re.IGNORECASE,
 )
 _MONTH = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])")  # 202401: a month, not a number of anyone
-_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_MONTHS = "|".join(SHORT_MONTHS)
 _DATE = re.compile(
     r"(?:18|19|20)\d{2}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])(?:[T ]00:00(?::00)?)?"
     r"|(?:0?[1-9]|[12]\d|3[01])[-/.](?:0?[1-9]|[12]\d|3[01])[-/.](?:18|19|20)?\d{2}"

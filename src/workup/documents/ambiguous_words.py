@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from workup.documents.labels import NAMES, branch_of, read_shipped
 from workup.lexicon.sources import ambiguous
-from workup.text.language import function_words
+from workup.text.calendar import MONTH_NUMBER, SHORT_WEEKDAYS, WEEKDAY_WORDS
+from workup.text.wordlists import function_words, words_of
 
 # A table rather than `branch_of`: it answers for every span, and nothing at all for labels without a canonical name.
 BRANCH_OF: Mapping[str, str] = MappingProxyType({name: branch_of(name) for name in NAMES})
@@ -18,11 +19,13 @@ BRANCH_OF: Mapping[str, str] = MappingProxyType({name: branch_of(name) for name 
 _SHARED = frozenset(
     ["a", "an", "am", "as", "do", "he", "i", "in", "is", "me", "no", "of", "on", "or", "so", "under", "was", "we"]
 )
+# Months and weekdays, in full and by their first letters.
+_CALENDAR = frozenset((*MONTH_NUMBER, *WEEKDAY_WORDS, *(day.lower() for day in SHORT_WEEKDAYS)))
 
 
 @cache
 def _lists() -> dict[str, frozenset[str]]:
-    return {name: frozenset(words.split()) for name, words in read_shipped("ambiguous_names.yaml").items()}
+    return {name: words_of(words) for name, words in read_shipped("ambiguous_names.yaml").items()}
 
 
 @cache
@@ -32,7 +35,7 @@ def ambiguous_names() -> frozenset[str]:
     >>> sorted(ambiguous_names() & {"april", "florence", "parkinson", "johnson"})
     ['april', 'florence', 'parkinson']
     """
-    return name_words() | _lists()["months"] | _lists()["eponyms"] | _lists()["drugs"] | _lists()["places"]
+    return name_words() | _CALENDAR | _lists()["eponyms"] | _lists()["drugs"] | _lists()["places"]
 
 
 @cache
@@ -58,4 +61,4 @@ def empty_words() -> frozenset[str]:
     >>> "hospital" in empty_words(), "will" in empty_words(), "huntington" in empty_words()
     (True, True, False)
     """
-    return function_words() | _SHARED | _lists()["months"] | _lists()["generic"]
+    return function_words() | _SHARED | _CALENDAR | _lists()["generic"]

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 from workup.documents.ambiguous_words import BRANCH_OF, empty_words, name_words
 from workup.documents.visible import Borders, Range, says_something, visible_ranges
-from workup.lexicon.terms import lowered, unaccented
 from workup.lexicon.words import cut
+from workup.text.unicode import lowered, unaccented
 
 Kind = Literal["whole", "token"]
 SHORTEST = 3  # letters and digits of a value or a word; shorter ones are met by chance

@@ -1,1 +1,1 @@
-"""Files read and written safely: whole or not at all, within limits, with errors that say where. Knows no content."""
+"""Files read and written safely: whole or not at all, within limits, with errors that say where."""

@@ -74,7 +74,7 @@ def write_all(descriptor: int, content: bytes) -> None:
 
 
 def refuse_special(path: Path) -> None:
-    """Refuse to write where a link, a folder, a pipe or a device stands: it would be lost, or lead elsewhere."""
+    """Refuse to write where there is a link, a folder, a pipe or a device: it would be lost, or lead elsewhere."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:

@@ -17,10 +17,14 @@ _MARK = b"\xef\xbb\xbf"
 _BUFFER = 1 << 17  # bytes read at a time: a note is often longer than the 8 kB that Python reads by itself
 
 
-def parse(text: bytes) -> Any:
+class KeyTwiceError(ValueError):
+    """A key that occurs twice in one object: of two values under one name Python would keep the last."""
+
+
+def parse(text: bytes | str) -> Any:
     """One JSON value; ValueError or RecursionError for what is none, such as NaN, which Python reads and JSON lacks.
 
-    A key that stands twice in one object is refused too: of two answers under one name, Python would keep the last.
+    A key that occurs twice in one object is refused too, as a KeyTwiceError.
     """
     return json.loads(text, parse_constant=_refuse, object_pairs_hook=_each_key_once)
 
@@ -150,5 +154,5 @@ def _unreadable(path: Path, error: BaseException) -> InputError:
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError
+        raise KeyTwiceError
     return found

@@ -1,4 +1,4 @@
-"""Where a command is to write, looked at before anything is made: a slip in one path must not leave half an answer."""
+"""Where a command is to write, looked at before anything is made: a typo in one path must not leave half an answer."""
 
 from __future__ import annotations
 
@@ -47,11 +47,10 @@ def check_target(target: str | None, *, out: Path | None = None) -> None:
 
 
 @contextlib.contextmanager
-def said(path: Path) -> Iterator[None]:
+def said(path: Path, *, expected: str = "a place that can be written was expected", remedy: str = "") -> Iterator[None]:
     """What the file system refuses, in words."""
     try:
         yield
     except OSError as error:
-        raise InputError(
-            "a place that can be written was expected", where=str(path), got=error.strerror or type(error).__name__
-        ) from None
+        got = error.strerror or type(error).__name__
+        raise InputError(expected, where=str(path), got=got, remedy=remedy) from None

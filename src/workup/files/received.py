@@ -20,12 +20,12 @@ _NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a pipe must not wait for s
 
 
 def is_file(path: Path) -> bool:
-    """Whether a regular file stands here itself, not a link to one."""
+    """Whether this is a regular file itself, not a link to one."""
     return _is(path, stat.S_ISREG)
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a folder stands here itself, not a link to one."""
+    """Whether this is a folder itself, not a link to one."""
     return _is(path, stat.S_ISDIR)
 
 

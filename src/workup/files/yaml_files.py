@@ -1,4 +1,4 @@
-"""YAML as it comes in users' files: plain data within limits, and the line of every field. Knows no field.
+"""YAML as it comes in users' files: plain data within limits, and the line of every field.
 
 A few bytes of YAML can unfold into gigabytes (aliases of aliases), crash a parser (brackets nested without end) or keep
 one busy for hours. So what a text would make is counted event by event, before any of it is made.

@@ -28,6 +28,8 @@ from workup.task import Part, StudyDesign
 Refit = Callable[[npt.NDArray[np.intp]], Scores]
 
 
+EVERY_METRIC = True  # other lenses are shown those that are followed
+KEEPS_GROUPS_TOGETHER = True  # no slice of it is a group
 # Of the standard error of a value, the Monte-Carlo error of its optimism that is small enough to be left out of it.
 LARGEST_MONTE_CARLO = 0.1
 

@@ -6,16 +6,15 @@ Used when the shipped vocabularies are built and when a user adds terms of their
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import NamedTuple
+
+from workup.text.unicode import lowered, unaccented
 
 CATEGORIES = ("disease", "drug", "procedure", "anatomy", "lab", "vital")
 
 WORD = r"[^\W_]+|&"
 _WORDS = re.compile(WORD)
-NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 # How a surface is to be met in text: `e` in the very case it is written in, `n` only before a number, `en` both.
 KINDS = ("", "e", "n", "en")
@@ -57,28 +56,6 @@ class Concept(NamedTuple):
     surfaces: tuple[Surface, ...]
 
 
-def unaccented(text: str) -> str:
-    """The same number of characters, accented Latin letters without their accents: offsets stay true.
-
-    >>> unaccented("Ménière")
-    'Meniere'
-    """
-    return text if text.isascii() else NOT_ASCII.sub(lambda match: _plain_letter(match[0]), text)
-
-
-@cache
-def _plain_letter(character: str) -> str:
-    """A letter whose decomposition opens with an ASCII letter becomes that letter; all else stays."""
-    first = unicodedata.normalize("NFD", character)[0]
-    return first if first < "\x80" else character
-
-
-def lowered(text: str) -> str:
-    """Lower case with the same number of characters: a capital dotted I, for one, would otherwise become two."""
-    low = text.lower()
-    return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-
-
 def normal_form(surface: str, *, keep_case: bool = False) -> str:
     """The words of a surface with one blank between them, so that hyphens, blanks and line ends are alike.
 
@@ -103,7 +80,7 @@ def notation(surface: str) -> Surface:
 def read_list(text: str) -> list[Concept]:
     """The concepts of a hand-written list: apart by `;` or a line end, their surfaces joined by `=`.
 
-    A surface that stands alone is left out where a joined group holds it as well.
+    A surface by itself is left out where a joined group holds it as well.
 
     >>> [concept.name for concept in read_list("liver; spleen\\nheart attack = MI; MI")]
     ['liver', 'spleen', 'heart attack']

@@ -1,4 +1,4 @@
-"""A text cut into words with their places, and whether two neighbours may stand in one term. It knows no vocabulary."""
+"""A text cut into words with their places, and whether two neighbours may be in one term. It knows no vocabulary."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from itertools import accumulate, compress
 from operator import add
 from typing import NamedTuple
 
-from workup.lexicon.terms import NOT_ASCII, WORD, lowered, unaccented
+from workup.lexicon.terms import WORD
+from workup.text.unicode import NOT_ASCII, lowered, unaccented
 
 _WORDS = re.compile(WORD)
 # Every ASCII character that is no letter or digit becomes one blank: the fast way to cut most notes into words.
@@ -61,7 +62,7 @@ def cut_any(text: str) -> Words:
 
 
 def joined(text: Words, word: int, *, stroke: bool) -> bool:
-    """Whether what stands between this word and the next leaves them in one term; a stroke does only where it may."""
+    """Whether what is between this word and the next leaves them in one term; a stroke does only where it may."""
     gap = text.plain[text.end(word) : text.starts[word + 1]]
     if gap == " " or gap == "-" or (stroke and gap == "/"):
         return True

@@ -11,7 +11,6 @@ from workup import plugins
 from workup.disclosure.figures import CountedFigures
 from workup.errors import InputError, PluginError, visible
 from workup.evidence import SiteEvidence
-from workup.gates import primary_values
 from workup.packs.counts import Cells, cells_of
 from workup.packs.publish import Publisher, published_holdings
 from workup.packs.sent_packs import Sent, SiteLedger, sent
@@ -81,11 +80,11 @@ def _packed(
     earlier: Sequence[Sent],
 ) -> tuple[dict[str, Any], Sent]:
     _check(report, site, k, sequence)
-    task = plugins.named_by_record("tasks", report.study["task"])
+    scales = {name: card["scale"] for name, card in report.metrics.items() if card["pooled"]}
     settings, columns = _settings(report)
     system = _system(report)
     study = _study(report, settings)
-    evidence = _evidence(report, site, task.scales)
+    evidence = _evidence(report, site, scales)
     crossings = [(str(first), str(second)) for first, second in settings["intersections"]]
     figures = _counted(report.study["task"]) or _UNCOUNTED
     cells = cells_of(evidence, columns, crossings, settings["thresholds"], figures)
@@ -202,7 +201,7 @@ def _settings(report: Report) -> tuple[dict[str, Any], list[str]]:
     thresholds = list(study.get("thresholds") or ())
     if study.get("cost_ratio") is not None:
         thresholds.append(1 / (1 + float(study["cost_ratio"])))
-    if "threshold" in (named := primary_values(study)):  # the first of a pack is the one that pooled pages speak of
+    if "threshold" in (named := report.primary):  # the first of a pack is the one that pooled pages speak of
         thresholds.insert(0, named["threshold"])
     settings = {
         "thresholds": list(dict.fromkeys(float(f"{at:.12g}") for at in thresholds)),

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from workup.documents.residue import Masked, residue
 from workup.redaction.dates.context import Almanac
-from workup.redaction.dates.fields import Day
 from workup.redaction.dates.narrowing import remaining
 from workup.redaction.dates.shifting import read_days
+from workup.redaction.dates.written import Day
 from workup.redaction.linking import value_key
 from workup.redaction.patient import Redacted
 from workup.redaction.replacements import Alignment, Piece
@@ -87,8 +87,8 @@ def surrogate_consistency(redacted: Sequence[Redacted]) -> Audit:
 def interval_preservation(redacted: Sequence[Redacted]) -> Audit:
     """Share of pairs of dates of a patient whose distance in days is what it was.
 
-    Dates are read again from the redacted text. Counted are dates that tell day, month and year; others have no
-    distance that could be kept, and stand beside as `partial_dates`.
+    Dates are read again from the redacted text. Dates that give day, month and year are counted; others have no
+    distance that could be kept, and are counted apart as `partial_dates`.
     """
     kept = total = partial = unread = 0
     for group in _patients(redacted):
@@ -148,8 +148,8 @@ def shift_candidates(redacted: Sequence[Redacted]) -> Audit:
     """Share of patients whose shift could still be any: no known word of the calendar that is left narrows it.
 
     Forms that `anchors` does not know are not seen here either: 1 is no promise that nothing narrows a shift.
-    Beside it stand how many shifts there are and how many are left for the patient of whom the notes tell most; 1 is a
-    shift that can be worked out. `loose_words` are words of the calendar that are left and stand beside no moved date.
+    Beside it are how many shifts there are and how many are left for the patient whose notes reveal most; 1 is a shift
+    that can be worked out. `loose_words` are words of the calendar that are left with no moved date near them.
     """
     right = total = loose = 0
     fewest = every = 0
@@ -171,7 +171,7 @@ def shift_candidates(redacted: Sequence[Redacted]) -> Audit:
 
 
 def _residue(group: Sequence[Redacted]) -> tuple[int, int, int, int]:
-    """The redacted texts of a patient with the originals behind them, of which only the first part is visible."""
+    """The redacted texts of a patient with the originals after them, of which only the first part is visible."""
     parts: list[str] = []
     hidden: list[tuple[int, int]] = []
     length = 0
@@ -190,10 +190,10 @@ def _residue(group: Sequence[Redacted]) -> tuple[int, int, int, int]:
         golds.append(Masked(length, length + len(surface), None if label == "PHI" else label))
         parts.append(surface + "\n\n")
         length += len(parts[-1])
-    told = residue("".join(parts), golds, [*hidden, (visible, length)]) if golds else None
-    if told is None:
+    left = residue("".join(parts), golds, [*hidden, (visible, length)]) if golds else None
+    if left is None:
         return 0, 0, 0, 0
-    return told.found_whole, told.searched, told.unsearched, told.found_in_part
+    return left.found_whole, left.searched, left.unsearched, left.found_in_part
 
 
 def _almanac(group: Sequence[Redacted]) -> Almanac:

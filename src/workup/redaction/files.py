@@ -36,7 +36,7 @@ class Source:
     content: bytes
     documents: tuple[Document, ...]
     is_corpus: bool = False
-    annotated: tuple[bool, ...] = ()  # of a corpus: whether each document came with a list of golds
+    annotated: tuple[bool, ...] = ()  # of a corpus: whether each document came with a list of gold spans
     not_taken: Mapping[str, int] | None = None
     original_name: str = ""  # where it is renamed
     new_ids: tuple[str, ...] = ()  # of its documents, where they are renamed
@@ -154,11 +154,11 @@ def read_redacted(path: Path) -> tuple[dict[str, bytes], bool]:
     return {path.name: _bytes(path)}, False
 
 
-# ---- the record that stands beside an output -------------------------------------------------------------------------
+# ---- the record beside an output -------------------------------------------------------------------------------------
 
 
 def record_path(path: Path) -> Path:
-    """Where the record of a redaction stands: beside its output, under its name."""
+    """Where the record of a redaction is: beside its output, under its name."""
     return path.with_name(path.name + RECORD)
 
 

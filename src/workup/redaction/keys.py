@@ -14,7 +14,7 @@ _NEW_BYTES = 32
 
 
 class Secret:
-    """A key that draws by name: equal key and names give equal draws, and no draw tells of the key or of another.
+    """A key that draws by name: equal key and names give equal draws, and no draw reveals the key or another draw.
 
     >>> secret = Secret(b"0123456789abcdef")
     >>> secret.mac("shift", "P1") == Secret(b"0123456789abcdef").mac("shift", "P1"), secret

@@ -4,13 +4,13 @@ Knows no token and no key."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from workup.redaction.surrogates.name_forms import NameForm, folded, read_name
 from workup.redaction.tokens import WORDS
-from workup.values import states
+from workup.text import states
+from workup.text.unicode import caseless
 
 Key = tuple[Hashable, ...]
 _MOST_ALIKE = 50  # names that share a word: beyond that a part of a name belongs to nobody in particular
@@ -34,8 +34,7 @@ def normalised(surface: str) -> str:
     >>> normalised("(617) 555-0142"), normalised("ST. MARY’S  Hospital")
     ('6175550142', 'stmaryshospital')
     """
-    split = unicodedata.normalize("NFKD", surface).casefold()
-    return "".join(one for one in split if one.isalnum())
+    return "".join(one for one in caseless(surface) if one.isalnum())
 
 
 def value_key(label: str, surface: str) -> str:
@@ -149,7 +148,7 @@ class _People:
 
 
 def _fits(part: _Name, whole: _Name) -> bool:
-    """Whether every word of a name stands in a longer one, an initial for the word it begins."""
+    """Whether every word of a name is in a longer one, an initial for the word it begins."""
     if not whole.given or not whole.family or (part.suffix and part.suffix != whole.suffix):
         return False
     if part.loose:
@@ -168,7 +167,7 @@ def _fits(part: _Name, whole: _Name) -> bool:
 
 
 def _weight(name: _Name) -> int:
-    """How much a name tells: letters of all its parts."""
+    """How much a name says: letters of all its parts."""
     return len(name.given) + len(name.suffix) + sum(map(len, (*name.middle, *name.family)))
 
 
@@ -176,7 +175,7 @@ def _begins(one: str, other: str) -> bool:
     return one == other or (len(one) == 1 and other.startswith(one))
 
 
-def words_of(texts: Iterable[str]) -> set[str]:
+def folded_words(texts: Iterable[str]) -> set[str]:
     """Every word of some texts, folded: what a surrogate must not be taken for."""
     found: set[str] = set()
     for text in texts:

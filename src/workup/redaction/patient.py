@@ -15,7 +15,7 @@ from workup.redaction.dates import calendar_words
 from workup.redaction.dates.anchors import is_zone, kinds_in, without_zone
 from workup.redaction.dates.context import Almanac
 from workup.redaction.dates.shifting import shift_of
-from workup.redaction.linking import Key, Mention, entities, value_key, words_of
+from workup.redaction.linking import Key, Mention, entities, folded_words, value_key
 from workup.redaction.replacements import Done, Kept, Piece, moved, rebuilt
 from workup.redaction.settings import Settings
 from workup.redaction.surrogates.values import World
@@ -34,7 +34,7 @@ Held = tuple[Document, tuple[list[Span], list[Kept]]]  # what is to be replaced 
 
 @dataclass(frozen=True)
 class Redacted:
-    """A redacted document with its golds at their new places, every replacement, and what was counted on the way.
+    """A redacted document with its gold spans at their new places, every replacement, and what was counted on the way.
 
     `patient` names whose numbering and surrogates it has; `source` is the document as it was.
     """
@@ -79,7 +79,7 @@ class Chart:
             for span in spans
             if not _is_date(span.label)
         ]
-        words = words_of(document.text for document, _ in self._held)
+        words = folded_words(document.text for document, _ in self._held)
         return World(self._settings.secret, self._patient, values, words=words, elsewhere=elsewhere)
 
     def redacted(self) -> list[Redacted]:
@@ -174,7 +174,7 @@ class Chart:
             return None, "fallback", ""
         if label == "date_birth" or _BORN.search(before):
             if label == "date_birth" and self._almanac.is_ninety(read.days[0]):
-                # The year of birth of somebody of 90 tells the age, whatever day it is moved to: 164.514(b)(2)(i)(C).
+                # The year of birth of somebody of 90 reveals the age, whatever day it is moved to: 164.514(b)(2)(i)(C).
                 counts["births of people of 90 and over"] += 1
                 return None, "fallback", ""
             if _AGE.search(document.text) and self._almanac.is_near_a_birthday(read.days[0]):
@@ -189,32 +189,32 @@ class Chart:
         return without_zone(new), "shift", ""
 
     def _unread(self, surface: str, counts: Counter[str]) -> tuple[str | None, Done | None, str]:
-        """What is no date in itself: it stays where it is true after any shift, and goes where it would tell it."""
+        """What is not a date by itself: it stays where any shift leaves it true, and goes where it would reveal it."""
         kinds = kinds_in(surface) - ({"weekday", "weekend"} if self._settings.whole_weeks else set())
         if is_zone(surface) or kinds == {"zone"}:
             return self._stays(surface, "time of day", counts)
         if kinds:
             counts["words of the calendar that would tell the shift"] += 1
             return None, "fallback", ""
-        for why, told in (
+        for why, says in (
             ("year", calendar_words.is_year),
             ("time of day", calendar_words.is_time),
             ("relative date", calendar_words.is_relative),
         ):
-            if told(surface):
+            if says(surface):
                 return self._stays(surface, why, counts)
         counts["dates not read"] += 1
         return None, "fallback", ""
 
     def _stays(self, surface: str, why: str, counts: Counter[str]) -> tuple[str | None, Done | None, str]:
-        """A time stays without its zone: summer time tells the part of the year."""
-        told = without_zone(surface)
-        if told == surface:
+        """A time stays without its zone: summer time reveals the part of the year."""
+        clock = without_zone(surface)
+        if clock == surface:
             return None, None, why
         counts["time zones that tell summer time"] += 1
-        return told, "rule", ""
+        return clock, "rule", ""
 
-    # -- what stands beside the text --
+    # -- what is kept beside the text --
 
     def _pseudonym(self) -> str:
         if not self._settings.repeatable:
@@ -242,7 +242,7 @@ class Chart:
 
 
 class _Numbering:
-    """Numbers of tokens in the order in which things are met, above those that stand in the texts already."""
+    """Numbers of tokens in the order in which things are met, above those that are in the texts already."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
         self._next: Counter[str] = Counter()
@@ -269,12 +269,12 @@ def _is_date(label: str) -> bool:
 
 
 def _by_rule(label: str, surface: str, after: str) -> tuple[str | None, str]:
-    """What Safe Harbor lets stand of a value, or the reason why all of it may stay; neither where it says nothing."""
+    """What Safe Harbor allows to stay of a value, or the reason why all of it may; neither where it says nothing."""
     if label == "year_only":
         return None, "year" if calendar_words.is_year(surface) else ""
     if label == "zip":
-        told = safe_harbor.zip3(surface)
-        return (None, "three digits of a ZIP code") if told == surface else (told, "")
+        prefix = safe_harbor.zip3(surface)
+        return (None, "three digits of a ZIP code") if prefix == surface else (prefix, "")
     age = safe_harbor.age_of(surface, after=after)
     if label == "age_over_89" or (age is not None and age > safe_harbor.OLDEST_TOLD):
         return safe_harbor.ninety(surface), ""

@@ -63,7 +63,7 @@ def redact_all(found: Iterable[Found], settings: Settings, *, watch: Watch | Non
     """Replace what was found in documents, each patient's with one numbering, one shift and one set of surrogates.
 
     A document without a patient is a patient of its own. Texts that hold tokens or masks are refused where values would
-    be invented: a second shift undoes the first, and a surrogate beside a token tells which of the two is real.
+    be invented: a second shift undoes the first, and a surrogate beside a token shows which of the two is real.
     """
     held = [(one, _wanted(one, spans, settings, number)) for number, (one, spans) in enumerate(found, start=1)]
     _check_ids([document for document, _ in held])
@@ -84,7 +84,7 @@ def redact_all(found: Iterable[Found], settings: Settings, *, watch: Watch | Non
 
 
 def patient_of(document: Document) -> str:
-    """Whose notes share numbers and shift: the patient's, or, where none is told, the document's own."""
+    """Whose notes share numbers and shift: the patient's, or, where none is given, the document's own."""
     return f"patient {document.patient}" if document.patient is not None else f"document {document.id}"
 
 
@@ -133,7 +133,7 @@ _BETWEEN = re.compile(r"[.,]?,?\s{0,2}(?:the\s)?")  # Monday, the 14th of March
 
 
 def _anchored(text: str, chosen: list[Span], kept: list[Kept], settings: Settings) -> tuple[list[Span], list[Kept]]:
-    """What is replaced, with the words of the calendar that no detector looks for but that would tell the shift.
+    """What is replaced, with the words of the calendar that no detector looks for but that would reveal the shift.
 
     A weekday in front of a date joins it and moves with it. Words under another find (a name, a disease) belong to it.
     A policy that lets relative dates stay speaks of notes whose dates are gone, so that it does not keep these.

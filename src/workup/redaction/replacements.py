@@ -1,4 +1,4 @@
-"""Stretches of a text that are replaced: how overlapping spans become one, and where everything stands afterwards.
+"""Stretches of a text that are replaced: how overlapping spans become one, and where everything is afterwards.
 
 Knows labels but not what is put in the place of a value."""
 
@@ -18,7 +18,7 @@ Done = Literal["token", "mask", "hash", "surrogate", "shift", "rule", "fallback"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One replacement: `text[start:end]` of the original stands at `[new_start, new_end)` of the redacted text."""
+    """One replacement: `text[start:end]` of the original is at `[new_start, new_end)` of the redacted text."""
 
     start: int
     end: int

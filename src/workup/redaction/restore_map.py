@@ -1,6 +1,6 @@
 """The map that gives redacted files back: what stood where, encrypted under a key and bound to the files it is of.
 
-Knows neither detectors nor how a value was replaced. No error tells what a map or a text holds."""
+Knows neither detectors nor how a value was replaced. No error shows what a map or a text holds."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def check_cipher() -> None:
 
 
 def _keys(key: bytes, salt: bytes) -> tuple[bytes, str]:
-    """The key of the cipher and a name for it, both drawn from the key file; the name tells nothing of the key."""
+    """The key of the cipher and a name for it, both drawn from the key file; the name reveals nothing of the key."""
     if len(key) < FEWEST_BYTES:
         raise InputError(f"a key is at least {FEWEST_BYTES} bytes", got=f"{len(key)} bytes")
     check_cipher()

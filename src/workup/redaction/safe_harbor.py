@@ -1,4 +1,4 @@
-"""What Safe Harbor lets stand of postal codes and ages: three digits, and 90+. Knows no label and no document.
+"""What Safe Harbor allows to stay of postal codes and ages: three digits, and 90+. Knows no label and no document.
 
 Source: 45 CFR 164.514(b)(2)(i)(B) and (C)."""
 
@@ -7,15 +7,15 @@ from __future__ import annotations
 import re
 
 from workup.text.numbers import number_words
-from workup.text.wordlists import listed
-from workup.values import states
+from workup.text.wordlists import words_of
+from workup.values import addresses
 
 # Areas of 20,000 people or fewer by the 2000 Census: the list of the Office for Civil Rights, "Guidance Regarding
 # Methods for De-identification of Protected Health Information" (26 November 2012), question on ZIP codes.
-RESTRICTED_ZIP3: frozenset[str] = listed("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
+RESTRICTED_ZIP3: frozenset[str] = words_of("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
 # The same guidance says not to rely on that list where newer counts are out, so prefixes that became sparse since are
 # taken too, and none is taken off.
-SPARSE_ZIP3: frozenset[str] = RESTRICTED_ZIP3 | frozenset(states.SPARSE_PREFIXES)
+SPARSE_ZIP3: frozenset[str] = RESTRICTED_ZIP3 | frozenset(addresses.SPARSE_PREFIXES)
 NINETY = "90+"
 OLDEST_TOLD = 89
 _ZIP = re.compile(r"\d{5}(?:[-\s]?\d{4})?|\d{3}")
@@ -26,7 +26,7 @@ _LONGEST = 40
 
 
 def zip3(surface: str) -> str | None:
-    """The first three digits of a postal code, or 000 where they tell too much; None where it is no ZIP code.
+    """The first three digits of a postal code, or 000 where they reveal too much; None where it is not a ZIP code.
 
     >>> zip3("02115-1234"), zip3("03601"), zip3("036"), zip3("SW1A 1AA")
     ('021', '000', '000', None)
@@ -39,7 +39,7 @@ def zip3(surface: str) -> str | None:
 def age_of(surface: str, *, after: str = "") -> int | None:
     """The age in years that a number or number words say; None where they say none, or several.
 
-    `after` is the text behind it, where the unit may stand: of months, weeks and days the age is 0.
+    `after` is the text after it, where the unit may be: in months, weeks and days the age is 0.
 
     >>> age_of("93"), age_of("ninety-three"), age_of("093"), age_of("93-year-old"), age_of("elderly")
     (93, 93, 93, 93, None)
@@ -59,10 +59,10 @@ def age_of(surface: str, *, after: str = "") -> int | None:
 
 
 def ninety(surface: str) -> str:
-    """An age of 90 or over as the one group that it may be told in; what stands around its digits stays.
+    """An age of 90 or over as the one group that it may be given as; what is around its digits stays.
 
     >>> ninety("93"), ninety("93-year-old"), ninety("ninety-three")
     ('90+', '90+-year-old', '90+')
     """
-    told, count = _DIGITS.subn(NINETY, surface)
-    return told if count == 1 else NINETY
+    grouped, count = _DIGITS.subn(NINETY, surface)
+    return grouped if count == 1 else NINETY

@@ -21,7 +21,7 @@ SCOPES: tuple[str, ...] = get_args(Scope)
 class Settings:
     """What is put in the place of a value, and which values stay.
 
-    `rules` are those of Safe Harbor for what may be told: three digits of a ZIP code, 90+, bare years, ages below 90.
+    `rules` are those of Safe Harbor for what may stay: three digits of a ZIP code, 90+, bare years, ages below 90.
     `keep` are labels that stay in the text; clinical ones always do. `repeatable` says that the key came from a file,
     so that the same redaction can be done again.
     """

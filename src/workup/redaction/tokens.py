@@ -83,7 +83,7 @@ def hashed(label: str, value: str, *, secret: Secret) -> str:
 
 
 def is_redacted(text: str) -> bool:
-    """Whether tokens, masks or hashes of ours, or tokens of tools in common use, stand in a text.
+    """Whether a text holds tokens, masks or hashes of ours, or tokens of tools in common use.
 
     >>> is_redacted("Seen by [NAME-1]."), is_redacted("Seen by <PERSON>."), is_redacted("Bed [ICU-2], pain [5-10]")
     (True, True, False)
@@ -92,7 +92,7 @@ def is_redacted(text: str) -> bool:
 
 
 def highest(text: str) -> dict[str, int]:
-    """The largest number of each kind of token that stands in a text already; new ones are counted from there.
+    """The largest number of each kind of token that is in a text already; new ones are counted from there.
 
     >>> highest("[NAME-2] and [NAME-7] on [DATE-1]")
     {'NAME': 7, 'DATE': 1}

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from workup.errors import visible
 from workup.reports import markdown, text
 from workup.reports.layout import Section, Table
-from workup.reports.wording import METRIC_TITLES, count, number, p_value, signed, slice_name
+from workup.reports.wording import count, number, p_value, signed, slice_name
 
 Row = Mapping[str, Any]
 Form = Literal["text", "md", "html"]
@@ -107,7 +107,7 @@ def _cells(row: Row, *, adjusted: bool) -> tuple[str, ...]:
     method = "" if row["low"] is None and row["reason"] else row["method"]
     how = "; ".join(filter(None, (method, row["reason"], row.get("rule"))))
     return (
-        METRIC_TITLES.get(row["metric"], row["metric"].replace("_", " ")),
+        row.get("title") or row["metric"].replace("_", " "),
         slice_name(row["slice"]),
         _with_ends(row["first"]),
         _with_ends(row["second"]),

@@ -7,20 +7,18 @@ from typing import Any
 
 from workup.report import Estimate, LensResult
 from workup.reports.layout import Section, Table
-from workup.reports.wording import at_threshold, group_words, number, p_value, plural, signed, signed_beside
+from workup.reports.wording import (
+    at_threshold,
+    group_words,
+    measured,
+    metrics_in,
+    number,
+    p_value,
+    plural,
+    signed,
+    signed_beside,
+)
 
-# Enough to see who is served worse without a page per group; the record holds every metric.
-BY_GROUP = (
-    *("auroc", "calibration_slope", "calibration_in_the_large", "oe_ratio", "brier"),
-    *("sensitivity", "specificity", "ppv", "npv"),
-    *("recall", "precision", "leak_rate_document", "leak_rate_char", "over_redaction", "specificity_negative_document"),
-    *("recall_at_10", "decay_gap", "decay_slope", "time_to_loss"),
-    *("reversal_rate", "wrong_value_rate", "hallucination_rate", "never_event_rate"),
-)
-SMALLEST = (
-    *("auroc", "sensitivity", "specificity", "calibration_slope"),
-    *("recall", "leak_rate_document", "recall_at_10", "decay_gap"),
-)
 _ORDER = ("disparity", "inconclusive", "within", "not_assessed")
 Row = Mapping[str, Any]
 
@@ -33,13 +31,14 @@ def by_group(
     for name in result.settings.get("by", ()):
         rows = [e for e in estimates if name in e.slice]
         levels = list(dict.fromkeys(str(e.slice[name]) for e in rows))
-        shown = sorted(
-            (e for e in rows if e.metric in BY_GROUP),
-            key=lambda e: (BY_GROUP.index(e.metric), e.slice.get("threshold", 0), levels.index(str(e.slice[name]))),
+        wanted = metrics_in("groups")
+        chosen = sorted(
+            (e for e in rows if e.metric in wanted),
+            key=lambda e: (wanted.index(e.metric), e.slice.get("threshold", 0), levels.index(str(e.slice[name]))),
         )
         body = tuple(
             (str(e.slice[name]), at_threshold(e.metric, e.slice), *row[1:])
-            for e, row in zip(shown, rows_of(shown), strict=True)
+            for e, row in zip(chosen, rows_of(chosen), strict=True)
         )
         said = f"{plural(len(levels), 'group')}, the largest first; none is left out."
         table = Table((name, "metric", *heads[1:]), body, f"Every group of {name}")
@@ -55,7 +54,7 @@ def comparisons(result: LensResult) -> Iterator[Section]:
     )
     if judged:
         yield Section("Gaps between groups", _margin_words(judged), (_judged(judged),), key="gaps")
-    others = [row for row in gaps if row["margin"] is None and row["metric"] in BY_GROUP]
+    others = [row for row in gaps if row["margin"] is None and row["metric"] in metrics_in("groups")]
     if others:
         said = (
             "No margin applies to these gaps, or they are outside the family that the study judges, so they are "
@@ -122,7 +121,7 @@ def _described(rows: list[Row]) -> Table:
 
 
 def _omnibus(result: LensResult) -> Iterator[Section]:
-    rows = [row for row in result.tables.get("omnibus", ()) if row["metric"] in BY_GROUP]
+    rows = [row for row in result.tables.get("omnibus", ()) if row["metric"] in metrics_in("groups")]
     if not rows:
         return
     body = tuple(
@@ -156,7 +155,7 @@ def _largest(result: LensResult) -> Iterator[Section]:
             "" if str(row["reason"]).startswith("a largest gap is biased") else str(row["reason"]),
         )
         for row in rows
-        if row["metric"] in (*BY_GROUP, "equalised_odds", "alert_rate")
+        if _of_parity(row["metric"])
     )
     said = (
         "Best group less worst group. The largest of several gaps is biased upwards: it is never below 0 and grows "
@@ -164,6 +163,11 @@ def _largest(result: LensResult) -> Iterator[Section]:
     )
     table = Table(("grouping", "metric", "largest gap", "95% interval", "reason"), body, "Largest gaps")
     yield Section("Largest gaps", (said,), (table,), key="largest-gaps")
+
+
+def _of_parity(metric: str) -> bool:
+    """Whether a parity ratio is shown: of a metric that groups are shown by, or of several judged as one."""
+    return metric in (*metrics_in("groups"), *metrics_in("parity")) or metric not in measured()
 
 
 def parity(result: LensResult) -> Iterator[Section]:
@@ -203,7 +207,7 @@ def smallest_gaps(result: LensResult) -> Section:
     rows = tuple(
         (*_who(row), number(row["smallest_difference"]))
         for row in result.tables.get("smallest_difference", ())
-        if row["metric"] in SMALLEST
+        if row["metric"] in metrics_in("gaps")
     )
     said = (
         "The smallest true gap between a group and those it is held against that a study of this size would find with "

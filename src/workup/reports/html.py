@@ -15,23 +15,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import zip_longest
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workup.errors import visible
-from workup.report import Estimate, Report
+from workup.report import Report
 from workup.reports.charts import drawing
-from workup.reports.charts.panels import Figure, find, panels
-from workup.reports.conversation import cards as conversation_cards
-from workup.reports.conversation.setting import is_conversation, noun
-from workup.reports.figures import figures
+from workup.reports.charts.figure import Figure
 from workup.reports.layout import Section, Table
-from workup.reports.sections import HOLDS_TEXT, kind, sections
-from workup.reports.spans.cards import Card, cards, facts
-from workup.reports.spans.setting import is_spans
-from workup.reports.spans.viewer import KINDS, Shown, documents
-from workup.reports.wording import at_threshold, backwards, interval, number, primary_threshold, rule_words
+from workup.reports.page import KeyFigure, Page, key_figures, page_of
+from workup.reports.sections import HOLDS_TEXT, figures, kind, sections
+from workup.reports.wording import drawn, rule_words
 
 NO_CHARTS = (
     "Charts are left out because the library vl-convert-python is not installed (extra 'report'); "
@@ -169,7 +165,7 @@ class Part:
     figures: tuple[Drawn, ...] = ()
     record: tuple[tuple[str, str], ...] = ()
     folded: str = ""
-    documents: tuple[Shown, ...] = ()
+    documents: tuple[Any, ...] = ()
     all_documents: int = 0
     side_by_side: bool = False
 
@@ -185,11 +181,12 @@ class _Names:
         return label if self.used[label] == 1 else f"{label} ({self.used[label]})"
 
 
+@drawn
 def render(report: Report, *, interactive: bool = True) -> str:
     """The whole report as one HTML file; without `interactive` there is no script at all, as for printing."""
-    shown = documents(report)
-    style = asset("static/report.css") + (asset("static/spans.css") if is_spans(report) else "")
-    style += asset("static/conversation.css") if is_conversation(report) else ""
+    page = page_of(report)
+    shown = page.documents(report)
+    style = "".join(asset(f"static/{name}") for name in ("report.css", *page.styles))
     style += asset("static/patient_text.css") if report.contains_phi else ""
     script = asset("static/sort.js") + (asset("static/viewer.js") if shown else "") if interactive else ""
     header, *rest = sections(report)
@@ -208,40 +205,34 @@ def render(report: Report, *, interactive: bool = True) -> str:
         system=system,
         corpus=corpus,
         kind=kind(report),
-        planned=report.study.get("task") == "plan",
-        facts=" · ".join(filter(None, (_size(report), f"as of {legible(report.as_of)}" if report.as_of else ""))),
-        more_facts=legible(facts(report) or conversation_cards.facts(report)),
+        planned=not page.judged,
+        facts=" · ".join(filter(None, (_size(report, page), f"as of {legible(report.as_of)}" if report.as_of else ""))),
+        more_facts=legible(page.facts(report)),
         alarms=[legible(sentence) for sentence in header.sentences],
         phi=HOLDS_TEXT if report.contains_phi else "",
-        marks=list(KINDS.values()),
+        marks=list(page.marks),
         on_paper=ON_PAPER,
         tally=[(VERDICTS[word], tally[word]) for word in VERDICTS if tally[word]],
-        cards=_cards(report),
+        cards=[_legible(one) for one in key_figures(report)],
         interactive=interactive,
         words=_isolated if interactive else _printed,
-        parts=list(_parts(report, header, rest, shown if interactive else shown[:ON_PAPER], len(shown))),
+        parts=list(_parts(report, page, header, rest, shown if interactive else shown[:ON_PAPER], len(shown))),
         verdicts=VERDICTS,
         sha256=report.sha256,
     )
 
 
-def _size(report: Report) -> str:
+def _size(report: Report, page: Page) -> str:
     """How much was tested; nothing for a plan."""
-    if not report.corpus["n_cases"]:
-        return ""
-    about = report.results["internal"].tables.get("summary") if "internal" in report.results else None
-    if is_spans(report):
-        golds = f", {number(about.get('identifiers', about['golds']))} identifiers" if about else ""
-        return f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} documents{golds}"
-    if is_conversation(report):
-        clusters = f" in {number(report.corpus['n_patients'])} clusters" if noun(report) != "cases" else ""
-        return f"{number(report.corpus['n_cases'])} cases{clusters}"
-    events = f", {number(about['events'])} events" if about else ""
-    return f"{number(report.corpus['n_patients'])} patients, {number(report.corpus['n_cases'])} rows{events}"
+    return page.size(report) if report.corpus["n_cases"] else ""
+
+
+def _legible(figure: KeyFigure) -> KeyFigure:
+    return KeyFigure(legible(figure.title), legible(figure.value), legible(figure.ends))
 
 
 def _parts(
-    report: Report, header: Section, rest: Sequence[Section], shown: Sequence[Shown], documents: int
+    report: Report, page: Page, header: Section, rest: Sequence[Section], shown: Sequence[Any], documents: int
 ) -> Iterator[Part]:
     names, drawable = _Names(), drawing.available()
     beside = figures(report)
@@ -252,13 +243,12 @@ def _parts(
         viewed = section.key == "documents"
         yield replace(part, documents=tuple(shown), all_documents=documents) if viewed else part
         if section.key == "gates":
-            yield from _panels(report, names, drawable)
+            yield from _panels(page.panels(report), names, drawable)
     record = tuple((name, legible(value)) for name, value in header.tables[0].rows)
     yield Part("part-record", "record", "The record", record=record)
 
 
-def _panels(report: Report, names: _Names, drawable: bool) -> Iterator[Part]:
-    charts = [] if is_spans(report) else panels(report)
+def _panels(charts: Sequence[Figure], names: _Names, drawable: bool) -> Iterator[Part]:
     if charts:
         said = () if drawable else (NO_CHARTS,)
         figures = tuple(_figure(f"panel-{i}", chart, names, drawable) for i, chart in enumerate(charts))
@@ -315,34 +305,6 @@ def _kind(head: str, cells: Sequence[str]) -> str:
     if any(_LONG_WORD.search(cell) for cell in (head, *cells)):
         return f"{kind} long"
     return f"{kind} short" if all(len(cell) <= 26 for cell in cells) else kind
-
-
-def _cards(report: Report) -> list[Card]:
-    internal = report.results.get("internal")
-    if is_spans(report) and internal is not None:
-        return cards(report)
-    if is_conversation(report) and internal is not None:
-        own = conversation_cards.cards(report)
-        return [Card(legible(one.title), legible(one.value), legible(one.ends)) for one in own]
-    if internal is None and "drift" in report.results:
-        now = (
-            find(report.results["drift"], m, {"window": "latest"}) for m in ("auroc", "oe_ratio", "calibration_slope")
-        )
-        return [_card(e) for e in now if e is not None]
-    if internal is None:
-        return []
-    if backwards(report):  # calibration and sensitivity of risks that run backwards would mislead at a glance
-        auroc = find(internal, "auroc", {})
-        return [] if auroc is None else [replace(_card(auroc), title="AUROC: the risks run backwards")]
-    found = [find(internal, metric, {}) for metric in ("auroc", "oe_ratio", "calibration_slope")]
-    found.append(find(internal, "sensitivity", {"threshold": primary_threshold(report)}))
-    return [_card(e) for e in found if e is not None]
-
-
-def _card(e: Estimate) -> Card:
-    ends = f"{e.level:.0%} interval {interval(e)}" if e.low is not None else f"{e.status}: {legible(e.reason or '')}"
-    title = at_threshold(e.metric, e.slice)
-    return Card(title[:1].upper() + title[1:], number(e.value), ends)
 
 
 def _isolated(text: str) -> Markup:

@@ -7,8 +7,10 @@ import re
 from workup.errors import visible
 from workup.report import Report
 from workup.reports.sections import Section, Table, sections
+from workup.reports.wording import drawn
 
 
+@drawn
 def render(report: Report) -> str:
     """The whole report as Markdown; names from users' files cannot add markup."""
     first, *rest = sections(report)

@@ -7,10 +7,12 @@ import textwrap
 from workup.errors import visible
 from workup.report import Report
 from workup.reports.sections import Section, Table, sections
+from workup.reports.wording import drawn
 
 WIDTH = 100
 
 
+@drawn
 def render(report: Report) -> str:
     """The whole report as text; control characters in names are shown, not obeyed."""
     return "\n".join(section_text(section) for section in sections(report)).rstrip() + "\n"

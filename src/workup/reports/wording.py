@@ -4,48 +4,60 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import wraps
+from types import GeneratorType
+from typing import Any, TypeVar
 
-from workup.errors import ReportError
-from workup.gates import primary_values, same_value
+from workup.gates import same_value
 from workup.report import Estimate, LensResult, Report
 
-METRIC_TITLES = {
-    "recall_at_10": "recall@10",
-    "pdsqi": "PDSQI-9 rating",
-    "auroc": "AUROC",
-    "auprc": "AUPRC",
-    "brier": "Brier score",
-    "scaled_brier": "scaled Brier score",
-    "nagelkerke_r2": "Nagelkerke's R²",
-    "calibration_slope": "calibration slope",
-    "calibration_in_the_large": "calibration in the large",
-    "oe_ratio": "observed / expected",
-    "ici": "ICI",
-    "e50": "E50",
-    "e90": "E90",
-    "emax": "Emax",
-    "ece": "ECE",
-    "ppv": "PPV",
-    "npv": "NPV",
-    "f1": "F1",
-    "alert_rate": "alert rate",
-    "false_positive_rate": "false positive rate",
-    "net_benefit": "net benefit",
-    "equalised_odds": "equalised odds",
-    "f2": "F2",
-    "leak_rate_char": "leak rate of characters",
-    "leak_rate_alnum": "leak rate of letters and digits",
-    "leak_rate_document": "leak rate of documents",
-    "leak_rate_patient": "leak rate of patients",
-    "over_redaction": "over-redaction",
-    "specificity_char": "specificity of characters",
-    "specificity_token": "specificity of words",
-    "specificity_negative_document": "specificity of documents without identifiers",
-    "specificity_protected_term": "specificity of protected terms",
-    "severity_recall": "severity-weighted recall",
-}
+Drawn = TypeVar("Drawn")
+_DRAWN: ContextVar[Report | None] = ContextVar("the record that is being drawn", default=None)
+
+
+def drawn(draw: Callable[..., Drawn]) -> Callable[..., Drawn]:
+    """Around what draws a record, its first argument: metrics are called by the titles that this record gives them.
+
+    Titles stand in some forty tables and charts, far below where the record is at hand.
+    """
+
+    @wraps(draw)
+    def speaking(report: Report, *arguments: Any, **named: Any) -> Drawn:
+        token = _DRAWN.set(report)
+        try:
+            found = draw(report, *arguments, **named)
+            # What is drawn on demand would otherwise be drawn after its record was put away.
+            return iter(tuple(found)) if isinstance(found, GeneratorType) else found  # type: ignore[return-value]
+        finally:
+            _DRAWN.reset(token)
+
+    return speaking
+
+
+def metric_title(metric: str) -> str:
+    """A metric as the record that is being drawn calls it."""
+    report = _DRAWN.get()
+    return metric.replace("_", " ") if report is None else report.title(metric)
+
+
+def metrics_in(place: str) -> list[str]:
+    """Metrics that the record being drawn shows in a place of a page, in order: see workup.metric.Card."""
+    report = _DRAWN.get()
+    return [] if report is None else report.shown(place)
+
+
+def measured() -> list[str]:
+    """All metrics of the record that is being drawn, in the order of its task."""
+    report = _DRAWN.get()
+    return [] if report is None else sorted(report.metrics, key=lambda name: report.metrics[name]["order"])
+
+
+def metric_words(metric: str) -> str:
+    """What a metric says, in the words of the record that is being drawn."""
+    report = _DRAWN.get()
+    return "" if report is None else str(report.metrics.get(metric, {}).get("describe", ""))
 
 
 def number(value: float | int | None) -> str:
@@ -110,17 +122,17 @@ def slice_name(keys: Mapping[str, Any]) -> str:
 def at_threshold(metric: str, keys: Mapping[str, Any]) -> str:
     """A metric by its title, with the threshold it was taken at.
 
-    >>> at_threshold("ppv", {"sex": "F", "threshold": 0.2}), at_threshold("auroc", {})
-    ('PPV at 0.2', 'AUROC')
+    >>> at_threshold("alert_rate", {"sex": "F", "threshold": 0.2}), at_threshold("alert_rate", {})
+    ('alert rate at 0.2', 'alert rate')
     """
-    title = METRIC_TITLES.get(metric, metric.replace("_", " "))
+    title = metric_title(metric)
     threshold = keys.get("threshold")
     return title if threshold is None else f"{title} at {threshold:g}"
 
 
 def primary_threshold(report: Report) -> float | None:
     """The threshold that the study puts first, as the record writes it: the one that every page speaks of."""
-    value = primary_values(report.study).get("threshold")
+    value = report.primary.get("threshold")
     return None if value is None else float(f"{float(value):.12g}")
 
 
@@ -196,8 +208,8 @@ _OPS = {">=": "at least", ">": "above", "<=": "at most", "<": "below"}
 def rule_words(rule: str) -> str:
     """What a gate asks, in words; the rule itself where it cannot be read.
 
-    >>> rule_words("auroc{sex=*}.low >= 0.70 [sex=F]")
-    'AUROC, sex=F: the low end of the interval must be at least 0.70'
+    >>> rule_words("alert_rate{sex=*}.low >= 0.70 [sex=F]")
+    'alert rate, sex=F: the low end of the interval must be at least 0.70'
     """
     found = _RULE.fullmatch(rule)
     if found is None:
@@ -205,7 +217,7 @@ def rule_words(rule: str) -> str:
     limit, _, level = found["limit"].partition(" [")
     at = level.rstrip("]") or (found["at"] or "").strip("{}")
     part = _PARTS.get(found["part"], "the number of patients")
-    metric = METRIC_TITLES.get(found["metric"], found["metric"].replace("_", " "))
+    metric = metric_title(found["metric"])
     return f"{metric}{', ' if at else ''}{at}: {part} must be {_OPS[found['op']]} {limit.strip()}"
 
 
@@ -214,92 +226,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-_UNSURE_SLOPES = 0.5, 2.0  # an interval of the slope that reaches beyond these says neither yes nor no
-
-
-def headline(report: Report) -> Iterator[str]:
-    """The sentences a reader should leave with, each with its interval and n."""
-    if report.study.get("task") == "risk" and "internal" in report.results:
-        yield from _risk_headline(report)
-    if "subgroups" in report.results and not backwards(report):
-        yield from _group_headline(report.results["subgroups"])
-
-
-def _risk_headline(report: Report) -> Iterator[str]:
-    about = report.results["internal"].tables.get("summary")
-    if about:
-        yield (
-            f"{plural(about['patients'], 'patient')} with {plural(about['rows'], 'prediction')} and "
-            f"{plural(about['events'], 'event')}: {percent(about['observed'])} had the event, "
-            f"the model predicted {percent(about['predicted'])} on average."
-        )
-    auroc = _found(report, "auroc")
-    if backwards(report):
-        yield from _backwards_headline(auroc)
-        return
-    if auroc:
-        yield (
-            f"Shown one patient with the event and one without, the model gives the higher risk to the right one in "
-            f"{_share(auroc)} of pairs{_between(auroc)}{_chance(auroc)}."
-        )
-    ratio = _found(report, "oe_ratio")
-    if ratio and ratio.value is not None:
-        happened = f"{100 * ratio.value:.0f} happened{_hundred(ratio)}"
-        lean = _lean(ratio, _found(report, "calibration_in_the_large"))
-        yield f"For every 100 events the model expected, {happened}: {lean}."
-    slope = _found(report, "calibration_slope")
-    if slope and slope.value is not None:
-        without = report.results["internal"].tables.get("slope_without_ends")
-        yield f"The calibration slope is {slope.value:.2f}{_raw(slope)}{_slope_words(slope, without)}."
-    primary = primary_threshold(report)
-    for e in report.results["internal"].estimates:
-        at_primary = set(e.slice) == {"threshold"} and not off_primary(e.slice, primary)
-        if e.metric == "sensitivity" and at_primary and e.level == 0.95 and e.value is not None:
-            yield f"At a threshold of {e.slice['threshold']:g} it flags {_share(e)} of the events{_between(e)}."
-        if e.metric == "net_benefit" and at_primary and e.level == 0.95 and e.high is not None and e.high < 0:
-            yield (
-                f"At a threshold of {e.slice['threshold']:g} acting on it does more harm than good: its net benefit of "
-                f"{number(e.value)} ({e.level:.0%} interval {number(e.low)} to {number(e.high)}) is below that of "
-                "treating no one, which is 0."
-            )
-
-
-def backwards(report: Report) -> bool:
-    """Were those with the event given the lower risks, so that sentences about the model would mislead?"""
-    held = (alarm for result in report.results.values() for alarm in result.tables.get("alarms", ()))
-    return any(alarm["code"] == "runs_backwards" for alarm in held)
-
-
-def _backwards_headline(auroc: Estimate | None) -> Iterator[str]:
-    if auroc is not None and auroc.value is not None:
-        ends = "" if auroc.low is None or auroc.high is None else f" ({auroc.level:.0%} interval "
-        ends += f"{percent(1 - auroc.high)} to {percent(1 - auroc.low)})" if ends else ""  # type: ignore[operator]
-        yield (
-            "Shown one patient with the event and one without, the lower risk was given to the one with the event in "
-            f"{percent(1 - auroc.value)} of pairs{ends}."
-        )
-    yield (
-        "Calibration, decisions and gaps between groups are shown for the risks as they were given. They would be "
-        "others if the risks were turned round, and nothing is said of them here."
-    )
-
-
-def _slope_words(slope: Estimate, without: Mapping[str, Any] | None) -> str:
-    """What the slope means; where rows without log odds move it, what it is without them, and whether both agree."""
-    if not without:
-        return f": {_spread(slope)}"
-    rows, other = without["rows_at_an_end"], Estimate(**without["without"])
-    if other.value is None:
-        return (
-            f", which rests on the {plural(rows, 'risk')} of 0 or 1 alone: they have no log odds, and it means little"
-        )
-    beside = f", or {other.value:.2f}{_raw(other)} without the {plural(rows, 'risk')} of 0 or 1, which have no log odds"
-    if _spread(slope) == _spread(other):
-        return f"{beside}: {_spread(slope)} either way"
-    return f"{beside}: without them {_spread(other)}"
-
-
-def _group_headline(result: LensResult) -> Iterator[str]:
+def group_headline(result: LensResult) -> Iterator[str]:
     """How the judged gaps fell out, and the widest of those that are disparities."""
     judged = [row for row in result.comparisons if row["margin"] is not None]
     if not judged:
@@ -324,72 +251,3 @@ def _group_headline(result: LensResult) -> Iterator[str]:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
-
-
-def _found(report: Report, metric: str) -> Estimate | None:
-    try:
-        e = report.estimate(metric)
-    except ReportError:
-        return None
-    return e if e.value is not None else None
-
-
-def _share(e: Estimate) -> str:
-    return "–" if e.value is None else percent(e.value)
-
-
-def _between(e: Estimate) -> str:
-    if e.low is None or e.high is None:
-        return f" (no interval: {e.reason})"
-    counted = e.clusters or e.n_patients  # of sensitivity, patients without the event say nothing
-    return f" ({e.level:.0%} interval {percent(e.low)} to {percent(e.high)}, {plural(counted, 'patient')})"
-
-
-def _chance(auroc: Estimate) -> str:
-    """Half of the pairs sounds like something, and is nothing."""
-    if auroc.low is None or auroc.low > 0.5:
-        return ""
-    return "; 50 % is what chance gives"
-
-
-def _hundred(e: Estimate) -> str:
-    if e.low is None or e.high is None:
-        return f" (no interval: {e.reason})"
-    return f" ({e.level:.0%} interval {100 * e.low:.0f} to {100 * e.high:.0f})"
-
-
-def _raw(e: Estimate) -> str:
-    if e.low is None or e.high is None:
-        return f" (no interval: {e.reason})"
-    return f" ({e.level:.0%} interval {e.low:.2f} to {e.high:.2f})"
-
-
-def _lean(e: Estimate, in_the_large: Estimate | None) -> str:
-    """Which way the risks lean. Calibration in the large asks the same on another scale: where only one of the two
-    excludes "none", neither "a lean" nor "no lean" would be true to both."""
-    if e.low is None or e.high is None:
-        return "whether risks are too high or too low cannot be said"
-    leans = "high" if e.high < 1 else "low" if e.low > 1 else ""
-    other = in_the_large
-    also = leans
-    if other is not None and other.low is not None and other.high is not None:
-        also = "high" if other.high < 0 else "low" if other.low > 0 else ""
-    if leans == also:
-        return f"risks are too {leans} on average" if leans else "no clear lean either way"
-    return (
-        f"risks seem too {leans or also} on average, but only just: of O/E and calibration in the large one interval "
-        "excludes no lean and the other does not"
-    )
-
-
-def _spread(e: Estimate) -> str:
-    if e.low is None or e.high is None:
-        return "whether risks are too extreme cannot be said"
-    # The slope speaks of how far risks lie apart, whatever their level: where all are too high, so are the low ones.
-    if e.high < 1:
-        return "risks are too extreme: they differ between patients more than outcomes do"
-    if e.low > 1:
-        return "risks are too timid: they differ between patients less than outcomes do"
-    if e.low < _UNSURE_SLOPES[0] or e.high > _UNSURE_SLOPES[1]:
-        return "these data cannot tell whether risks are too extreme or too timid"
-    return "compatible with 1, as it should be"

@@ -174,7 +174,7 @@ def clean(path: Path) -> list[str]:
     if not own and not inner:
         raise RunError(f"{path}: not a run directory, so nothing was removed. To fix: give the folder of a run.")
     removed = [(run / name).relative_to(path).as_posix() for run in own + inner for name in _clean(run)]
-    # Beside several runs stands who found what in each document, which belongs to their details.
+    # Beside several runs is who found what in each document, which belongs to their details.
     return removed + (_remove(path, [_COMPARED]) if inner else [])
 
 

@@ -13,57 +13,32 @@ import os
 from pathlib import Path
 from typing import Any
 
-from workup.files.disk import make_folder, replace_whole
-from workup.files.received import content_of, is_file, json_of, open_regular
-from workup.report import canonical
+from workup.runs.state import keep_note, kept_note
 
-_LARGEST = 2**16  # bytes of a note
+_SHELF = "runs"
 # Written once when the folder is made. Unpacking or copying gives it another time of change, which nobody can set.
 _WITNESS = ".gitignore"
 
 
-def state_folder() -> Path:
-    """Where this user's programs keep what they remember between calls; Workup has a folder of its own in it."""
-    if os.name == "nt" and os.environ.get("LOCALAPPDATA"):
-        return Path(os.environ["LOCALAPPDATA"]) / "workup"
-    given = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state") / "workup"
-
-
 def remember(place: Path, study: Path) -> None:
     """Note that this user made a run directory here; where no note can be kept, the study is asked for later."""
-    with contextlib.suppress(OSError, RuntimeError):  # no home, or none that can be written
-        note = _note(place)
-        make_folder(note.parent)
-        replace_whole(note, [canonical(_told(place, study)) + "\n"])
+    with contextlib.suppress(OSError, RuntimeError):  # a folder that is gone again
+        keep_note(_SHELF, _name(place), _told(place, study))
 
 
 def made_here(place: Path, study: Path) -> bool:
     """Whether this user made this very folder, here, with this study."""
     try:
-        note = _note(place)
-        return is_file(note) and _own(note) and json_of(content_of(note, most=_LARGEST)) == _told(place, study)
+        return bool(kept_note(_SHELF, _name(place)) == _told(place, study))
     except (OSError, ValueError, RuntimeError):
         return False
 
 
-def _note(place: Path) -> Path:
-    return state_folder() / "runs" / f"{hashlib.sha256(os.fsencode(place.resolve())).hexdigest()}.json"
+def _name(place: Path) -> str:
+    return hashlib.sha256(os.fsencode(place.resolve())).hexdigest()
 
 
 def _told(place: Path, study: Path) -> dict[str, Any]:
     folder, witness = place.stat(), (place / _WITNESS).lstat()
     seen = [folder.st_dev, folder.st_ino, witness.st_ino, witness.st_ctime_ns]
     return {"folder": str(place.resolve()), "study": str(study.resolve()), "seen": seen}
-
-
-def _own(note: Path) -> bool:
-    """A note that others may write to, or that is another user's, proves nothing."""
-    if not hasattr(os, "geteuid"):
-        return True
-    descriptor = open_regular(note, os.O_RDONLY)
-    try:
-        seen = os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
-    return seen.st_uid == os.geteuid() and not seen.st_mode & 0o022

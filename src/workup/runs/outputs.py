@@ -94,7 +94,7 @@ class Outputs:
         return size
 
     def _lines(self) -> Iterator[bytes]:
-        """Lines of the file that was opened, whatever stands at its path by now; one without an end is an error."""
+        """Lines of the file that was opened, whatever is at its path by now; one without an end is an error."""
         with open(os.dup(self._descriptor), "rb") as file:
             file.seek(0)
             while line := file.readline(_LONGEST_LINE + 1):

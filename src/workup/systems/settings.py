@@ -1,6 +1,6 @@
 """Types of the settings that systems take from a study: what each may be, its bounds, and the words for its meaning.
 
-A system writes them in its signature, where `plugins.settings_of` reads them. Knows no system.
+A system writes them in its signature, where `plugins.settings_of` reads them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def in_words_of(check: Callable[[Any], object]) -> BeforeValidator:
         try:
             check(value)
         except InputError as error:
-            # The field stands before the message, so it need not open it.
+            # The field comes before the message, so it need not open it.
             expected = re.sub(r"^'\w+' ", "", error.expected)
             raise ValueError(expected + (f". To fix: {error.remedy}" if error.remedy else "")) from None
         return value

@@ -1,4 +1,4 @@
-"""Calling code of others: what it raises may hold patient values, so its kind and place are told, never its message."""
+"""Calling code of others: what it raises may hold patient values, so its kind and place are told, not its message."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ Given = TypeVar("Given")
 Answer = TypeVar("Answer")
 
 
-def guarded(who: str, call: Callable[[Given], Answer], given: Given, *, what: str) -> Answer:
-    """The answer of a plug-in; `what` says what it was given, such as "12 rows"."""
+def guarded(
+    who: str, call: Callable[[Given], Answer], given: Given, *, what: str, again: str = "the same input"
+) -> Answer:
+    """The answer of a plug-in; `what` says what it was given ("12 rows"), and `again` on what to try it alone."""
     try:
         return call(given)
     except WorkupError:
@@ -20,5 +22,5 @@ def guarded(who: str, call: Callable[[Given], Answer], given: Given, *, what: st
     except Exception as error:
         raise SystemFailure(
             f"{who} failed on {what} ({raised(error)}). Its message may hold patient values and is not repeated. "
-            "To fix: call it by itself on the same input, or see all with --debug."
+            f"To fix: call it by itself on {again}, or see all with --debug."
         ) from error

@@ -1,1 +1,3 @@
-"""What reads English rests on this: characters, words, numbers, the calendar, typos, languages. Knows no task."""
+"""What reads or writes English rests on this: characters, words, sentences, numbers, the calendar, states, typos.
+
+One table for each, whoever reads it. Knows no task, no document and no vocabulary."""

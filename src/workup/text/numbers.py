@@ -1,18 +1,25 @@
-"""Numbers in words, ordinals and Roman numerals, in English whatever the locale."""
+"""Numbers in words, ordinals and Roman numerals, in English whatever the locale, to write and to read."""
 
 from __future__ import annotations
 
-_ONES = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+from collections.abc import Mapping
+from types import MappingProxyType
+
+ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+TEENS = (
+    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 )  # fmt: skip
-_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+NUMBER: Mapping[str, int] = MappingProxyType(
+    dict(zip((*ONES, *TEENS, *TENS), (*range(1, 20), *range(20, 100, 10)), strict=True))
+)
+ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+_UNDER_TWENTY = ("zero", *ONES, *TEENS)
 _ORDINALS = {
     "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
     "twelve": "twelfth", "twenty": "twentieth", "thirty": "thirtieth",
 }  # fmt: skip
-_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
-_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+ENDINGS = ("th", "st", "nd", "rd")  # of ordinals in figures; 11th to 13th are exceptions
 
 
 def ordinal(number: int) -> str:
@@ -21,7 +28,7 @@ def ordinal(number: int) -> str:
     >>> [ordinal(n) for n in (1, 12, 22, 31)]
     ['1st', '12th', '22nd', '31st']
     """
-    return f"{number}{'th' if 10 < number % 100 < 14 else _ENDINGS.get(number % 10, 'th')}"
+    return f"{number}{ENDINGS[0 if 10 < number % 100 < 14 or number % 10 > 3 else number % 10]}"
 
 
 def number_words(number: int, *, joint: str = "-") -> str:
@@ -31,12 +38,12 @@ def number_words(number: int, *, joint: str = "-") -> str:
     ('ninety-three', 'one hundred four')
     """
     if number < 20:
-        return _ONES[number]
+        return _UNDER_TWENTY[number]
     if number < 100:
-        rest = f"{joint}{_ONES[number % 10]}" if number % 10 else ""
-        return _TENS[number // 10] + rest
+        rest = f"{joint}{_UNDER_TWENTY[number % 10]}" if number % 10 else ""
+        return TENS[number // 10 - 2] + rest
     rest = f" {number_words(number % 100, joint=joint)}" if number % 100 else ""
-    return f"{_ONES[number // 100]} hundred{rest}"
+    return f"{_UNDER_TWENTY[number // 100]} hundred{rest}"
 
 
 def ordinal_words(number: int) -> str:
@@ -57,7 +64,7 @@ def spoken_year(year: int) -> str:
     """
     century, rest = divmod(year, 100)
     if century == 20 and rest < 10:
-        return "two thousand" + (f" {_ONES[rest]}" if rest else "")
+        return "two thousand" + (f" {_UNDER_TWENTY[rest]}" if rest else "")
     if rest == 0:
         return f"{number_words(century)} hundred"
     return f"{number_words(century)} {'oh ' if rest < 10 else ''}{number_words(rest)}"
@@ -65,4 +72,4 @@ def spoken_year(year: int) -> str:
 
 def roman(month: int) -> str:
     """The number of a month in Roman numerals."""
-    return _ROMAN[month - 1]
+    return ROMAN[month - 1]

@@ -1,29 +1,88 @@
-"""Slips of the pen and of scanners: how far two words are apart, and which of a list a misspelt one stands for.
+"""Typos and scanning errors: what is taken for what, how far two words are apart, which word a misspelt one stands for.
 
-Knows words only, nothing of where they stand."""
+Knows words only, nothing of where they stand. `distance` is Levenshtein's, for texts of any length; `apart` counts two
+swapped neighbours as one edit and gives up early, for the short words that a list is searched with."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-# What scanners make of one letter, read back: two letters for one, and digits for letters.
+from workup.text.wordlists import alternatives
+
+# Pairs that engines confuse in scanned typescript and faxes: one glyph read as one or two, two read as one.
+SCANNED = alternatives("""
+    0=O|o 1=l|I 2=Z|z 3=8 4=A 5=S|s 6=b|G 7=1 8=B|3 9=g|q
+    A=4 B=8 C=G|O D=O|0 E=F F=P G=6|C H=N I=l|1 J=I K=X L=I M=N N=M|H O=0|Q P=F Q=O R=K S=5 T=I U=V V=U|Y W=VV X=K
+    Y=V Z=2
+    a=o|e b=h|6 c=e|o d=cl e=c|o f=t g=9|q h=b|li i=l|1 j=i k=lc l=1|I m=rn|nn n=u|ri o=0|c p=n q=g r=n s=5|a t=f|l
+    u=n|ii v=y w=vv x=k y=v z=2
+    rn=m cl=d vv=w li=h ri=n nn=m fi=h
+    ,=. .=, :=; ;=: '=` -=~
+""")
+# The way back, for figures: every letter that one may have been read as, and the Q that looks like an O.
+FIGURES = {
+    letter: figure for figure, read in SCANNED.items() if figure.isdigit() for letter in read if letter.isalpha()
+} | {"Q": "0"}
+# The way back, for words: two letters for one and one for two, the likelier first; digits for letters.
 PAIRS = (("rn", "m"), ("nn", "m"), ("cl", "d"), ("vv", "w"), ("li", "h"), ("ri", "n"), ("ii", "u"), ("lc", "k"),
           ("m", "rn"), ("d", "cl"), ("h", "li"), ("n", "ri"), ("h", "fi"))  # fmt: skip
 LETTERS_OF_DIGITS = {
-    "0": "od",
-    "1": "li",
-    "2": "z",
-    "3": "e",
-    "4": "a",
-    "5": "s",
-    "6": "bg",
-    "7": "t",
-    "8": "b",
-    "9": "g",
-}
-_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_SHORT, _LONG = 4, 7  # words below the first are not read; from the second on two slips are
+    "0": "od", "1": "li", "2": "z", "3": "e", "4": "a", "5": "s", "6": "bg", "7": "t", "8": "b", "9": "g",
+}  # fmt: skip
+KEYBOARD = ("1234567890", "qwertyuiop", "asdfghjkl", "zxcvbnm")  # of the United States, row by row
+_PLACE = {letter: (row, at) for row, letters in enumerate(KEYBOARD[1:]) for at, letter in enumerate(letters)}
+_SHORT, _LONG = 4, 7  # words below the first are not read; from the second on two typos are
+
+
+def distance(one: str, other: str) -> int:
+    """Levenshtein's distance, exactly: characters inserted, deleted and replaced, each of them one; a swap is two.
+
+    By the bit-parallel columns of Myers (1999) as simplified by Hyyrö (2003): a whole column of the table is one Python
+    integer, so a text of some thousand characters takes milliseconds.
+
+    >>> distance("kitten", "sitting"), distance("form", "from"), distance("", "abc")
+    (3, 2, 3)
+    """
+    if one == other:
+        return 0
+    one, other = _differing(one, other)
+    if not one or not other:
+        return len(one) + len(other)
+    if len(one) > len(other):
+        one, other = other, one
+    places: dict[str, int] = {}
+    for i, character in enumerate(one):
+        places[character] = places.get(character, 0) | (1 << i)
+    everywhere = (1 << len(one)) - 1
+    last = 1 << (len(one) - 1)
+    rises, falls, found = everywhere, 0, len(one)
+    for character in other:
+        equal = places.get(character, 0)
+        upright = equal | falls
+        across = (((equal & rises) + rises) ^ rises) | equal
+        up = falls | ~(across | rises)
+        down = rises & across
+        if up & last:
+            found += 1
+        elif down & last:
+            found -= 1
+        up = (up << 1) | 1
+        rises = ((down << 1) | ~(upright | up)) & everywhere
+        falls = up & upright & everywhere
+    return found
+
+
+def _differing(one: str, other: str) -> tuple[str, str]:
+    """Both without what they share at the start and at the end, which no shortest edit touches."""
+    shorter = min(len(one), len(other))
+    start = 0
+    while start < shorter and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return one[start : len(one) - end], other[start : len(other) - end]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -53,10 +112,9 @@ def beside(one: str, other: str) -> bool:
     >>> beside("s", "d"), beside("n", "h"), beside("q", "m")
     (True, True, False)
     """
-    place = {letter: (row, at) for row, letters in enumerate(_ROWS) for at, letter in enumerate(letters)}
-    if one not in place or other not in place:
+    if one not in _PLACE or other not in _PLACE:
         return False
-    (row, at), (other_row, other_at) = sorted((place[one], place[other]))
+    (row, at), (other_row, other_at) = sorted((_PLACE[one], _PLACE[other]))
     return one != other and other_row - row < 2 and abs(other_at - at) < 2
 
 
@@ -104,7 +162,7 @@ class Speller:
     """
 
     def __init__(self, words: Iterable[str], *, twice: Iterable[str] = (), rank: Callable[[str], float] = len) -> None:
-        """`twice` are words that are known through two slips, where they are long; of two as near, `rank` decides."""
+        """`twice` are words that are known through two typos, where they are long; of two as near, `rank` decides."""
         self._twice = frozenset(word for word in twice if len(word) >= _LONG)
         self._words = self._twice | frozenset(word for word in words if len(word) >= _SHORT)
         near: dict[str, list[str]] = {}

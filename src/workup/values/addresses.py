@@ -1,11 +1,25 @@
-"""Homes: the parts of an address, all of one state. Knows no surface form but the plain one."""
+"""Homes: streets, countries and the other parts of an address, all of one state, in their plain form."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
-from workup.values import states, tables
+from workup.text.states import STATES
+from workup.values import tables
 from workup.values.draws import Chance
+
+STATE_WEIGHTS: tuple[int, ...] = tuple(accumulate(state.people for state in STATES))
+# Prefixes of areas with 20,000 people or fewer (2010 Census): Safe Harbor does not even allow their three digits.
+SPARSE_PREFIXES = tables.words("sparse zip prefixes")
+STREETS, BARE_STREETS, DISTRICTS = tables.words("streets"), tables.words("bare streets"), tables.words("districts")
+STREET_TYPES: tuple[tuple[str, str], ...] = (
+    ("Street", "St"), ("Avenue", "Ave"), ("Road", "Rd"), ("Drive", "Dr"), ("Lane", "Ln"), ("Court", "Ct"),
+    ("Boulevard", "Blvd"), ("Place", "Pl"), ("Terrace", "Ter"), ("Circle", "Cir"), ("Way", "Way"), ("Trail", "Trl"),
+    ("Parkway", "Pkwy"), ("Square", "Sq"),
+)  # fmt: skip
+COUNTRIES = tables.word_lists("countries")  # by origin group
+DEMONYMS = tables.word_pairs("demonyms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +53,13 @@ class Address:
 
 def home_address(chance: Chance) -> Address:
     """An address whose city, county, ZIP code and area code belong to one state."""
-    state = chance.weighted(states.STATES, states.STATE_WEIGHTS)
+    state = chance.weighted(STATES, STATE_WEIGHTS)
     places = tables.places()[state.code]
     unit = f"{chance.integer(1, 29)}{chance.pick(('', 'A', 'B', 'C', 'D'))}"
     return Address(
         number=chance.integer(1, 99) if chance.happens(0.2) else chance.integer(100, 9899),
-        street_name=chance.pick(states.STREETS),
-        street_type=chance.pick(states.STREET_TYPES),
+        street_name=chance.pick(STREETS),
+        street_type=chance.pick(STREET_TYPES),
         direction=chance.pick(("N", "S", "E", "W", "NW", "SE", "North", "South", "East", "West")),
         unit=unit if chance.happens(0.3) else None,
         spare_unit=unit,

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from workup.text.unicode import unaccented
 from workup.values import tables
-from workup.values.spellings import PLAIN
 from workup.values.tables import ORIGINS
 
 Kinds = Mapping[str, tuple[str, ...]]  # names by kind of ambiguity
@@ -38,4 +38,4 @@ def is_ambiguous(name: str) -> bool:
     >>> is_ambiguous("de Jesús"), is_ambiguous("Lockhart-Rose"), is_ambiguous("Lockhart")
     (True, True, False)
     """
-    return not WORDS.isdisjoint(name.translate(PLAIN).replace("-", " ").split())
+    return not WORDS.isdisjoint(unaccented(name).replace("-", " ").split())

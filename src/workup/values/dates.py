@@ -6,23 +6,9 @@ import datetime
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from workup.text.calendar import MONTHS, SHORT_MONTHS, WEEKDAYS
+from workup.text.calendar import MONTHS, SHORT_MONTHS, WEEKDAYS, season_of
 from workup.text.numbers import number_words, ordinal, ordinal_words, roman, spoken_year
 
-_SEASONS = (
-    "winter",
-    "winter",
-    "spring",
-    "spring",
-    "spring",
-    "summer",
-    "summer",
-    "summer",
-    "fall",
-    "fall",
-    "fall",
-    "winter",
-)
 Day = datetime.date
 
 
@@ -73,7 +59,7 @@ def _full_range(d: Day) -> str:
     return f"{d.month:02d}/{d.day:02d}/{d.year} to {last.month:02d}/{last.day:02d}/{last.year}"
 
 
-# Day, month and year all told: what a date of birth is written in.
+# Day, month and year all given: what a date of birth is written in.
 FULL_FORMS: Mapping[str, Callable[[Day], str]] = MappingProxyType(
     {
         "iso": lambda d: d.isoformat(),
@@ -141,7 +127,7 @@ PARTIAL_FORMS: Mapping[str, Callable[[Day], str]] = MappingProxyType(
         "weekday_the_ordinal": lambda d: f"{_weekday(d)} the {ordinal(d.day)}",
         "weekday_slash": lambda d: f"{_weekday(d)[:3]}. {d.month}/{d.day}",
         "part_of_month": lambda d: f"{('early', 'mid', 'late')[min(2, (d.day - 1) // 10)]} {_month(d)} {d.year}",
-        "season_year": lambda d: f"{_SEASONS[d.month - 1]} of {d.year}",
+        "season_year": lambda d: f"{season_of(d.month)} of {d.year}",
         "quarter": lambda d: f"Q{(d.month + 2) // 3} {d.year}",
         "range_month": _days_of_month,
         "range_slash": _numeric_range,

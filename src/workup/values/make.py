@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import accumulate
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from workup.documents.labels import SCHEME
 from workup.errors import InputError, near
@@ -27,12 +28,28 @@ from workup.values.forms import (
 from workup.values.patients import Patient
 from workup.values.people import PERSON_FORMS, Person
 from workup.values.surfaces import Form
-from workup.values.value import Identifier, Value
 
+Identifier = Literal["direct", "quasi"]
 _MODULES = (people, places, organisations, days, contacts, numbers, money, things, background, clinical)
 # Identify by themselves; names of relatives and clinicians, places, dates and all else do so together with others.
 _DIRECT = frozenset({"name_patient", "username", "phone", "fax", "email", "url", "ip", "mac"})
 _NAME_SUBTYPES = {"name_patient": "PATIENT_NAME", "name_relative": "FAMILY_NAME", "name_provider": "DOCTOR_NAME"}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """`text` is exactly what the gold span covers: no title, no possessive, no unit beside an age.
+
+    `label` is a canonical leaf, `form` the name of the surface form. `entity` ties together the mentions of one thing
+    over the notes of a patient. `identifier` says how it identifies (None where it does not, as of clinical terms).
+    """
+
+    text: str
+    label: str
+    form: str
+    entity: str | None = None
+    identifier: Identifier | None = None
+    subtype: str | None = None
 
 
 class _Leaf(NamedTuple):

@@ -8,7 +8,8 @@ import datetime
 from dataclasses import dataclass, replace
 
 from workup.errors import InputError, near
-from workup.values import states, vocabulary
+from workup.text import states
+from workup.values import addresses, vocabulary
 from workup.values.addresses import Address, home_address
 from workup.values.check_digits import dea_number, npi_number
 from workup.values.draws import Chance
@@ -224,7 +225,7 @@ def _settled(
         area_code=area, phone=phones[0], mobile=phones[1], work_phone=phones[2], fax=phones[3], email=email,
         username=username, mrn=digits[:8], plan_id=f"{letters[:3]}{digits[16:25]}", ssn=social_security(digits[32:48]),
         employer=vocabulary.employer(chance), profession=chance.pick(vocabulary.PROFESSIONS),
-        facility=vocabulary.facility(chance), country=chance.pick(states.COUNTRIES[person.origin]),
+        facility=vocabulary.facility(chance), country=chance.pick(addresses.COUNTRIES[person.origin]),
         religion=chance.pick(vocabulary.RELIGIONS), ethnicity=chance.pick(background.ethnicities),
         language=chance.pick(background.languages), digits=digits, letters=letters,
     )  # fmt: skip

@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from workup.errors import InputError, near
-from workup.values import ambiguous, spellings, tables
+from workup.text.unicode import unaccented
+from workup.values import ambiguous, tables
 from workup.values.draws import Chance
-from workup.values.tables import ORIGINS
+from workup.values.tables import ORIGINS, Draw
 
 Ambiguity = Literal["none", "standard", "high"]
 SEXES: tuple[str, ...] = ("F", "M")
@@ -19,6 +20,11 @@ AMBIGUITY: Mapping[str, float] = MappingProxyType({"none": 0.0, "standard": 0.1,
 _SUFFIXES = ("Jr.", "Jr", "Sr.", "II", "III", "IV")
 _TELLING = 0.5
 _BANDS = ("rare", "medium", "common")
+# How names are written beyond the tables.
+_NICKNAMES = tables.word_pairs("nicknames")
+_ACCENTED = {unaccented(name): name for name in tables.words("accented")}
+# By origin group: surnames whose particle, apostrophe or hyphen breaks a detector that looks for one capitalised word.
+_PARTICLES = tables.word_lists("particles")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +122,8 @@ def draw_person(
 ) -> Person:
     """A person of a group; with `kin`, one who bears the family name of that person.
 
-    Half of the names are as frequent as in the group. The others lean to names that tell of it: in small groups most
-    people bear names that are common everywhere, and a contrast of groups by their names would find nothing.
+    Half of the names are as frequent as in the group. The others lean to names that are typical of it: in small
+    groups most people bear names that are common everywhere, and a contrast of groups by name would find nothing.
     """
     given_table = tables.given_names(origin, sex, decade, telling=chance.happens(_TELLING))
     given, middle = (chance.weighted(given_table.names, given_table.cumulative) for _ in range(2))
@@ -126,11 +132,11 @@ def draw_person(
     twisted, doubled, suffixed = chance.uniform(), chance.uniform(), chance.uniform()
     if ambiguity == "none":
         given, surname = _plain(given, given_table), _plain(surname, table)
-    written = spellings.family_name(surname.text, origin=origin, sex=sex, how=doubled, second=table, chance=chance)
+    written = _family_name(surname.text, origin=origin, sex=sex, how=doubled, second=table, chance=chance)
     if ambiguity == "none" and ambiguous.is_ambiguous(written):
         written = surname.text
     person = Person(
-        spellings.accented(given.text) if origin == "hispanic" and twisted > 0.7 else given.text,
+        _accented(given.text) if origin == "hispanic" and twisted > 0.7 else given.text,
         middle.text,
         kin.family if kin else written,
         chance.pick(_SUFFIXES) if sex == "M" and suffixed < 0.06 else None,
@@ -138,7 +144,7 @@ def draw_person(
         origin,
         rarer(tables.band(given.bearers), kin.popularity if kin else tables.band(surname.bearers)),
         decade,
-        spellings.NICKNAMES.get(given.text),
+        _NICKNAMES.get(given.text),
     )
     return _twisted(person, chance, keep_family=kin is not None) if twisted < AMBIGUITY[ambiguity] else person
 
@@ -189,3 +195,30 @@ def name_pool(*, origin: str, sex: str) -> tuple[Person, ...]:
         middle = rows[(place + 11) % len(rows)].given
         people.append(Person(row.given, middle, row.family, None, sex, origin, rarer(*bands), 1970))
     return tuple(people)
+
+
+def _accented(name: str) -> str:
+    """The name with its Spanish accents, where it has any.
+
+    >>> _accented("Nunez"), _accented("Smith")
+    ('Núñez', 'Smith')
+    """
+    return _ACCENTED.get(name, name)
+
+
+def _family_name(drawn: str, *, origin: str, sex: str, how: float, second: Draw, chance: Chance) -> str:
+    """The surname as written: mostly as drawn; sometimes with a particle, accents, or as one of two surnames.
+
+    `how` is a uniform draw. Two names are joined by a hyphen, or by a blank as is Spanish custom.
+    """
+    if how < 0.04:
+        return chance.pick(_PARTICLES[origin])
+    if how < (0.10 if sex == "F" else 0.06):
+        other = chance.weighted(second.names, second.cumulative).text
+        return f"{drawn}-{other}" if other != drawn else drawn
+    if origin == "hispanic":
+        if how < 0.22:
+            return f"{_accented(drawn)} {_accented(chance.weighted(second.names, second.cumulative).text)}"
+        if how < 0.5:
+            return _accented(drawn)
+    return drawn

@@ -76,7 +76,7 @@ def _weighted(names: tuple[Name, ...], weights: list[int]) -> Draw:
 
 @cache
 def surnames(origin: str, *, telling: bool = False) -> Draw:
-    """Surnames as frequent as among the people of a group; `telling` ones weighted by how much they tell of it too."""
+    """Surnames as frequent as among the people of a group; `telling` ones weighted by how much they say of it too."""
     place = ORIGINS.index(origin)
     names = _surnames()
     return _weighted(names, [name.bearers * _share(name, place, telling=telling) for name in names])
@@ -93,7 +93,7 @@ def given_names(origin: str, sex: str, decade: int, *, telling: bool = False) ->
 
 
 def _share(name: Name, place: int, *, telling: bool) -> int:
-    """P(group | name), or its square: the chance of the name in the group, times how much it tells of the group."""
+    """P(group | name), or its square: the chance of the name in the group, times how much it says of the group."""
     return name.shares[place] ** 2 if telling else name.shares[place]
 
 
@@ -170,7 +170,7 @@ def provenance() -> dict[str, dict[str, str]]:
 
 
 def versions() -> dict[str, str]:
-    """The tables behind the values, each with its version and the start of its hash, to be recorded in a corpus.
+    """The tables that values are drawn from, each with its version and the start of its hash, to record in a corpus.
 
     >>> sorted(versions())
     ['given_names.tsv', 'hard_negatives.tsv', 'name_pools.tsv', 'places.tsv', 'surnames.tsv', 'values', 'words.txt']

@@ -1,12 +1,12 @@
-"""Words behind a patient's background: relations, roles, professions, organisations, domains.
+"""Words for a patient's background: relations, roles, professions, organisations, domains.
 
-Organisations are made up from parts; domains are those that RFC 2606 and RFC 6761 keep free."""
+Organisations are made up from parts; domains are those that RFC 2606 and RFC 6761 reserve."""
 
 from __future__ import annotations
 
-import unicodedata
 from typing import NamedTuple
 
+from workup.text.unicode import caseless
 from workup.values.draws import Chance
 from workup.values.tables import ORIGINS, words
 
@@ -43,13 +43,12 @@ BACKGROUND = {
 
 
 def plain_letters(name: str) -> str:
-    """A name in lower case ASCII letters, as it stands in an address.
+    """A name in lower case ASCII letters, as it is written in an e-mail address.
 
     >>> plain_letters("de la Peña-O'Hara")
     'delapenaohara'
     """
-    split = unicodedata.normalize("NFKD", name).casefold()
-    return "".join(c for c in split if "a" <= c <= "z") or "x"
+    return "".join(c for c in caseless(name) if "a" <= c <= "z") or "x"
 
 
 def place_name(chance: Chance) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shell import SECRET
+from tests.support.shell import SECRET
 from workup.corpora.inject import read_source
 from workup.corpora.inject.sources import EMPTY, TWICE
 from workup.documents.records import Tally

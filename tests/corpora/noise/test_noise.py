@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from workup.corpora.noise import KINDS, NEAR, NoiseMeasure, add_noise
 from workup.corpora.noise.edits import Edit, edited
-from workup.corpora.noise.tables import HOMOGLYPHS, OCR, UNICODE
+from workup.corpora.noise.tables import UNICODE
 from workup.documents.document import Document, Span
 from workup.errors import InputError
-from workup.text.edit_distance import distance
+from workup.text.typos import SCANNED, distance
+from workup.text.unicode import HOMOGLYPHS
 
 WORDS = "the patient was seen in clinic and denies chest pain, fever or cough; exam is normal and follow up is planned"
 VALUES = ("Rose Miller", "O'Brien, Will", "03/14/2021", "555-0134", "MRN 00412-7", "april.jones@example.org", "J", "42")
@@ -222,7 +223,7 @@ def test_blanks_beside_a_value_stay() -> None:
 
 
 def test_no_replacement_is_punctuation_that_scoring_would_ignore() -> None:
-    for table in (OCR, HOMOGLYPHS, UNICODE):
+    for table in (SCANNED, HOMOGLYPHS, UNICODE):
         for key, options in table.items():
             for option in options:
                 assert option != key

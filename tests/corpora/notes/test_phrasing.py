@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
 
+from tests.support.places import DATA
 from workup.corpora.generate.notes import generate
 from workup.corpora.inject import Injector, read_source
 from workup.documents.document import Document, Span
 from workup.documents.labels import SCHEME, branch_of
 
-ROOT = Path(__file__).resolve().parents[3]
-MTSAMPLES = ROOT.parent / "shared" / "data" / "mtsamples" / "mtsamples.csv.gz"
+MTSAMPLES = DATA / "mtsamples" / "mtsamples.csv.gz"
 WORDS = 4  # before a value, by which a memory of templates knows it again
 Cue = tuple[tuple[str, ...], str]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from workup import plugins
+from workup.corpora import writer
 from workup.corpora.formats.spans import native_jsonl
 from workup.corpora.formats.spans.file_sets import ids_of
-from workup.corpora.generate import writer
 from workup.corpora.generate.notes import corpus, generate
 from workup.documents.builder import Pieces, Written
 from workup.errors import InputError

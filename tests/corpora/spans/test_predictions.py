@@ -20,7 +20,7 @@ from workup.documents.records import Tally
 from workup.errors import InputError
 
 SECRET = "ZZSECRET"
-WAYS: dict[str, Callable[[bytes], Any]] = {"careful": lambda line: None, "plain": fast_jsonl._plain_prediction}
+WAYS: dict[str, Callable[[bytes], Any]] = {"careful": lambda line: None}
 if fast_jsonl._typed(1, fast_jsonl._prediction_fits) is not None:
     WAYS["msgspec"] = fast_jsonl.prediction_decoder()
 

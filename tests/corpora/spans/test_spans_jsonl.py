@@ -23,7 +23,6 @@ GOOD: dict[str, Any] = {"id": "a", "text": TEXT, "spans": [{"start": 8, "end": 1
 
 WAYS: dict[str, Callable[[bytes], Any]] = {
     "careful": lambda line: None,
-    "plain": fast_jsonl._plain_document,
 }
 if fast_jsonl._typed(0, fast_jsonl._fits) is not None:
     WAYS["msgspec"] = fast_jsonl.decoder()

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workup.values import Patient, forms, make, states
+from workup.text import states
+from workup.values import Patient, forms, make
 from workup.values.check_digits import vin_number
 from workup.values.draws import Chance
 

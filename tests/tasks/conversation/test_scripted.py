@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from facts_made import ALL
 
+from tests.support.facts import ALL
 from workup.errors import StudyError, SystemFailure
-from workup.study import ConversationPart
 from workup.task import ChatSystem
 from workup.tasks.conversation.cases.case import ConversationCase, case_of
 from workup.tasks.conversation.cases.facts import Fact
@@ -23,6 +22,7 @@ from workup.tasks.conversation.scripted.cases import small_cases
 from workup.tasks.conversation.scripted.published_traps import Kept
 from workup.tasks.conversation.scripted.scripted_advice import harms
 from workup.tasks.conversation.scripted.sentences import contrary, has_value, right, wrong
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import converse
 from workup.tasks.conversation.talk.transcripts import Said
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import yaml
 
-from ledger_sentences import faults_of
+from tests.support.ledger_sentences import faults_of
 from workup.errors import InputError
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.consistency import said_in

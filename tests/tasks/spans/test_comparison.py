@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from notes_made import detect, notes
 
-from workup.compare import goals_of, headline_of
+from tests.support.notes import detect, notes
 from workup.documents.detections import HeldDetections
 from workup.documents.document import Span
 from workup.documents.mappings import LabelMapping
@@ -22,12 +21,12 @@ from workup.estimate import Draws
 from workup.lenses.paired import compare_scores
 from workup.stats.intervals import mcnemar
 from workup.study import Study
+from workup.tasks.spans.cards import CARDS
 from workup.tasks.spans.comparing.alignment import aligned
 from workup.tasks.spans.comparing.emitted_types import Emits
 from workup.tasks.spans.comparing.joint import document_rows, joint
 from workup.tasks.spans.comparing.pairing import paired
 from workup.tasks.spans.counting.scoring import SpanScores
-from workup.tasks.spans.metrics import METRIC_NAMES
 from workup.tasks.spans.task import Outputs, SpansTask
 
 Found = dict[str, list[dict[str, Any]]]
@@ -285,10 +284,10 @@ def test_the_order_of_documents_changes_nothing(corpus: list[dict[str, Any]]) ->
 
 
 def test_every_metric_of_spans_has_a_direction_or_is_not_measured_yet() -> None:
-    assert set(goals_of("spans")) | {"retention"} == set(METRIC_NAMES)
-    assert goals_of("spans")["over_redaction"] == goals_of("spans")["leak_rate_patient"] == ("lower", None)
-    assert goals_of("spans")["recall"] == ("higher", None)
-    assert set(headline_of("spans")) <= set(goals_of("spans"))
+    assert CARDS["over_redaction"].better == CARDS["leak_rate_patient"].better == "lower"
+    assert CARDS["recall"].better == "higher"
+    assert all(card.better != "target" for card in CARDS.values())
+    assert {"recall", "precision", "leak_rate_patient"} <= {n for n, card in CARDS.items() if "headline" in card.shown}
 
 
 # The effect of each rule

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from notes_made import notes
 
+from tests.support.notes import notes
 from workup.documents.detections import HeldDetections
 from workup.documents.document import Span
 from workup.errors import InputError

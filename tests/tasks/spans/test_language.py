@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.places import DATA
 from workup.corpora.generate.notes.corpus import generate
+from workup.documents.language import count_uncertain, language_of
 from workup.lexicon.sources import everyday_words
-from workup.text.language import count_uncertain, function_words, language_of, other_languages
-
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+from workup.text.wordlists import function_words, other_languages
 
 ENGLISH = {
     "running": "HISTORY OF PRESENT ILLNESS: The patient is a 54-year-old woman with hypertension who was brought to "

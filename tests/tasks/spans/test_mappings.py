@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.places import DATA, ROOT
 from workup.documents.document import Span
 from workup.documents.labels import CODE, NAMES
 from workup.documents.mappings import LabelMapping, coded, joined, shipped
 from workup.errors import InputError, StudyError
 from workup.files.yaml_files import read_yaml
 
-ROOT = Path(__file__).resolve().parents[3]
-DATA = ROOT.parent / "shared" / "data"
 FOLDER = ROOT / "src" / "workup" / "documents" / "data"
 
 I2B2 = (

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from notes_made import detect, notes
 
-from oracles import read
+from tests.support.notes import detect, notes
+from tests.support.oracles import read
 from workup import score_spans
 from workup.documents.batch import Batch
 from workup.documents.detections import Found, HeldDetections, StreamedDetections

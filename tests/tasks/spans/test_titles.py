@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.places import DATA
 from workup.documents.document import Document, Span
 from workup.documents.titles import cut_titles, title_length
 
-TAB = Path(__file__).resolve().parents[4] / "shared" / "data" / "tab" / "tab.jsonl"
+TAB = DATA / "tab" / "tab.jsonl"
 
 
 @pytest.mark.parametrize(

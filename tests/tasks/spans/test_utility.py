@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from notes_made import detect, notes
 
+from tests.support.notes import detect, notes
 from workup import Report, Study, validate
 from workup.documents.detections import GivenSpans
 from workup.errors import StudyError

@@ -1,32 +1,36 @@
 """A whole source injected and written: one JSONL of the corpus, a ground-truth file per document, and the record.
 
-All of it is put in place, or nothing. Knows no clock: a time stands in the truth only where the user gives one."""
+All of it is put in place, or nothing. Knows no clock: a time is in the truth only where the user gives one."""
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import shutil
-import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from workup.corpora.formats.spans.file_sets import file_name
+from workup.corpora.checks import time_of
 from workup.corpora.formats.spans.native_jsonl import record_of
-from workup.corpora.generate.writer import sidecar, targets, time_of
 from workup.corpora.inject.document import VERSION, Injected, Injector
 from workup.corpora.inject.residual_phi import UNKNOWN
+from workup.corpora.writer import (
+    folder_of,
+    json_line,
+    private_file,
+    put_sidecar,
+    said_in_words,
+    sidecar,
+    targets,
+    workshop,
+)
 from workup.documents.builder import Written
 from workup.documents.document import Document
 from workup.documents.records import Ids, all_spans, check_whole
 from workup.errors import InputError, ids_shown, named
-from workup.files.disk import open_private, refuse_special
 from workup.values import versions
 from workup.version import __version__
 
@@ -86,7 +90,7 @@ def inject_all(documents: Iterable[Document], *, injector: Injector) -> Iterator
 
 
 def truth_of(found: Injected, *, injector: Injector, source: str, as_of: str | None = None) -> dict[str, Any]:
-    """The ground truth of one document as the file beside it holds it: with what was inserted, and how golds are meant.
+    """The ground truth of one document as the file beside it holds it: with what was inserted, and how spans are meant.
 
     `identifier` is unknown for what the source seemed to hold, no_mask for what must stay.
     """
@@ -112,73 +116,24 @@ def write_injected(
     """
     as_of = time_of(as_of, where="inject")
     corpus, truth = targets(Path(out))
-    whole = corpus.parent == Path(out)
-    record = corpus.with_name("injection.json" if whole else f"{corpus.stem}.injection.json")
-    made: Path | None = None
-    try:
-        refuse_special(record)
-        made = Path(tempfile.mkdtemp(prefix=".workup-", dir=Path(out).resolve().parent))
-        new = made / "new"
-        new.mkdir(mode=0o700)
-        total = _write(documents, new, [corpus.name, truth.name, record.name], injector, source, as_of)
-        if whole:
-            new.replace(out)
-        else:
-            _placed(new, [truth, record, corpus])
-    except OSError as error:
-        raise InputError(
-            "the output must be a place that can be written, with room",
-            where=str(out),
-            got=error.strerror or type(error).__name__,
-            remedy="choose another place with -o",
-        ) from None
-    finally:
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
+    folder = folder_of(out)
+    record = corpus.with_name("injection.json" if folder else f"{corpus.stem}.injection.json")
+    with said_in_words(out), workshop([truth, record, corpus], folder=folder) as room:
+        (room / truth.name).mkdir(mode=0o700)
+        total, ids = InjectionCount(), Ids()
+        with private_file(room / corpus.name) as file:
+            for number, found in enumerate(_numbered(inject_all(documents, injector=injector)), start=1):
+                id = found.document.id
+                ids.add(id, where=f"document {number}")
+                line = json_line(record_of(found.document))
+                check_whole(line, field="its line", where=named("document", id, number=number))
+                file.write(line.encode())
+                held = truth_of(found, injector=injector, source=source, as_of=as_of)
+                put_sidecar(room / truth.name, id, held)
+                total.add(found)
+        with private_file(room / record.name) as file:
+            file.write(f"{json.dumps(total.record(), indent=1)}\n".encode())
     return total, [corpus, truth, record]
-
-
-def _write(
-    documents: Iterable[Document],
-    folder: Path,
-    names: Sequence[str],
-    injector: Injector,
-    source: str,
-    as_of: str | None,
-) -> InjectionCount:
-    corpus, truth, record = (folder / name for name in names)
-    truth.mkdir(mode=0o700)
-    total, ids = InjectionCount(), Ids()
-    with _private(corpus) as file:
-        for number, found in enumerate(_numbered(inject_all(documents, injector=injector)), start=1):
-            id = found.document.id
-            ids.add(id, where=f"document {number}")
-            line = _json(record_of(found.document))
-            check_whole(line, field="its line", where=named("document", id, number=number))
-            file.write(f"{line}\n".encode())
-            with _private(truth / f"{file_name(id)}.json") as beside:
-                beside.write(f"{_json(truth_of(found, injector=injector, source=source, as_of=as_of))}\n".encode())
-            total.add(found)
-    with _private(record) as file:
-        file.write(f"{json.dumps(total.record(), indent=1)}\n".encode())
-    return total
-
-
-def _placed(folder: Path, goals: Sequence[Path]) -> None:
-    """Put all in place; where one cannot be, those before it go again."""
-    done: list[Path] = []
-    try:
-        for goal in goals:
-            os.rename(folder / goal.name, goal)
-            done.append(goal)
-    except OSError:
-        for goal in done:
-            shutil.rmtree(goal, ignore_errors=True) if goal.is_dir() else goal.unlink(missing_ok=True)
-        raise
-
-
-def _json(content: Any) -> str:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False)
 
 
 def _numbered(found: Iterator[Injected]) -> Iterator[Injected]:
@@ -194,9 +149,3 @@ def _numbered(found: Iterator[Injected]) -> Iterator[Injected]:
             told = ids_shown() or not error.where.startswith("document '")  # a fault of the source names its file
             where = error.where if told else f"document {number:,}"
             raise InputError(error.expected, where=where, got=error.got, remedy=error.remedy) from None
-
-
-@contextlib.contextmanager
-def _private(path: Path) -> Iterator[Any]:
-    with open(open_private(path, os.O_WRONLY), "wb") as file:
-        yield file

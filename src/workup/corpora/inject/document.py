@@ -101,7 +101,7 @@ class Injector:
     def inject(self, document: Document, *, index: int, patient: int | None = None) -> Injected:
         """The document with values put in; `index` is its place in the source, `patient` that of its patient.
 
-        The golds it has already move with their characters. Equal settings, document and numbers give equal bytes.
+        The gold spans it has already move with their characters. Equal settings, document and numbers give equal bytes.
         """
         known = [*document.spans, *(span for layer in document.layers.values() for span in layer)]
         residues = sweep(document.text, known=known) if self.sweeps else ()

@@ -1,4 +1,4 @@
-"""The new text of a document by pieces: insertions where their sites are, golds of the source moved, all of it checked.
+"""The new text of a document by pieces: insertions at their sites, gold spans of the source moved, all of it checked.
 
 Knows places and pieces; not how they were chosen."""
 
@@ -32,7 +32,7 @@ class Insertion(NamedTuple):
 def built(
     document: Document, insertions: Sequence[Insertion], residues: Sequence[Span]
 ) -> tuple[Document, tuple[tuple[int, int], ...]]:
-    """The new text by pieces, the golds of the source moved, the new ones where their pieces came to stand."""
+    """The new text by pieces, the gold spans of the source moved, the new ones where their pieces came to be."""
     pieces: list[str] = []
     golds: list[Span] = []
     surfaces: list[str] = []
@@ -70,7 +70,7 @@ def built(
 
 
 def _moved(insertions: Sequence[Insertion]) -> Callable[[Span], Span]:
-    """Spans of the source in the new text: what comes in before a span moves it, what comes in behind does not."""
+    """Spans of the source in the new text: what comes in before a span moves it, what comes in after it does not."""
     at = [one.at for one in insertions]
     shifts = [0, *accumulate(one.length for one in insertions)]
 

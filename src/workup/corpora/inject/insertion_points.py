@@ -47,7 +47,7 @@ class SiteKind(Protocol):
 
 @dataclass(frozen=True)
 class PatternSite:
-    """A kind whose places a pattern finds: behind what it finds, or before it.
+    """A kind whose places a pattern finds: after what it finds, or before it.
 
     >>> kind = PatternSite("seen", re.compile(r"was seen(?= by)"), (Phrase.read(" on {date}", where="seen"),))
     >>> [place.at for place in kind.places("She was seen by us.")]

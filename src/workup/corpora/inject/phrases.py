@@ -1,4 +1,4 @@
-"""Phrases with slots for values: read from text such as " on {date} at {time}" and filled. Knows no place in a text."""
+"""Phrases with slots for values: read from text such as " on {date} at {time}" and filled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workup.values import LEAVES, forms
 
 HARD_NEGATIVE = "hard_negative"
 _SLOT = re.compile(r"\{(\w{1,40})(?::([\w|]{1,2000}))?\}")
-# What may stand right beside a value: blanks and marks that no tokenizer takes into a word.
+# What may be right beside a value: blanks and marks that no tokenizer takes into a word.
 _BESIDE = frozenset(" \t\r\n,.;:()[]\"'/-#")
 
 
@@ -107,7 +107,7 @@ def _last(pieces: list[str | Marked]) -> str:
 
 
 def glued(text: str, ranges: Iterator[tuple[int, int]] | list[tuple[int, int]]) -> list[int]:
-    """Places in the list of those values that stand right beside a letter, a digit or another odd character.
+    """Places in the list of those values that are right beside a letter, a digit or another odd character.
 
     >>> glued("on 3/4/21, MRN12", [(3, 9), (14, 16)])
     [1]

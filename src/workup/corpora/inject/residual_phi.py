@@ -5,7 +5,6 @@ Nobody checked it, so it is neither a hit nor a miss, and a mask on it is neutra
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
@@ -14,9 +13,18 @@ from typing import Any, NamedTuple
 import yaml
 
 from workup.documents.document import Span
+from workup.text.calendar import MONTH, MONTHS, WEEKDAY_NAME, are_day_and_month
+from workup.text.states import STATES
+from workup.text.unicode import without_marks
 from workup.values import ambiguous, tables
 
 UNKNOWN = "unknown"  # the identifier of a gold that nobody checked
+_WORDS = {
+    "MONTH": f"(?:{MONTH}|{'|'.join(MONTHS).upper()})",
+    "DAY": WEEKDAY_NAME,
+    "STATE": f"(?:{'|'.join(state.name for state in STATES if state.code != 'DC')})",
+    "CODE": f"(?:{'|'.join(state.code for state in STATES)})",
+}
 
 
 class Residue(NamedTuple):
@@ -40,14 +48,14 @@ def residues() -> tuple[Residue, ...]:
     found = []
     for row in table["residues"]:
         pattern = row["finds"]
-        for word, meaning in table["words"].items():
+        for word, meaning in (_WORDS | table["words"]).items():
             pattern = pattern.replace(f"<{word}>", meaning)
         found.append(Residue(row["label"], re.compile(pattern), _LOOKS[row["holds"]] if "holds" in row else None))
     return tuple(found)
 
 
 def sweep(text: str, *, known: Iterable[Span] = ()) -> tuple[Span, ...]:
-    """Spans of what looks like PHI in a text, apart from one another and from the golds that are known already.
+    """Spans of what looks like PHI in a text, apart from one another and from the gold spans that are known already.
 
     >>> text = "Mr. Olsen, a 67-year-old man, was seen by Dr. Ann Berg on 03/04/2021; strength was 5/5."
     >>> [(text[span.start : span.end], span.label, span.identifier) for span in sweep(text)]
@@ -85,9 +93,8 @@ def _age(surface: str) -> bool | str:
 
 
 def _day(surface: str) -> bool:
-    """Day and month in either order: 45/80 is a ratio, and so is 120/80."""
     first, second = (int(part) for part in re.split("[/-]", surface)[:2])
-    return 1 <= min(first, second) <= 12 and 1 <= max(first, second) <= 31
+    return are_day_and_month(first, second)
 
 
 @cache
@@ -101,15 +108,10 @@ def _people() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _person(surface: str) -> bool:
-    """A given name known as one, with a surname known as one behind it."""
+    """A given name known as one, with a surname known as one after it."""
     given, family = _people()
-    words = _without_marks(surface).split()
+    words = without_marks(surface).split()  # the lists of names are written without accents
     return words[0] in given and words[-1] in family
-
-
-def _without_marks(text: str) -> str:
-    """José as Jose: the lists of names are written without accents."""
-    return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
 @cache

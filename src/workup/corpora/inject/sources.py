@@ -15,6 +15,7 @@ from typing import Any
 
 from workup.corpora.formats.spans import native_jsonl
 from workup.corpora.formats.spans.file_sets import ids_of, opened
+from workup.corpora.formats.tables.delimited import csv_records
 from workup.documents.document import Document
 from workup.documents.records import Ids, Tally, check_whole
 from workup.errors import InputError, named, visible, within
@@ -55,7 +56,7 @@ def read_source(
     skip_empty: bool = False,
     left_out: Tally | None = None,
 ) -> Iterator[Document]:
-    """Documents of a source in its order, with the golds they have already.
+    """Documents of a source in its order, with the gold spans they have already.
 
     `deduplicate` leaves out a text that stood before under another id (blanks apart), `skip_empty` one without a word;
     both are counted in `left_out`. Without `skip_empty` a text without a word is an error.
@@ -208,22 +209,11 @@ def _rows(lines: Iterable[str], path: Path, tabs: bool, text_column: str, id_col
 
 
 def _records(reader: Any, place: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows with the line they start on; what the csv module says may hold a cell, so it is not passed on."""
-    line = 1
-    try:
-        for row in reader:
-            if any("\0" in cell for cell in row):
-                raise InputError("a text table was expected", where=f"{place}, line {line}", got="a NUL byte")
-            if row:
-                yield line, row
-            line = reader.line_num + 1
-    except csv.Error:
-        raise InputError(
-            "cells in matching quotes were expected",
-            where=f"{place}, line {line}",
-            got="a quote that is not closed, text behind a closing quote, or a cell of more than 131,072 characters",
-            remedy='close the quote; a quote inside a cell is written twice ("")',
-        ) from None
+    """Rows with the line they start on."""
+    for line, row in csv_records(reader, where=place):
+        if any("\0" in cell for cell in row):
+            raise InputError("a text table was expected", where=f"{place}, line {line}", got="a NUL byte")
+        yield line, row
 
 
 def _known(names: list[str], known: Iterable[str]) -> int | None:

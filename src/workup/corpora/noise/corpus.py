@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,10 @@ from workup.corpora.formats.spans import native_jsonl
 from workup.corpora.formats.spans.any_format import read_documents
 from workup.corpora.formats.spans.conversion import chosen_format
 from workup.corpora.noise.document import NoiseMeasure, add_noise
+from workup.corpora.writer import workshop
 from workup.errors import InputError
-from workup.files.disk import refuse_special, replace_whole
+from workup.files.disk import replace_whole
+from workup.files.output_paths import said
 from workup.version import __version__
 
 VERSION = "1"  # of the kinds, their tables and what is drawn: equal seeds give equal bytes within one version only
@@ -46,25 +46,11 @@ def write_noisy(
     format = chosen_format(source, read_as).name
     documents = read_documents(source, format=format, offsets=offsets)
     noisy = add_noise(documents, kind=kind, rate=rate, on=on, seed=seed, measure=measure)  # type: ignore[arg-type]
-    room = None
-    try:
-        refuse_special(out)
-        room = Path(tempfile.mkdtemp(prefix=".workup-", dir=out.parent))
-        part = room / out.name
-        native_jsonl.write(noisy, part)
-        libraries = {"workup": __version__, "noise": VERSION, "numpy": np.__version__}
+    libraries = {"workup": __version__, "noise": VERSION, "numpy": np.__version__}
+    expected = "the output must be a place that can be written"
+    remedy = "name a place in a folder that you may write to and that has room"
+    with said(out, expected=expected, remedy=remedy), workshop([beside, out]) as room:
+        native_jsonl.write(noisy, room / out.name)
         record = {"source": source.name, "out": out.name, "seed": seed, **measure.record(), "libraries": libraries}
-        replace_whole(beside, [json.dumps(record, indent=1, ensure_ascii=False) + "\n"])
-        refuse_special(out)
-        part.replace(out)
-    except OSError as error:
-        raise InputError(
-            "the output must be a place that can be written",
-            where=str(out),
-            got=error.strerror or type(error).__name__,
-            remedy="name a place in a folder that you may write to and that has room",
-        ) from None
-    finally:
-        if room is not None:
-            shutil.rmtree(room, ignore_errors=True)
+        replace_whole(room / beside.name, [json.dumps(record, indent=1, ensure_ascii=False) + "\n"])
     return record, [out, beside]

@@ -1,6 +1,6 @@
 """`add_noise`: documents perturbed at a rate that is measured, not believed, with spans that stay true.
 
-Knows documents one at a time; what rounding or a value without room left undone is owed to the documents behind."""
+Knows documents one at a time; what rounding or a value without room left undone is owed to the documents after it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workup.corpora.noise.kinds import Kind, find_kind
 from workup.documents.document import Document
 from workup.errors import InputError, near
 from workup.stats.random import generator
-from workup.text.edit_distance import distance
+from workup.text.typos import distance
 
 On = Literal["phi", "context", "both"]
 NEAR = 0.1  # the measured rate may differ from the asked one by this share of it, unless it is at the ceiling
@@ -78,7 +78,7 @@ def add_noise(
 ) -> Iterator[Document]:
     """Documents with noise of one kind, at a character error rate of `rate` over the targeted characters.
 
-    `on` targets the characters under golds (phi), all others (context), or both; golds that must stay are context.
+    `on` targets the characters under gold spans (phi), all others (context), or both; those that must stay are context.
     `measure`, where given, holds what was done once all documents are through. Every document keeps its id and gets
     the group `noise`.
 
@@ -157,7 +157,7 @@ def _possible(document: Document, kind: Kind, targeted: Sequence[Stretch], chanc
     group = 1 if kind.strikes.groups else 0
     places: list[tuple[int, int, bool]] = []
     for one in targeted:
-        # The stretch is looked at by itself: what stands behind its borders belongs to others.
+        # The stretch is looked at by itself: what lies past its borders belongs to others.
         surface = text[one.start : one.end]
         roomy = not one.on_span or sum(map(str.isalnum, surface)) >= _DELETABLE
         for match in kind.strikes.finditer(surface):

@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from workup.documents.document import Document, Span, check_spans
 from workup.documents.labels import branch_of, is_canonical
 from workup.errors import InputError
-from workup.text.edit_distance import distance
+from workup.text.typos import distance
 
 _CLEAN = 64  # characters without an edit that part two stretches measured apart
 
@@ -92,7 +92,7 @@ def edited(document: Document, edits: Sequence[Edit]) -> Document:
         (document.spans, noisy.spans),
         *zip(document.layers.values(), noisy.layers.values(), strict=True),
     ):
-        # Once more by another way: each surface edited by itself must be what stands at the span's new place.
+        # Once more by another way: each surface edited by itself must be what is at the span's new place.
         surfaces = [_spliced(document.text, _within(edits, span), span.start, span.end) for span in before]
         check_spans(text, after, document=document.id, surfaces=surfaces)
     return noisy

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from workup.corpora.noise.tables import HOMOGLYPHS, KEYS, OCR, UNICODE
+from workup.corpora.noise.tables import KEYS, UNICODE
 from workup.errors import InputError, near
+from workup.text.typos import SCANNED
+from workup.text.unicode import HOMOGLYPHS
 
 # A surface, a number in [0, 1) that decides, whether a character may go, and the text's own line end: what comes of it.
 Replacing = Callable[[str, float, bool, str], str]
@@ -82,14 +84,14 @@ def _either_case(surface: str, chance: float, *_: object) -> str:
 
 
 def _spaced(surface: str, chance: float, roomy: bool, _: str) -> str:
-    """A blank goes or comes twice; between two characters that stand together comes a blank."""
+    """A blank goes or comes twice; between two characters that are together comes a blank."""
     if not surface:
         return " "
     return "" if roomy and chance < 0.5 else surface * 2
 
 
 def _wrapped(surface: str, _: float, __: bool, line_end: str) -> str:
-    """A line end for the blank, or behind the mark that a writer would break at."""
+    """A line end for the blank, or after the mark that a writer would break at."""
     return line_end if surface.isspace() else surface + line_end
 
 
@@ -97,7 +99,8 @@ _WORD = r"[^\W\d_]{1,60}"
 _INSIDE = r"(?<=[^\W_])(?=[^\W_])"
 
 _ALL = (
-    Kind("ocr", "Confusions of character recognition: 0 and O, rn and m", _any_of(OCR), _from_table(OCR), apart=1),
+    Kind("ocr", "Confusions of character recognition: 0 and O, rn and m", _any_of(SCANNED), _from_table(SCANNED),
+         apart=1),
     Kind("typo", "Slips of the keyboard: a neighbouring key, one too few, one too many", re.compile("[0-9A-Za-z]"),
          _typed_wrong, apart=1),
     Kind("transposition", "Two neighbouring letters or digits swapped", re.compile(r"(?=(([^\W_])(?!\2)[^\W_]))"),

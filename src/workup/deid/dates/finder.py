@@ -10,11 +10,11 @@ from workup.deid.cues import Cue
 from workup.deid.dates.patterns import RULES, DateRule
 from workup.deid.finding import Finding
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.calendar import WEEKDAY_WORDS
 from workup.text.memo import Memo
 from workup.text.typos import apart
 
-_WEEKDAYS = words_of("monday tuesday wednesday thursday friday saturday sunday")
 _OF_DAYS = frozenset(("birth", "death", "day"))
 _TRAIL = " ,.;:-/("
 
@@ -22,7 +22,7 @@ _TRAIL = " ,.;:-/("
 def dates(page: Page, cues: list[Cue], settings: Settings) -> Iterator[Finding]:
     """Days, years and times of a page; where rules meet, the first that found wins among those of equal length."""
     taken: list[Finding] = []
-    births, deaths, days = _behind(page, cues)
+    births, deaths, days = _after_cues(page, cues)
     for rule in RULES:
         matches = rule.finds.find(page)
         if matches and settings.on(rule.id):
@@ -52,13 +52,13 @@ def _read(rule: DateRule, match: re.Match[str], page: Page, days: set[int]) -> F
 
 
 def _is_word(page: Page, match: re.Match[str], start: int) -> bool:
-    """'may 5' and 'mar 3' in lower case may be a verb or a slip; 'may' before a number is a day only in capitals."""
+    """'may 5' and 'mar 3' in lower case may be a verb or a typo; 'may' before a number is a day only in capitals."""
     head = match[0][:4]
     return head[:3] == "may" and page.low[max(0, start - 3) : start].strip() not in ("on", "of")
 
 
 _SCALES = frozenset((15, 20, 21, 24, 27, 28, 30))  # scores are written over these
-_TIMES_BEHIND = re.compile(
+_TIME_AFTER = re.compile(
     r"[,;]?[ \t]{1,2}(?:at[ ])?(?:[01]?\d|2[0-3]):?[0-5]\d(?!\d)|[ ]{0,2}[):,;]|[ ]{0,2}(?:\n|$)|\.(?:\s|$)"
 )
 
@@ -68,7 +68,7 @@ def _short_score(page: Page, start: int, end: int, days: set[int]) -> tuple[floa
     line = plain.rfind("\n", max(0, start - 60), start) + 1
     before = plain[max(line, start - 60) : start]
     opens = not before.strip(" -*>•[(")
-    behind = _TIMES_BEHIND.match(plain, end)
+    after = _TIME_AFTER.match(plain, end)
     a, b = plain[start:end].split("/")
     padded = len(a) == 2 and len(b) == 2
     if start in days:
@@ -81,23 +81,23 @@ def _short_score(page: Page, start: int, end: int, days: set[int]) -> tuple[floa
         and int(b) in (7, 8, 9, 11, 12)
         and before[-1:] in ("(", " ")
         and before[-2:-1] in (",", " ", "(", "")
-        and behind
+        and after
     ):
         score, why = 0.5, ["order", "mark_before"]
     if opens:
         score, why = 0.75, ["opens_line"]
-    if behind and behind[0].strip(" ,;").startswith(tuple("0123456789a")) and len(behind[0]) > 3:
-        score, why = max(score, 0.8), [*why, "time_behind"]
+    if after and after[0].strip(" ,;").startswith(tuple("0123456789a")) and len(after[0]) > 3:
+        score, why = max(score, 0.8), [*why, "time_after"]
     if plain[end : end + 2] in (": ", ":\n") or (plain[start - 2 : start] == "  " and plain[end : end + 2] == "  "):
         score, why = max(score, 0.6), [*why, "column"]
     if before[-2:] in (": ", "/ ", "- ", "| ") or (
-        behind and behind[0].strip() == "" and "\n" in behind[0] and before[-1:] == " " and before[-2:-1] in "-/|:"
+        after and after[0].strip() == "" and "\n" in after[0] and before[-1:] == " " and before[-2:-1] in "-/|:"
     ):
         score, why = max(score, 0.55), [*why, "mark_before"]
     if padded:
         score += 0.15
         why.append("padded")
-    if behind is None and not opens and "no_scale" not in why:
+    if after is None and not opens and "no_scale" not in why:
         score -= 0.05
     return score, why
 
@@ -105,8 +105,8 @@ def _short_score(page: Page, start: int, end: int, days: set[int]) -> tuple[floa
 _GAP = re.compile(r"[ \t]{0,40}[:#(=\-\[.,]{0,3}[ \t]{0,30}(?:(?:on|of|is|was|as|the|for)[ ]{1,2}){0,2}")
 
 
-def _behind(page: Page, cues: list[Cue]) -> tuple[set[int], set[int], set[int]]:
-    """Places right behind words that announce a day of birth, of death, or any day."""
+def _after_cues(page: Page, cues: list[Cue]) -> tuple[set[int], set[int], set[int]]:
+    """Places right after words that announce a day of birth, of death, or any day."""
     births: set[int] = set()
     deaths: set[int] = set()
     days: set[int] = set()
@@ -132,10 +132,10 @@ def _with_weekday(found: Finding, page: Page) -> Finding:
 
 
 def _nearly_a_weekday(word: str) -> bool:
-    if word in _WEEKDAYS:
+    if word in WEEKDAY_WORDS:
         return False
     most = 1 if len(word) == 3 else 2
-    return any(apart(word, day[:3] if most == 1 else day, most) <= most for day in _WEEKDAYS)
+    return any(apart(word, day[:3] if most == 1 else day, most) <= most for day in WEEKDAY_WORDS)
 
 
 _NEARLY_WEEKDAYS = Memo(_nearly_a_weekday)

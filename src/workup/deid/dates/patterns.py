@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a pattern is read more easily on one line
-"""The many ways in which texts write days, years and clock times, one pattern each. Patterns only; dates.py reads them."""
+"""The many ways in which texts write days, years and clock times, one pattern each. Patterns only; finder.py reads them."""
 
 from __future__ import annotations
 
@@ -17,24 +17,20 @@ from workup.deid.dates.readings import (
     within_year,
     year_first,
 )
-from workup.deid.patterns.safe_regex import Finder
+from workup.deid.patterns.finder import Finder
 from workup.deid.text_view import Page
+from workup.text.calendar import MONTH, MONTHS, PLAIN_MONTHS, SHORT_MONTHS, WEEKDAY, WEEKDAY_NAME
+from workup.text.numbers import ONES, TEENS, TENS, ordinal_words
 
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    r"nov(?:ember)?|dec(?:ember)?)"
-)
-_WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
+_MONTH, _WEEKDAY = MONTH.lower(), WEEKDAY.lower()
+_LONG_MONTHS = "|".join(MONTHS).lower()
+_PLAIN_MONTHS = "|".join(month.lower() for month in MONTHS if month.lower() in PLAIN_MONTHS)
+_SHORT_MONTHS = "|".join(SHORT_MONTHS).replace("Sep", "Sep|Sept")
 _ORDINAL = r"(?:st|nd|rd|th)"
 _YEAR = r"(?:1[89]\d\d|20\d\d)"
-_UNITS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth"
-_SPOKEN_DAY = (
-    rf"(?:{_UNITS}|tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|"
-    rf"twentieth|thirtieth|(?:twenty|thirty)[- ](?:{_UNITS}))"
-)
-_ONES = "one|two|three|four|five|six|seven|eight|nine"
-_TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
-_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_UNITS = "|".join(map(ordinal_words, range(1, 10)))
+_SPOKEN_DAY = rf"(?:{_UNITS}|{'|'.join(map(ordinal_words, (*range(10, 21), 30)))}|(?:twenty|thirty)[- ](?:{_UNITS}))"
+_ONES, _TEENS, _TENS = "|".join(ONES), "|".join(TEENS), "|".join(TENS)
 _UNDER_100 = rf"(?:(?:{_TENS})(?:[- ](?:{_ONES}))?|{_TEENS}|(?:oh|hundred)[- ](?:{_ONES})|{_ONES}|hundred)"
 _SPOKEN_YEAR = rf"(?:(?:nineteen|twenty)[- ]{_UNDER_100}|two thousand(?: (?:and )?{_UNDER_100})?)"
 _OPEN = r"(?<![\w/.-])"
@@ -60,7 +56,7 @@ class DateRule(NamedTuple):
 
 
 def _i(pattern: str) -> Finder:
-    return Finder(re.compile(pattern, re.IGNORECASE))
+    return Finder(pattern, re.IGNORECASE)
 
 
 RULES: tuple[DateRule, ...] = (
@@ -71,21 +67,21 @@ RULES: tuple[DateRule, ...] = (
     DateRule("date.spoken", "date", _i(rf"(?<![\w]){_MONTH}\.? (?:the )?{_SPOKEN_DAY}(?!\w)(?:,? (?:of )?{_SPOKEN_YEAR}(?!\w)|,? {_YEAR})?"), 0.96),
     DateRule("date.spoken_first", "date", _i(rf"(?<![\w])(?:the )?{_SPOKEN_DAY} (?:day )?of {_MONTH}(?!\w)(?:,? (?:of )?{_SPOKEN_YEAR}(?!\w)|,? {_YEAR})?"), 0.96),
     DateRule("date.month_year", "date", _i(rf"(?<![\w])(?:(?:early|mid|late)[- ])?{_MONTH}\.?,?(?: of)?[ /-]?(?:{_YEAR}|'\d\d)(?![\w/]|-\d)"), 0.95),
-    DateRule("date.month_two", "date", Finder(re.compile(r"(?<![\w])(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)[- /]\d\d(?![\w/]|-\d)")), 0.9),
-    DateRule("date.slip", "date", _i(r"(?<![\w/.-])(?P<m>[a-z0-9]{3,10})[., ]{1,2}\d{1,2}(?:st|nd|rd|th)?[,.]? {1,2}\d{4,5}(?!\w)"), 0.8, near_month),
-    DateRule("date.slip_first", "date", _i(r"(?<![\w/.-])\d{1,2}[ -](?P<m>[a-z0-9]{3,10})[ ,-]{1,2}\d{4,5}(?!\w)"), 0.8, near_month),
+    DateRule("date.month_two", "date", Finder(rf"(?<![\w])(?:{_SHORT_MONTHS})[- /]\d\d(?![\w/]|-\d)"), 0.9),
+    DateRule("date.typo", "date", _i(r"(?<![\w/.-])(?P<m>[a-z0-9]{3,10})[., ]{1,2}\d{1,2}(?:st|nd|rd|th)?[,.]? {1,2}\d{4,5}(?!\w)"), 0.8, near_month),
+    DateRule("date.typo_first", "date", _i(r"(?<![\w/.-])\d{1,2}[ -](?P<m>[a-z0-9]{3,10})[ ,-]{1,2}\d{4,5}(?!\w)"), 0.8, near_month),
     DateRule("date.season", "date", _i(rf"(?<![\w])(?:(?:early|mid|late)[- ])?(?:spring|summer|fall|autumn|winter)(?: of)?,? {_YEAR}(?!\w)"), 0.9),
     DateRule("date.quarter", "date", _i(rf"(?<![\w])Q[1-4][ /-]?{_YEAR}(?!\w)"), 0.9),
     DateRule("date.part_of_year", "date", _i(rf"(?<![\w])(?:the )?(?:first|second|third|fourth) quarter of {_YEAR}(?!\w)"), 0.85),
     DateRule("date.iso", "date", _i(rf"(?<![\w/.-])(?P<y>{_YEAR})(?P<s>[-/.])(?P<m>\d{{1,2}})(?P=s)(?P<d>\d{{1,2}})(?![\d/-])"), 0.97, year_first),
     DateRule("date.figures", "date", _i(rf"(?<![\w/.-])(?:{_WEEKDAY}[.,]{{0,2}} ?)?(?<!\d)(?P<a>\d{{1,2}})(?P<s1> ?[-/.] ?)(?P<b>\d{{1,2}})(?P<s2> ?[-/.] ?)(?P<q>'?)(?P<y>\d{{4}}|\d\d)(?![\w/]|[.-]\d)"), 0.95, day_month),
-    DateRule("date.figures_slip", "date", _i(r"(?<![\w/.-])(?P<a>\d{1,3})(?P<s>[-/.])(?P<b>\d{0,3})(?P=s)(?P<q>'?)(?P<y>\d{1,5})(?![\w/-]|\.\d)"), 0.75, nearly_a_day),
+    DateRule("date.figures_typo", "date", _i(r"(?<![\w/.-])(?P<a>\d{1,3})(?P<s>[-/.])(?P<b>\d{0,3})(?P=s)(?P<q>'?)(?P<y>\d{1,5})(?![\w/-]|\.\d)"), 0.75, nearly_a_day),
     DateRule("date.headless", "date", _i(r"(?<![\w/.-])/\d{1,2}/(?:19|20)\d\d(?![\w/-]|\.\d)"), 0.75),
-    DateRule("date.iso_slip", "date", _i(r"(?<![\w/.-])(?P<y>\d{3,5})(?P<s>[-/])\d{1,3}(?P=s)\d{1,3}(?![\w/-]|\.\d)"), 0.75, nearly_year_first),
-    DateRule("date.month_slip", "date", _i(rf"(?<![\w])(?:(?<=in )(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{{4,5}}|{_MONTH} (?:19|20)\d{{3}})(?!\w)"), 0.8),
-    DateRule("date.day_slip", "date", _i(r"(?<![\w])(?:january|february|april|june|july|august|september|october|november|december) \d{1,2}(?:[a-z]{2,3})?(?![\w.])(?:,? \d{3,5}(?!\w))?"), 0.75),
-    DateRule("date.words_slip", "date", _i(rf"{_OPEN}(?:{_WEEKDAY}[.,]{{0,2}} ?)?{_MONTH}\.? \d{{1,3}}{_ORDINAL}?, ?\d{{3,5}}(?!\w)"), 0.85),
-    DateRule("date.joined_slip", "date", _i(rf"(?<![\w/.-])\d{{1,3}}[ -]?{_MONTH}[ -]?\d{{3,5}}(?![\w/-])"), 0.85),
+    DateRule("date.iso_typo", "date", _i(r"(?<![\w/.-])(?P<y>\d{3,5})(?P<s>[-/])\d{1,3}(?P=s)\d{1,3}(?![\w/-]|\.\d)"), 0.75, nearly_year_first),
+    DateRule("date.month_typo", "date", _i(rf"(?<![\w])(?:(?<=in )(?:{_LONG_MONTHS}) \d{{4,5}}|{_MONTH} (?:19|20)\d{{3}})(?!\w)"), 0.8),
+    DateRule("date.day_typo", "date", _i(rf"(?<![\w])(?:{_PLAIN_MONTHS}) \d{{1,2}}(?:[a-z]{{2,3}})?(?![\w.])(?:,? \d{{3,5}}(?!\w))?"), 0.75),
+    DateRule("date.words_typo", "date", _i(rf"{_OPEN}(?:{_WEEKDAY}[.,]{{0,2}} ?)?{_MONTH}\.? \d{{1,3}}{_ORDINAL}?, ?\d{{3,5}}(?!\w)"), 0.85),
+    DateRule("date.joined_typo", "date", _i(rf"(?<![\w/.-])\d{{1,3}}[ -]?{_MONTH}[ -]?\d{{3,5}}(?![\w/-])"), 0.85),
     DateRule("date.three_figures", "date", _i(rf"{_OPEN}{_MONTH}\.? \d{{3}}(?![\w/-]|\.\d)"), 0.0),
     DateRule("date.weekday_figures", "date", _i(rf"(?<![\w]){_WEEKDAY}[.,]{{0,2}} ?\d{{1,2}}/\d{{1,2}}(?![\w/]|[.-]\d)"), 0.95),
     DateRule("date.roman", "date", _i(rf"(?<![\w/.-]){_DAYS}(?P<s>[-./]){_ROMAN}(?P=s)(?:\d{{4}}|\d\d)(?![\w/-])"), 0.93),
@@ -109,7 +105,7 @@ RULES: tuple[DateRule, ...] = (
     DateRule("relative.period", "date_relative", _i(rf"(?<![\w])(?:period of|within|suspended for|service for|banned for|further) (?P<v>{_LASTING})(?!\w)"), 0.6),
     DateRule("year.apostrophe", "year_only", _i(r"(?<![\w])(?:(?<=in )|(?<=since )|(?<=from ))'\d\d(?!\w)"), 0.7),
     DateRule("year.spoken", "year_only", _i(rf"(?<![\w])(?:in|since|from|until) (?P<v>(?:nineteen|twenty)[- ](?:{_TENS}|ten|eleven|twelve|fifteen|sixteen|seventeen|eighteen|nineteen)(?:[- ](?:{_ONES}))?)(?!\w)"), 0.7),
-    DateRule("relative.weekday", "date_relative", _i(r"(?<![\w])(?:(?:last|next|this(?: past| coming)?|every) )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?!\w)"), 0.6),
+    DateRule("relative.weekday", "date_relative", _i(rf"(?<![\w])(?:(?:last|next|this(?: past| coming)?|every) )?{WEEKDAY_NAME.lower()}s?(?!\w)"), 0.6),
     DateRule("relative.holiday", "date_relative", _i(r"(?<![\w])(?:christmas(?: eve| day)?|thanksgiving(?: day)?|new year'?s(?: eve| day)?|easter(?: sunday)?|memorial day|labor day|independence day|halloween|(?:the )?fourth of july|valentine'?s day|mother'?s day|father'?s day|veterans day|columbus day|presidents'? day|passover|hanukkah|ramadan|eid(?: al-fitr| al-adha)?|diwali|lunar new year|juneteenth|st\.? patrick'?s day|mlk day)(?!\w)"), 0.7),
     DateRule("relative.counted", "date_relative", _i(r"(?<![\w])(?:post-?op(?:erative)?|post-?partum|hospital|pod|hd) ?(?:day)? ?(?:no\.? |number |#)?\d{1,3}(?!\w|[/.]\d)"), 0.6),
     DateRule("time.clock", "time", _i(r"(?<![\w:.,-])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?!,\d)(?: ?(?:[ap]\.m\.|[ap]\.?m(?!\w)))?(?: (?:hrs|hours|h))?(?: (?:EST|EDT|CST|CDT|MST|MDT|PST|PDT|UTC|GMT)(?!\w))?(?![\w:])"), 0.8),

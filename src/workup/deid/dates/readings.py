@@ -1,19 +1,18 @@
-"""Second looks at what has the shape of a day: is it one? Each answers what speaks for it, or None. Knows no rule."""
+"""Second looks at what has the shape of a day: is it one? Each answers what speaks for it, or None."""
 
 from __future__ import annotations
 
 import re
 
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.text.calendar import MONTH_NUMBER, are_day_and_month
 from workup.text.typos import apart
 
 
 def day_month(match: re.Match[str], _: Page) -> str | None:
     """Two figures and a year: neither may be beyond a month of 31 days, one must be a month."""
     first, second, year = int(match["a"]), int(match["b"]), match["y"]
-    if match["s1"].strip() != match["s2"].strip() or not (1 <= first <= 31 and 1 <= second <= 31):
-        return None
-    if first > 12 and second > 12:
+    if match["s1"].strip() != match["s2"].strip() or not are_day_and_month(first, second):
         return None
     if match["s1"].strip() == "." and (" " in match["s1"] + match["s2"] or (len(year) == 2 and len(match[0]) < 6)):
         return None  # 1.2.10 is a heading as often
@@ -26,23 +25,23 @@ def nearly_a_day(match: re.Match[str], _: Page) -> str | None:
     """Three figures that would be a day but for one digit; dashes and points need a year to be told from others."""
     first, second, year, mark = match["a"], match["b"], match["y"], match["s"]
     if not second:  # "8//2015"
-        return "slip" if mark == "/" and len(year) == 4 and year[:2] in ("19", "20") else None
+        return "typo" if mark == "/" and len(year) == 4 and year[:2] in ("19", "20") else None
     if mark == "-" and len(first) == 3:
         return None  # a social security number, a telephone number
     if len(year) >= 4:
-        return "slip" if year[0] in "12" or mark == "/" or (len(year) == 4 and _nearly_a_year(year)) else None
+        return "typo" if year[0] in "12" or mark == "/" or (len(year) == 4 and _nearly_a_year(year)) else None
     within = int(first) <= 31 and int(second) <= 31
     if mark == ".":
-        return "slip" if within and len(year) == 3 and year[:2] in ("19", "20") else None
+        return "typo" if within and len(year) == 3 and year[:2] in ("19", "20") else None
     if match["q"]:
-        return "slip"  # "11/89/'18"
+        return "typo"  # "11/89/'18"
     if len(year) == 1 and not (mark == "/" and within and len(first) + len(second) > 2):
         return None
     if len(year) == 3 and mark == "-" and not (within and year[0] in "012"):
         return None
     if len(year) < 3 and len(first) + len(second) < 3:
         return None
-    return "slip" if int(first) <= 31 or int(second) <= 31 else None
+    return "typo" if int(first) <= 31 or int(second) <= 31 else None
 
 
 def _nearly_a_year(year: str) -> bool:
@@ -60,7 +59,7 @@ def nearly_year_first(match: re.Match[str], _: Page) -> str | None:
     figures = len(year) + len(month) + len(day)
     if not 6 <= figures <= 9 or not _nearly_a_year(year) or (len(year) == 3 and (len(month), len(day)) != (2, 2)):
         return None
-    return "slip" if len(year) > 3 or match["s"] == "/" else None
+    return "typo" if len(year) > 3 or match["s"] == "/" else None
 
 
 def year_first(match: re.Match[str], _: Page) -> str | None:
@@ -93,7 +92,7 @@ _SCORES = re.compile(
     re.IGNORECASE,
 )
 _RATED = re.compile(r"pain|score|scale|severity|rated|strength|discomfort|murmur|power|headache")
-_UNITS_BEHIND = re.compile(
+_UNITS_AFTER = re.compile(
     r"[ -]{0,2}(?:on exposure|to light|pain|headache|discomfort|severity|intensity|strength|tab|tablet|tablets|cap|mg|"
     r"ml|cc|cup|inch|inches|pack|systolic|murmur|positive|negative|"
     r"nodes|power|scale|score|motor|of\b|hours|days|weeks|months|teaspoon|tsp|oz|ns\b|normal|saline|dose|strengths|"
@@ -108,29 +107,21 @@ _UNITS_BEHIND = re.compile(
 def short_day(match: re.Match[str], page: Page) -> str | None:
     """Month and day alone: 7/10 is a pain score, 1/2 a half, 5/5 full strength, unless words speak for a day."""
     first, second = int(match["a"]), int(match["b"])
-    if match[0] == "24/7" or (
-        not (1 <= first <= 12 and 1 <= second <= 31) and not (1 <= second <= 12 and 1 <= first <= 31)
-    ):
+    if match[0] == "24/7" or not are_day_and_month(first, second):
         return None
     start, end = match.span()
     if second in (4, 5, 6, 10) and _RATED.search(page.low, max(0, start - 40), start):
         return None
-    if _SCORES.search(page.plain, max(0, start - 40), start) or _UNITS_BEHIND.match(page.plain, end, end + 20):
+    if _SCORES.search(page.plain, max(0, start - 40), start) or _UNITS_AFTER.match(page.plain, end, end + 20):
         return None
     return "words"
 
 
-_MONTHS = words_of(
-    "january february march april june july august september october november december jan feb mar apr may jun jul aug "
-    "sep sept oct nov dec"
-)
-
-
 def near_month(match: re.Match[str], _: Page) -> str | None:
-    """A word that is a month but for a slip or two."""
+    """A word that is a month but for a typo or two."""
     word = match["m"].lower()
-    if sum(map(str.isalpha, word)) < 2 or word in _MONTHS or word == "may":
-        return "slip" if word in _MONTHS else None
+    if sum(map(str.isalpha, word)) < 2 or word in MONTH_NUMBER:
+        return "typo" if word in MONTH_NUMBER else None
     most = 1 if len(word) < 6 else 2
-    near = any(apart(word, month, most) <= most for month in _MONTHS if abs(len(month) - len(word)) <= most)
-    return "slip" if near else None
+    near = any(apart(word, month, most) <= most for month in MONTH_NUMBER if abs(len(month) - len(word)) <= most)
+    return "typo" if near else None

@@ -1,4 +1,4 @@
-"""Values behind labels: "MRN: 12-34", "Policy no. X12", "Pager 40123". Knows shapes of values, not their issuers."""
+"""Values after labels: "MRN: 12-34", "Policy no. X12", "Pager 40123". Knows shapes of values, not their issuers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.settings import LabelRule, Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
 
 _BETWEEN = re.compile(
     r"(?:[ \t]{0,40}(?:[:#=.()\[\]-]|"
@@ -32,21 +33,14 @@ _OF_CLINICIANS = re.compile(
     r"\b(?:MD|DO|NP|PA|RN|PhD|PharmD|DDS|Dr|[Pp]rescriber|[Pp]rovider|[Pp]hysician|[Rr]eviewer|[Mm]edical|NPI|DEA)\b"
 )
 _DIGIT = re.compile(r"\d")
-# Labels that are everyday words too: without a colon or the like their value must look like a number of a record.
-_EVERYDAY = words_of(
-    "visit case order report study subject record member group policy call text page id card lot social license "
-    "licence chart job ref photo user handle visa reference ticket plate plates tag permit certificate claim "
-    "confirmation authorization insured subscriber beneficiary account encounter wallet specimen mobile cell "
-    "home medicare medicaid dial locker pin tracking participant ss mr pid fin sn invoice serial ext extension "
-    "passport badge rx job"
-)
-_PAGERS = frozenset(("pager", "beeper", "page", "ext", "extension"))
-_CALLS = frozenset(("call", "dial", "phone", "callback", "at"))
+_EVERYDAY = words("identifiers.everyday_labels")
+_PAGERS = words("identifiers.short_number_labels")
+_CALLS = words("identifiers.call_labels")
 _ENDS = frozenset(("ending", "last"))
 
 
 def labelled(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Finding]:
-    """Values behind the labels of a page."""
+    """Values after the labels of a page."""
     for cue in cues:
         for leaf in cue.labels:
             if settings.on(f"label.{leaf}"):
@@ -56,7 +50,7 @@ def labelled(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Fi
 
 
 def _value(page: Page, cue: Cue, leaf: str, settings: Settings) -> Finding | None:
-    """The value behind a label, if it looks like one of the leaf."""
+    """The value after a label, if it looks like one of the leaf."""
     rule, plain, start = settings.labels[leaf], page.plain, page.ends[cue.last]
     gap = _BETWEEN.match(plain, start)
     at = gap.end() if gap else start

@@ -7,15 +7,14 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from workup.deid.text_view import words_of
+from workup.deid.word_lists import words
 
 _NOT_DIGIT = re.compile(r"\D")
 _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 _VIN_VALUES = {
     letter: int(value) for letter, value in zip("ABCDEFGHJKLMNPRSTUVWXYZ", "12345678123457923456789", strict=True)
 }
-# Shapes of laboratory and clinical names that look like numbers with a prefix.
-_CLINICAL_PREFIXES = words_of("CA CD HLA IL PD HPV SARS COVID HIV HCV HBV SF PHQ GAD ICD CPT LOINC NDC RXCUI SNOMED")
+_CLINICAL_PREFIXES = words("identifiers.clinical_prefixes")
 
 
 def digits(surface: str) -> str:
@@ -141,7 +140,7 @@ def lone_groups(surface: str) -> bool:
 
 
 def hexadecimal(surface: str) -> bool:
-    """Groups of hexadecimal digits but for a slip or two; hours and minutes are too few."""
+    """Groups of hexadecimal digits but for a typo or two; hours and minutes are too few."""
     solid = [c for c in surface if c.isalnum()]
     figures, other = sum(map(str.isdigit, solid)), sum(c not in "0123456789abcdefABCDEF" for c in solid)
     return len(solid) >= 9 and figures >= 4 and other <= 2 and not (surface.isdigit() and len(solid) < 11)

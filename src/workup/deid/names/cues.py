@@ -7,14 +7,28 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from workup.deid.cues import Cue
+from workup.deid.names.weights import name_weight
 from workup.deid.names.word_weights import Weight
 from workup.deid.names.words import DONE, KIN, MEETING
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
 
-# Decimal log-odds; see docs/deid.md.
-TITLE, CREDENTIAL, LABEL, BY, ROLE, WORD_BEFORE, SPOKEN_WITH, PREPOSITION = 4.0, 4.0, 3.5, 2.6, 2.4, 1.5, 2.5, 1.0
-KIN_BEFORE, NAMING, BED, VOCATIVE, SPOKEN = 3.1, 3.5, 2.8, 3.0, 2.0
+TITLE = name_weight("cue.title")
+CREDENTIAL = name_weight("cue.credential")
+LABEL = name_weight("cue.label")
+_BY = name_weight("cue.by")
+ROLE = name_weight("cue.role")
+WORD_BEFORE = name_weight("cue.word_before")
+_MET = name_weight("cue.met")
+_PREPOSITION = name_weight("cue.preposition")
+_THING_BEFORE = name_weight("cue.thing_before")
+_KIN_BEFORE = name_weight("cue.kin_before")
+_NAMING = name_weight("cue.naming")
+BED = name_weight("cue.bed")
+_VOCATIVE = name_weight("cue.vocative")
+_VOCATIVE_LEAST = name_weight("cue.vocative_least")
+SPOKEN = name_weight("cue.spoken")
 _ROLES = (("patient", "name_patient"), ("relative", "name_relative"), ("provider", "name_provider"))
 _OF_PEOPLE = frozenset(("patient", "relative", "provider", "patient_label", "weak", "naming"))
 _LABEL_GAP = re.compile(
@@ -25,13 +39,12 @@ _NEXT_GAP = re.compile(
 )
 _CREDENTIAL_GAP = re.compile(r",?[ \t]{1,3}\(?|,|\.,?[ ]")
 ZIP = re.compile(r"\.?,?[ ]{1,3}(?:\d{5}|\d{3})(?!\d)")
-_MIXED = frozenset(("phd", "pharmd", "psyd", "ph", "esq"))
-# Titles that are words or surnames besides, and those that say little of who follows.
-_HOMONYMS = words_of("sr father sister miss ms don major col officer judge nurse coach sir hon fr lt captain")
-_WEAK_TITLES = words_of("father sister nurse coach don officer judge sr fr major attorney justice captain")
-_GREETINGS = words_of("hi hello hey dear thanks ok okay well yes no please good sorry so")
-_ABBREVIATED = words_of("dr drs mr mrs ms prof mx rev sr sra dra sgt capt lt fr hon col mme mlle")
-_BEDS = words_of("bed room rm bay ward unit chair station slot")
+_MIXED = words("names.mixed_credentials")
+_HOMONYMS = words("names.titles_that_are_words")
+_WEAK_TITLES = words("names.weak_titles")
+_GREETINGS = words("names.greetings")
+_ABBREVIATED = words("names.abbreviated_titles")
+_BEDS = words("names.beds")
 
 
 class Expected(NamedTuple):
@@ -60,10 +73,10 @@ class Expectations:
         self._beds()
         titles = frozenset(settings.cues["title"])
         for word, expected in list(self.starts.items()):
-            behind = self.starts.get(word + 1)
+            after = self.starts.get(word + 1)
             # "Attending: Dr. X": the role of the first cue where the second names none, the force of the second.
-            if behind is not None and behind.why == "title" and page.words[word] in titles:
-                self.starts[word + 1] = Expected(TITLE, behind.leaf or expected.leaf, "title")
+            if after is not None and after.why == "title" and page.words[word] in titles:
+                self.starts[word + 1] = Expected(TITLE, after.leaf or expected.leaf, "title")
 
     def _say(self, word: int, points: float, leaf: str, why: str) -> None:
         if word < self._page.size and (word not in self.starts or self.starts[word].points < points):
@@ -106,9 +119,8 @@ class Expectations:
             before = page.words[cue.first - 1] if cue.first else ""
             spoken = (word in ("with", "by", "to") and before in MEETING) or (word == "for" and before in DONE)
             things = word in ("with", "by") and before.endswith("ed") and not spoken
-            self._say(
-                after, SPOKEN_WITH if spoken else 0.0 if things else PREPOSITION, "", "met" if spoken else "preposition"
-            )
+            points = _MET if spoken else _THING_BEFORE if things else _PREPOSITION
+            self._say(after, points, "", "met" if spoken else "preposition")
         for kind, leaf in _ROLES:
             if kind not in cue.kinds:
                 continue
@@ -117,13 +129,13 @@ class Expectations:
             elif _NEXT_GAP.match(gap):
                 direct = gap in (" ", " (") or "\n" in gap
                 by = word in ("by", "with", "to", "signed", "w")
-                points = (BY if by else ROLE) if direct else WORD_BEFORE
+                points = (_BY if by else ROLE) if direct else WORD_BEFORE
                 if kind == "relative" and "\n" not in gap and word in KIN and page.cases[cue.last] == "l":
                     apposed = gap == ", " and after < page.size and page.gaps[after][:1] in tuple(",.;)")
-                    points = KIN_BEFORE if direct or apposed else BY
-                self._say(after, points, leaf, "kin_before" if points == KIN_BEFORE else "cue")
+                    points = _KIN_BEFORE if direct or apposed else _BY
+                self._say(after, points, leaf, "kin_before" if points == _KIN_BEFORE else "cue")
         if "naming" in cue.kinds and gap in (" ", ' "', " '"):
-            self._say(after, NAMING, "name_patient", "naming")
+            self._say(after, _NAMING, "name_patient", "naming")
 
     def _speaks(self, cue: Cue) -> bool:
         page = self._page
@@ -140,10 +152,10 @@ class Expectations:
                 and page.words[at] not in _GREETINGS
                 and weight.given
                 and weight.known
-                and weight.odds > -2.6
+                and weight.odds > _VOCATIVE_LEAST
                 and page.cases[at] in "tu"
             ):
-                self._say(at, VOCATIVE, "", "vocative")
+                self._say(at, _VOCATIVE, "", "vocative")
 
     def _beds(self) -> None:
         """'Bed 12: Rivera', as lists of patients have it."""

@@ -1,32 +1,94 @@
-"""How likely a run of words is a name: decimal log-odds added up, each with the evidence it stands for."""
+"""How likely a run of words is a name: decimal log-odds added up, each with its evidence."""
 
 from __future__ import annotations
 
-from workup.deid.names.cues import BED, CREDENTIAL, ROLE, SPOKEN, Expected
-from workup.deid.names.extent import Runs
-from workup.deid.names.right_context import AGED, BEHIND, COMPLAINS, DAY_BEHIND, IN_UNIT, UNTOLD
-from workup.deid.names.single_word import lone_odds
-from workup.deid.names.word_weights import PARTICLES, SUFFIXES, weigh
-from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, MONTHS, VERBS
-from workup.deid.text_view import Page
+import re
 
-# What a name of one word, and of several, starts from; how little an everyday word can count, and what speaks for it.
-_ALONE, _SEVERAL, _CLIP = -2.0, -1.2, 1.3
-_FLOOR, _ANNOUNCED_FLOOR, _PAIR_FLOOR, _GIVEN_FLOOR = -2.6, -0.9, -0.8, -1.3
-_PAIR, _COMMA, _MONTH, _CAPITALS_INSIDE = 0.8, 0.4, 2.2, 0.9
-_INITIAL, _INITIALS_ALONE, _INITIAL_FIRST, _GIVEN_INITIAL, _DOTTED, _ARTICLE = 1.2, 1.2, 1.0, 1.0, 0.8, -0.8
-_VERB, _SUBJECT, _COMPLAINS, _KIN_BEHIND, _HEADER, _TURNED_HEADER, _AGED = 0.7, 0.7, 1.5, 2.2, 1.6, 0.8, 3.0
-_OWN_LINE, _HEADS_LINE, _DASHED, _POSSESSIVE = 0.3, 0.5, 0.9, 0.3
-_SMALL, _OPENS_TEXT, _CAPITALS, _SHOUTED = -1.2, 1.3, -0.5, -0.4
-_AFTER_NUMBER, _NAMED_SCORE, _IMPOSSIBLE = -2.0, -2.5, -9.0
+from workup.deid.names.cues import BED, CREDENTIAL, LABEL, ROLE, SPOKEN, Expected
+from workup.deid.names.extent import Runs
+from workup.deid.names.right_context import AGED, COMPLAINS, DAY_AFTER, HEADER_AFTER, IN_UNIT, NO_HEADER
+from workup.deid.names.weights import name_weight
+from workup.deid.names.word_weights import PARTICLES, SUFFIXES, weigh
+from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN, MEDICINES, TAKING, VERBS
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
+from workup.text.calendar import MONTH_WORDS
+
+_ALONE = name_weight("whole.one_word")
+_SEVERAL = name_weight("whole.several_words")
+_IMPOSSIBLE = name_weight("whole.impossible")
+_MOST = name_weight("whole.most")
+_FLOOR = name_weight("whole.floor")
+_ANNOUNCED_FLOOR = name_weight("whole.announced_floor")
+_PAIR_FLOOR = name_weight("whole.pair_floor")
+_GIVEN_FLOOR = name_weight("whole.given_floor")
+_GIVEN_FLOOR_SURNAME = name_weight("whole.given_floor_surname")
+_SURE_GIVEN = name_weight("whole.sure_given")
+_PAIR = name_weight("whole.pair")
+_PAIR_GIVEN = name_weight("whole.pair_given")
+_PAIR_GIVEN_SURE = name_weight("whole.pair_given_sure")
+_PAIR_SURNAME_SURE = name_weight("whole.pair_surname_sure")
+_COMMA = name_weight("whole.comma")
+_CAPITALS_INSIDE = name_weight("whole.capitals_inside")
+_MONTH = name_weight("whole.month")
+_INITIAL = name_weight("whole.initial")
+_INITIALS_ALONE = name_weight("whole.initials_alone")
+_INITIAL_DOTTED = name_weight("whole.initial_dotted")
+_ARTICLE = name_weight("whole.article")
+_INITIAL_AFTER = name_weight("whole.initial_after")
+_INITIAL_AFTER_SHARE = name_weight("whole.initial_after_share")
+_INITIAL_FIRST = name_weight("whole.initial_first")
+_INITIAL_FIRST_SHARE = name_weight("whole.initial_first_share")
+_VERB = name_weight("whole.verb")
+_SUBJECT = name_weight("whole.subject")
+_COMPLAINS = name_weight("whole.complains")
+_KIN_AFTER = name_weight("whole.kin_after")
+_HEADER = name_weight("whole.header")
+_TURNED_HEADER = name_weight("whole.turned_header")
+_AGED = name_weight("whole.aged")
+_OWN_LINE = name_weight("whole.own_line")
+_HEADS_LINE = name_weight("whole.heads_line")
+_DASHED = name_weight("whole.dashed")
+_POSSESSIVE = name_weight("whole.possessive")
+_LOWER = name_weight("whole.lower")
+_OPENS_TEXT = name_weight("whole.opens_text")
+_CAPITALS = name_weight("whole.capitals")
+_CAPITAL_LINE = name_weight("whole.capital_line")
+_AFTER_NUMBER = name_weight("whole.after_number")
+_NAMED_SCORE = name_weight("whole.named_score")
+_STOPPED = name_weight("whole.stopped")
+_STOPPED_SURE = name_weight("whole.stopped_sure")
+_SINGLE_ABBREVIATION = name_weight("single.abbreviation")
+_SINGLE_MIXED = name_weight("single.mixed")
+_SINGLE_UNKNOWN = name_weight("single.unknown")
+_SINGLE_PROSE = name_weight("single.prose")
+_SINGLE_PROSE_MOST = name_weight("single.prose_most")
+_SINGLE_MEDICINE = name_weight("single.medicine")
+_SINGLE_OPENS = name_weight("single.opens")
+_SINGLE_VERB = name_weight("single.verb")
+_SINGLE_VERB_GIVEN = name_weight("single.verb_given")
+_SINGLE_THING = name_weight("single.thing")
+_SINGLE_COMMON = name_weight("single.common")
+_SINGLE_COMMON_LEAST = name_weight("single.common_least")
+_SINGLE_CAPITAL = name_weight("single.capital")
+_SINGLE_ENDS_SENTENCE = name_weight("single.ends_sentence")
+_SINGLE_ENDS_SENTENCE_LEAST = name_weight("single.ends_sentence_least")
+_SINGLE_SPEAKER = name_weight("single.speaker")
+_SINGLE_SPEAKER_LEAST = name_weight("single.speaker_least")
+_SPEAKS_AGAIN = name_weight("single.speaks_again")
 _PLAIN = frozenset(("word", "clinical"))
-_TOLD_BEHIND = frozenset(", \t-|/(")  # what must stand behind a name for a header to go on there
+_BEFORE_HEADER = frozenset(", \t-|/(")  # what must follow a name for a header to go on there
 _COMPLAINTS = frozenset("cspw")
+_NO_PERSON = frozenset(("single", "capitals", "lower", "preposition"))
+_MIXED_NAMES = tuple(sorted(words("names.capital_inside")))
+_DOSE = re.compile(
+    r"-\d|,? (?:\d{1,4}(?:\.\d{1,2})?)(?:/\d{1,3})? ?(?:mg|mcg|ml|g|units?|tablets?|tabs?|%)\b", re.IGNORECASE
+)
 _SURE_OF = frozenset(("kin_before", "naming", "vocative", "met"))
 
 
 class Candidate:
-    """Words `first` to `tail` as a name; `last` ends what stands before a comma.
+    """Words `first` to `tail` as a name; `last` ends what is before a comma.
 
     `why` and `leaf` are filled in while it is weighed."""
 
@@ -42,16 +104,16 @@ class Candidate:
         self.header = self.aged = self.in_unit = self.announced = False
 
     def look_around(self) -> None:
-        """See what stands behind: a ward, an age at the head of a line, what headers hold; and what follows of it."""
+        """See what follows: a ward, an age at the head of a line, what headers hold; and what follows of it."""
         page, end = self.page, self.page.ends[self.tail]
         self.in_unit = page.plain[end : end + 4] == " in " and IN_UNIT.match(page.plain, end, end + 12) is not None
         opens = page.opens_line(self.first)
         self.aged = opens and AGED.match(page.plain, end, end + 8) is not None
         end += page.plain[end : end + 1] == "."
-        behind = page.plain[end : end + 2]
-        told = behind[:1] in _TOLD_BEHIND and not (behind[0] == " " and behind[1:] in UNTOLD)
-        self.header = self.in_unit or (told and BEHIND.match(page.plain, end, end + 50) is not None)
-        if told and not self.header and DAY_BEHIND.match(page.plain, end, end + 50):
+        after = page.plain[end : end + 2]
+        header_due = after[:1] in _BEFORE_HEADER and not (after[0] == " " and after[1:] in NO_HEADER)
+        self.header = self.in_unit or (header_due and HEADER_AFTER.match(page.plain, end, end + 50) is not None)
+        if header_due and not self.header and DAY_AFTER.match(page.plain, end, end + 50):
             before = page.leads[self.first]
             self.header = opens or before[-1:] in ("(", "|") or before[-3:] in (" - ", " / ")
         met = self.cue is not None and (self.points >= BED or self.cue.why == "met")
@@ -80,7 +142,7 @@ def total_odds(name: Candidate) -> float:
         total += _AGED if name.aged else _HEADER + (_TURNED_HEADER if name.turned else 0.0)
         name.why.append("header")
     if len(name.full) == 1:
-        total += lone_odds(name)
+        total += _single(name)
     if name.cue is None and not name.signed:
         total += _against(name)
     return total
@@ -99,31 +161,36 @@ def _possible(name: Candidate) -> bool:
     if not alone or name.signed or (name.cue is not None and name.cue.why == "title"):
         return True
     weight = name.runs.weights[full[0]]
-    least = -3.1 if name.cue is not None and name.cue.why in _SURE_OF and weight.given else -2.2
+    least = _STOPPED_SURE if name.cue is not None and name.cue.why in _SURE_OF and weight.given else _STOPPED
     return name.points >= ROLE and word not in FORM_WORDS and weight.odds > least
 
 
 def _words(name: Candidate) -> float:
-    """The weights of the words; an announced name, and a surname behind a sure given name, may be an everyday word."""
+    """The weights of the words; an announced name, and a surname after a sure given name, may be an everyday word."""
     weights, full, points = name.runs.weights, name.full, 0.0
     if not full:
         return 0.0
     given = full[-1] if name.turned else full[0]
-    sure = len(full) > 1 and weights[given].given and weights[given].known and weights[given].odds > 0.0
+    sure = len(full) > 1 and weights[given].given and weights[given].known and weights[given].odds > _SURE_GIVEN
     for word in full:
         weight, floor = weights[word], _FLOOR
         if name.announced and weight.why not in _PLAIN:
             floor = _ANNOUNCED_FLOOR
         elif weight.why not in _PLAIN and sure and word != given and weight.family:
             floor = _PAIR_FLOOR
-        if len(full) == 2 and word == given and weight.given and weights[full[0] + full[1] - word].odds > 0.9:
+        if (
+            len(full) == 2
+            and word == given
+            and weight.given
+            and weights[full[0] + full[1] - word].odds > _GIVEN_FLOOR_SURNAME
+        ):
             floor = max(floor, _GIVEN_FLOOR)
-        points += max(floor, min(_CLIP, weight.odds))
+        points += max(floor, min(_MOST, weight.odds))
     return points
 
 
 def _initials(name: Candidate) -> float:
-    """Initials before, inside and behind."""
+    """Initials before, inside and after."""
     page, full, first = name.page, name.full, name.first
     count = _telling_initials(name)
     if not full:
@@ -134,15 +201,15 @@ def _initials(name: Candidate) -> float:
     name.why.append("initial")
     if len(full) > 1:
         dotted = any(page.cases[w] == "i" and page.gaps[w] == ". " for w in range(first + 1, name.tail))
-        return _INITIAL + (_DOTTED if dotted else 0.0)
+        return _INITIAL + (_INITIAL_DOTTED if dotted else 0.0)
     points, weight = _INITIAL * min(count, 2), name.runs.weights[full[0]]
     if page.cases[first] == "i" and page.gaps[first] == " ":
         points += _ARTICLE  # "A Smith" opens with an article as often
     if name.tail == full[0] + 1 and weight.given and page.gaps[name.tail][:1] in (".", ",", ")"):
-        points += _GIVEN_INITIAL + max(0.0, -0.4 * weight.odds)
+        points += _INITIAL_AFTER + max(0.0, -_INITIAL_AFTER_SHARE * weight.odds)
     listed = weight.everyday and page.opens_line(first) and page.words[first] in "abcdefg"  # "A. Prostate, 14 cores"
     if page.cases[first] == "i" and page.gaps[full[0] - 1] == ". " and weight.family and weight.known and not listed:
-        points += _INITIAL_FIRST + max(0.0, -0.5 * weight.odds)
+        points += _INITIAL_FIRST + max(0.0, -_INITIAL_FIRST_SHARE * weight.odds)
     return points
 
 
@@ -168,8 +235,8 @@ def _parts(name: Candidate) -> float:
         return 0.0
     points = 0.0
     given, family = (weights[full[-1]], weights[full[0]]) if name.turned else (weights[full[0]], weights[full[-1]])
-    sure = family.odds > 0.9 and (family.surname or (family.known and not family.everyday))
-    least = -2.6 if sure else -1.0
+    sure = family.odds > _PAIR_SURNAME_SURE and (family.surname or (family.known and not family.everyday))
+    least = _PAIR_GIVEN_SURE if sure else _PAIR_GIVEN
     if given.given and given.known and given.odds > least and family.family:
         points += _PAIR
         name.why.append("pair")
@@ -180,7 +247,7 @@ def _parts(name: Candidate) -> float:
         points += _CAPITALS_INSIDE
     if (
         not name.turned
-        and name.page.words[name.first] in MONTHS
+        and name.page.words[name.first] in MONTH_WORDS
         and weights[full[1]].family
         and name.page.cases[full[1]] == "t"
     ):
@@ -189,12 +256,12 @@ def _parts(name: Candidate) -> float:
 
 
 def _runs_on(name: Candidate) -> bool:
-    """Whether words with capitals stand inside a sentence, where only names have them."""
+    """Whether words with capitals are inside a sentence, where only names have them."""
     page, first = name.page, name.first
     if not first or page.cases[first - 1] != "l" or page.gaps[first - 1] not in (" ", ", "):
         return False
-    behind = page.cases[name.tail + 1 : name.tail + 2]
-    whole = page.gaps[name.tail][:1] != " " or behind in ("", "l", "d")
+    after = page.cases[name.tail + 1 : name.tail + 2]
+    whole = page.gaps[name.tail][:1] != " " or after in ("", "l", "d")
     known = all(name.runs.weights[word].known for word in name.full)
     return whole and known and all(page.cases[word] == "t" for word in name.full)
 
@@ -204,15 +271,15 @@ def _case(name: Candidate) -> float:
     page, cases = name.page, {name.page.cases[word] for word in name.full}
     if cases == {"l"}:
         name.why.append("lower")
-        return _SMALL + (_OPENS_TEXT if name.first == 0 and len(name.full) > 1 else 0.0)
+        return _LOWER + (_OPENS_TEXT if name.first == 0 and len(name.full) > 1 else 0.0)
     if cases == {"u"}:
         name.why.append("capitals")
-        return _CAPITALS + (_SHOUTED if page.capitals[name.first] else 0.0)
+        return _CAPITALS + (_CAPITAL_LINE if page.capitals[name.first] else 0.0)
     return 0.0
 
 
 def _around(name: Candidate) -> float:
-    """Verbs and relations right behind, and lines that a name heads or fills."""
+    """Verbs and relations right after, and lines that a name heads or fills."""
     page, after, gap = name.page, name.tail + 1, name.page.gaps[name.tail]
     points = _POSSESSIVE if gap[:2] in ("'s", "'S") else 0.0
     if after < page.size:
@@ -222,7 +289,7 @@ def _around(name: Candidate) -> float:
             name.why.append("verb")
         owned = word in ("his", "her", "the") and gap == ", " and after + 1 < page.size and page.words[after + 1] in KIN
         if owned or (word in KIN and gap in (" (", ", ", " - ", " / ")):
-            points += _KIN_BEHIND
+            points += _KIN_AFTER
             name.why.append("kin")
         elif word in _COMPLAINTS and COMPLAINS.match(page.plain, page.ends[name.tail], page.ends[name.tail] + 8):
             points += _COMPLAINS
@@ -240,7 +307,95 @@ def _against(name: Candidate) -> float:
     page, first, points = name.page, name.first, 0.0
     if first and page.words[first - 1].isdigit() and page.gaps[first - 1] == " " and not page.capitals[first]:
         points += _AFTER_NUMBER  # a street, a dose, a count
-    behind = page.plain[page.ends[name.tail] : page.ends[name.tail] + 2].strip()
-    if len(name.full) == 2 and page.gaps[first] == "-" and behind.isdigit():
+    after = page.plain[page.ends[name.tail] : page.ends[name.tail] + 2].strip()
+    if len(name.full) == 2 and page.gaps[first] == "-" and after.isdigit():
         points += _NAMED_SCORE  # "Lund-Mackay 9"
     return points
+
+
+def _single(name: Candidate) -> float:
+    """The log-odds that one word alone adds or takes."""
+    return _single_written(name) + _single_verb(name) + _after_label(name) + _speaker(name) + _medicine(name)
+
+
+def _single_written(name: Candidate) -> float:
+    """Short forms in capitals, words with capitals inside, and a capital where a sentence runs on."""
+    page, word, first = name.page, name.full[0], name.first
+    case, weight, points = page.cases[word], name.runs.weights[word], 0.0
+    if case == "u" and len(page.words[word]) <= 4 and not page.capitals[first] and name.points < ROLE:
+        points += _SINGLE_ABBREVIATION
+    if case == "m" and not page.words[word].startswith(_MIXED_NAMES):
+        points += _SINGLE_MIXED
+    if case != "t" or not first:
+        return points
+    if weight.common and weight.odds > _SINGLE_COMMON_LEAST and not page.opens_sentence(first):
+        points += _SINGLE_COMMON
+    gap, before = page.gaps[first - 1], page.cases[first - 1]
+    if before == "l" and gap in (" ", ", ") and weight.known and page.gaps[name.tail][:1] not in ("-", "/"):
+        points += _SINGLE_CAPITAL
+    ends = page.gaps[name.tail][:2] in (". ", ".\n", "? ", ".")
+    if gap == ", " and before in "ld" and ends and weight.surname and weight.odds > _SINGLE_ENDS_SENTENCE_LEAST:
+        points += _SINGLE_ENDS_SENTENCE
+    return points
+
+
+def _single_verb(name: Candidate) -> float:
+    """A verb of people after: more for a given name, less for a thing ("Helmet was worn")."""
+    weight = name.runs.weights[name.full[0]]
+    if "verb" not in name.why:
+        alone = name.cue is None and name.tail not in name.runs.credentials and "initial" not in name.why
+        return _SINGLE_OPENS if alone and name.page.opens_sentence(name.first) else 0.0
+    if weight.given and weight.odds > _SINGLE_VERB_GIVEN:
+        return _SINGLE_VERB
+    thing = weight.everyday or not weight.known
+    return _SINGLE_THING if thing and name.cue is None and name.page.opens_sentence(name.first) else 0.0
+
+
+def _after_label(name: Candidate) -> float:
+    """After a label: speech ("Patient: Good morning"), or another label ("Patient: Last: Jones")."""
+    if name.cue is None or name.cue.why not in ("label", "preposition"):
+        return 0.0
+    weight = name.runs.weights[name.full[0]]
+    if name.cue.why == "preposition":  # "closed with Vicryl" is more common than a stranger
+        return _SINGLE_UNKNOWN if weight.why in ("unknown", "typo") else 0.0
+    points = _SINGLE_PROSE if weight.odds < _SINGLE_PROSE_MOST and _prose_follows(name.page, name.tail) else 0.0
+    return points + (_SINGLE_PROSE if name.page.gaps[name.tail][:1] == ":" else 0.0)
+
+
+def _prose_follows(page: Page, tail: int) -> bool:
+    after = tail + 1
+    if after >= page.size or page.cases[after] != "l" or page.gaps[tail] not in (" ", ", "):
+        return False
+    return page.words[after] not in VERBS and not COMPLAINS.match(page.plain, page.ends[tail], page.ends[tail] + 8)
+
+
+def _speaker(name: Candidate) -> float:
+    """Who speaks in a transcript: a given name that opens a line, with a colon after it."""
+    page, weight = name.page, name.runs.weights[name.full[0]]
+    text = page.words[name.full[0]]
+    if not (page.opens_line(name.first) and page.gaps[name.tail][:1] == ":" and weight.given and weight.known):
+        return 0.0
+    again = page.speakers.get(text, 0) > 1
+    if len(text) < 3 or page.cases[name.first] not in "tl" or not (weight.odds > _SINGLE_SPEAKER_LEAST or again):
+        return 0.0
+    name.why.append("speaker")
+    return _SINGLE_SPEAKER + (max(0.0, -weight.odds) + _SPEAKS_AGAIN if again else 0.0)
+
+
+def _medicine(name: Candidate) -> float:
+    """A medicine rather than a person: a dose follows, a verb of taking comes before, or nothing tells of a person."""
+    page, first = name.page, name.first
+    if name.points >= LABEL:
+        return 0.0
+    if page.cases[name.tail + 1 : name.tail + 2] == "d" and _DOSE.match(
+        page.plain, page.ends[name.tail], page.ends[name.tail] + 24
+    ):
+        return _SINGLE_MEDICINE
+    if page.words[name.full[0]] in MEDICINES and _NO_PERSON.issuperset(name.why) and not page.opens_line(first):
+        return _SINGLE_MEDICINE
+    if not first or page.gaps[first - 1] != " ":
+        return 0.0
+    before = page.words[first - 1]
+    if before in ("on", "of", "with") and first > 1:
+        before = page.words[first - 2]
+    return _SINGLE_MEDICINE if before in TAKING else 0.0

@@ -7,23 +7,15 @@ from collections.abc import Iterator
 
 from workup.deid.finding import Finding
 from workup.deid.known_words import is_clinical_part
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
 
-_HOSPITALS = words_of("hospital university college clinic institute")
-_SPECIALTIES = words_of(
-    "medicine surgery cardiology neurology oncology urology ophthalmology psychiatry pediatrics dermatology radiology "
-    "pathology nephrology endocrinology gastroenterology hematology rheumatology pulmonology gynecology obstetrics "
-    "orthopedics otolaryngology anesthesiology geriatrics neurosurgery podiatry immunology allergy genetics nursing "
-    "rehabilitation care therapy"
-)
-# Capitals that end like a hospital's and are none; clinical terms are known from the vocabulary.
-_COMMON_SHORT = words_of(
-    "pmh psh fmh nkh pth fsh tsh adh ldh acth crh gh lh mch ich sah sdh edh bph dvh abc wbc rbc cbc cc ac pc hc ci "
-    "eth nach nah bach math with both each such much high inch mmc pcc ncc scc hcc rcc icc tcc"
-)
+_HOSPITALS = words("organisations.open_ended")
+_SPECIALTIES = words("organisations.departments")
+_COMMON_SHORT = words("organisations.no_short_forms")
 ACRONYM = re.compile(r"[A-Z]{1,4}(?:MC|H|HS|HC|CI|CC)")
-_BEFOREACRONYM = words_of("at from to per of md do rn in via client near by site lab hospital")
-_BEHINDACRONYM = words_of("records record fax emergency from on in was where since until with")
+_BEFORE_ACRONYM = words("organisations.before_short_form")
+_AFTER_ACRONYM = words("organisations.after_short_form")
 
 
 def acronyms(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
@@ -58,10 +50,10 @@ def _due(page: Page, at: int) -> bool:
         return False
     word = page.words[at - 1]
     if before == " (" and gap[:1] in (")", ","):
-        return page.cases[at - 1] == "d" or word in _BEFOREACRONYM or word in _HOSPITALS
+        return page.cases[at - 1] == "d" or word in _BEFORE_ACRONYM or word in _HOSPITALS
     if before == ", " and gap[:1] == ")":
         return True
     if before == ", " and gap[:1] in ("\n", ".", ""):
-        return word in _SPECIALTIES or page.cases[at - 1] == "d" or word in _BEFOREACRONYM
-    follows = at + 1 < page.size and gap == " " and page.words[at + 1] in _BEHINDACRONYM
-    return before in (" ", ": ") and word in _BEFOREACRONYM and (ends or follows)
+        return word in _SPECIALTIES or page.cases[at - 1] == "d" or word in _BEFORE_ACRONYM
+    follows = at + 1 < page.size and gap == " " and page.words[at + 1] in _AFTER_ACRONYM
+    return before in (" ", ": ") and word in _BEFORE_ACRONYM and (ends or follows)

@@ -1,19 +1,30 @@
-"""Hospitals, employers and other bodies: words with capitals before a word that says what it is."""
+"""Hospitals, employers and other organisations: by a word that says what they are, and by words that announce them.
+
+Words with capitals before such a word ("Mercy Medical Center"), the same in small letters, and what follows "Employer:"
+or "transferred to". Short forms are in acronyms.py."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from workup.deid import gazetteer
 from workup.deid.cues import Cue, CueBook
 from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words, is_known
 from workup.deid.names.word_weights import weigh
-from workup.deid.organisations.acronyms import acronyms
-from workup.deid.organisations.cued import INSIDE, cued
-from workup.deid.organisations.lowercase import SMALL_HEADS, in_small
+from workup.deid.organisations.acronyms import ACRONYM, acronyms
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
+from workup.text.calendar import WEEKDAY_WORDS
+from workup.text.wordlists import function_words, words_of
 
+_INSIDE = words("organisations.inside")
+_CUED_JOINS = frozenset((" ", "-", " & ", "'s ", ". ", "'"))
+_NO_EMPLOYER = words("organisations.no_employer")
+_BEFORE_LOWERCASE = words("organisations.before_lowercase")
+_LOWERCASE_PARTS = words("organisations.lowercase_parts")
+_LOWERCASE_HEADS = words("organisations.lowercase_heads")
 _KINDS = {
     "facility_words": "facility",
     "company_ends": "employer",
@@ -22,29 +33,18 @@ _KINDS = {
 }
 _JOINS = frozenset((" ", "-", "'s ", " & ", ". ", "'", "' ", "s' "))
 _JOINING = words_of("of for at")
-_HEADS_OF = words_of(
-    "bank university college church city town department school hospital institute house board office ministry "
-    "council court center centre clinic society academy bureau division district authority foundation "
-    "association church temple ministries sisters daughters friends saint county state museum federation union "
-    "league order company"
-)
-_NOT_FIRST = words_of(
-    "the a an this that our my your his her their its at in from to of for by with on and or as is was no any "
-    "each per all other another local outside general community outpatient inpatient emergency dear former new "
-    "same"
-)
-_ORDINARY_ENDS = words_of(
-    "general drug drugs labs laboratory laboratories memorial manor villa residence lodge institute "
-    "rehabilitation pediatrics orthopedics group services works company association union club court party fund "
-    "trust post press union security systems solutions partners associates lines gas oil energy steel media auto "
-    "supply market stores hardware cleaning transport bank insurance school college library parish temple church "
-    "society council committee league alliance shelter legion foundation community regional medical health "
-    "hospital clinic pharmacy hospice primary care family medicine internal sons sa ag co"
-)
+_HEADS_OF = words("organisations.heads_of")
+_NOT_FIRST = words("organisations.not_first")
+_ORDINARY_ENDS = words("organisations.ordinary_ends")
+_OPEN_ENDED = words("organisations.open_ended")
+_SPECIALTIES = words("organisations.any_hospital")
+_HEADINGS = words("organisations.headings")
+_SMALL_FIRST = _INSIDE - words_of("san santa st la los del")
+_CUT = WEEKDAY_WORDS | words("organisations.cut")
 
 
 class Organisations:
-    """The lists of what bodies are called, as cues."""
+    """The lists of what organisations are called, as cues."""
 
     def __init__(self, settings: Settings) -> None:
         kinds: dict[str, set[str]] = {}
@@ -65,13 +65,13 @@ class Organisations:
         for cue in cues:
             for kind in ("employer", "facility"):
                 if kind in cue.kinds and settings.on(f"{kind}.cue"):
-                    yield from cued(page, cue, kind, stop)
+                    yield from _cued(page, cue, kind, stop)
 
 
 def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
     """The run of capitals that ends in such a word."""
-    if page.cases[cue.first] == "l" and " ".join(page.words[cue.first : cue.last + 1]) in SMALL_HEADS:
-        return in_small(page, cue, stop, _NOT_FIRST)
+    if page.cases[cue.first] == "l" and " ".join(page.words[cue.first : cue.last + 1]) in _LOWERCASE_HEADS:
+        return _lowercase(page, cue, stop, _NOT_FIRST)
     if page.cases[cue.first] not in "tum" or (
         page.cases[cue.first] == "u" and page.capitals[cue.first] and page.opens_line(cue.first)
     ):
@@ -88,7 +88,7 @@ def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
     if page.cases[cue.first] == "u" and page.gaps[last][:1] == ":":
         return None  # a heading inside a line
     following = page.words[last + 1] if page.gaps[last] == " " and last + 1 < page.size else ""
-    if following in _NO_BODY and page.cases[last + 1] == "t":
+    if following in _HEADINGS and page.cases[last + 1] == "t":
         return None
     if (
         page.words[cue.last] == "general"
@@ -116,7 +116,7 @@ def _first_of(page: Page, cue: Cue) -> int:
         if page.words[before] == "s" and before and page.leads[before] == "'":
             first = before - 1
             continue
-        small = page.words[before] in INSIDE and before > 0 and page.cases[before - 1] in "tum"
+        small = page.words[before] in _INSIDE and before > 0 and page.cases[before - 1] in "tum"
         if page.words[before] in _JOINING and (before == 0 or page.words[before - 1] not in _HEADS_OF):
             break
         if page.cases[before] not in "tumi" and not small and not _capital_lost(page, before):
@@ -152,19 +152,92 @@ def _last_of(page: Page, last: int, stop: frozenset[str]) -> int:
     return last
 
 
-_OPEN_ENDED = words_of("hospital university college clinic institute")
-_SPECIALTIES = words_of(
-    "past sports child adolescent family internal emergency geriatrics occupational medicine addiction physical "
-    "oral maxillofacial plastic vascular thoracic trauma bacteriology pathology radiology operative diagnostic "
-    "healthcare system"
-)
-_NO_BODY = words_of(
-    "note notes visit summary report course evaluation consultation form record records history necessity "
-    "decision assistant director"
-)
-_SMALL_FIRST = INSIDE - words_of("san santa st la los del")
-_CUT = words_of(
-    "dr mr mrs ms admitted seen discharged transferred patient attending monday tuesday wednesday thursday "
-    "friday saturday sunday date location facility name employer hospital clinic pharmacy phone fax address re "
-    "cc"
-)
+def _cued(page: Page, cue: Cue, kind: str, stop: frozenset[str]) -> Iterator[Finding]:
+    """What a cue of a kind announces; a label (with a colon) is surer than a verb."""
+    gap, at = page.gaps[cue.last], cue.last + 1
+    label = ":" in gap and len(gap) < 40 and "\n" not in gap
+    if not (label or (cue.last > cue.first and gap in (" ", " the "))) or not _may_begin(page, cue, kind, label=label):
+        return
+    last = _cued_last(page, at, small=label and kind == "employer")
+    if label and kind == "employer" and page.cases[at] == "u" and last == at:
+        yield Finding(page.starts[at], page.ends[at], kind, 0.75, "employer.cue", ("label", "capitals"))
+        return
+    if not _is_organisation(page, at, last, kind, stop, label=label):
+        return
+    if page.plain[page.ends[last] : page.ends[last] + 4] in (" inc", " Inc", " LLC"):
+        last += 1
+    score, why = (0.85, "label") if label else (0.7, "cue")
+    yield Finding(page.starts[at], page.ends[last], kind, score, f"{kind}.cue", (why,))
+
+
+def _may_begin(page: Page, cue: Cue, kind: str, *, label: bool) -> bool:
+    at = cue.last + 1
+    case = page.cases[at : at + 1]
+    if not case or case not in ("tuml" if label and kind == "employer" else "tum"):
+        return False
+    if page.words[cue.last] == "group":
+        return label and case in "ut"
+    if kind != "facility" or case != "u":
+        return True
+    shaped = page.words[cue.last] != "to" or ACRONYM.fullmatch(page.plain, page.starts[at], page.ends[at]) is not None
+    clinical = weigh(page.words[at]).why == "clinical"
+    return shaped and not clinical and not page.capitals[at] and len(page.words[at]) <= 5
+
+
+def _cued_last(page: Page, at: int, *, small: bool) -> int:
+    """On over words with capitals, small words between them, and, after a label, small letters too."""
+    last = at
+    while last + 1 < page.size and page.gaps[last] in _CUED_JOINS and last - at < 6:
+        if page.gaps[last] == ". " and page.words[last] not in ("st", "mt", "ft"):
+            break
+        case, after = page.cases[last + 1], page.cases[last + 2 : last + 3]
+        capital = after != "" and after in "tu"
+        if page.words[last + 1] == "s" and page.gaps[last] == "'" and capital:
+            last += 2
+        elif case in "tum" or (page.words[last + 1] in _INSIDE and capital) or (small and case == "l"):
+            last += 1
+        else:
+            break
+    return last
+
+
+def _is_organisation(page: Page, at: int, last: int, kind: str, stop: frozenset[str], *, label: bool) -> bool:
+    words = page.words[at : last + 1]
+    alone = last == at and page.gaps[last] == " " and page.cases[last + 1 : last + 2] == "l"
+    if kind == "facility" and label and alone:
+        return False  # "Location: Mid parietal scalp"
+    if kind == "employer" and (words[0] in _NO_EMPLOYER or words[-1] in ("title", "preschool")):
+        return False
+    return words[0] not in stop and not all(word in stop or word in clinical_words() for word in words)
+
+
+def _lowercase(page: Page, cue: Cue, stop: frozenset[str], generic: frozenset[str]) -> Finding | None:
+    """The name that ends in such a word; None where the words before it are those of any hospital."""
+    first = _lowercase_first(page, cue, stop, generic)
+    own = [page.words[word] for word in range(first, cue.first) if page.words[word] not in _LOWERCASE_PARTS]
+    proper = any(word not in gazetteer.everyday() or word in ("st", "mt") for word in own)
+    before = page.leads[first]
+    due = (
+        page.opens_line(first)
+        or before[-1:] in ("(", ",")
+        or (first > 0 and page.words[first - 1] in _BEFORE_LOWERCASE)
+    )
+    if not own or not (proper or due):
+        return None
+    score = 0.75 if proper else 0.6
+    return Finding(page.starts[first], page.ends[cue.last], "facility", score, "facility.lower", ("kind", "lower"))
+
+
+def _lowercase_first(page: Page, cue: Cue, stop: frozenset[str], generic: frozenset[str]) -> int:
+    """Back over small words that may be part of a name."""
+    first = cue.first
+    while first and cue.first - first < 4 and page.leads[first] in (" ", "'s ", ". ", "-"):
+        word = page.words[first - 1]
+        if page.cases[first - 1] != "l" or (page.leads[first] == ". " and word not in ("st", "mt")):
+            break
+        if word in function_words() or word in generic or word in clinical_words():
+            break
+        if word in stop and word not in _LOWERCASE_PARTS:
+            break
+        first -= 1
+    return first

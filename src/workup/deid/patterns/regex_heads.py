@@ -60,7 +60,7 @@ class _Growth:
         self._depth = depth
 
     def grown(self, begun: set[str], items: Any, *, blind: bool) -> set[str]:
-        """What the beginnings may become with these items behind them."""
+        """What the beginnings may become with these items after them."""
         for kind, about in items:
             if all(len(head) >= self._depth for head in begun):
                 return begun

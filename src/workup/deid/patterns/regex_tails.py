@@ -1,6 +1,6 @@
-"""What may stand at the end of the first word of a match and right behind it: so a pattern is tried at few places.
+"""What may end the first word of a match, and what may follow it: so a pattern is tried at few places.
 
-An address in the net is tried at words with a point or an at sign behind them, a misread month before a figure. All
+An address in the net is tried at words with a point or an at sign after them, a misread month before a figure. All
 that could match is listed, and more: being tried in vain costs little, being left out would lose a finding."""
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _LETTERS = WORD - {OTHER}
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 
-def tail(last: str, behind: str) -> str:
-    """The last character of a word by its kind, and the two signs behind it.
+def tail(last: str, after: str) -> str:
+    """The last character of a word by its kind, and the two signs after it.
 
     >>> tail("h", " 0"), tail("H", ". ")
     ('a 0', 'A. ')
     """
-    return _kind(last) + behind
+    return _kind(last) + after
 
 
 def wider(exact: str) -> tuple[str, str, str, str]:
@@ -58,7 +58,7 @@ def least_run(parsed: Any) -> int:
 
 
 def _least(items: list[Any]) -> tuple[int, bool]:
-    """Letters and digits in a row from the start of a sequence, and whether the row may go on behind it."""
+    """Letters and digits in a row from the start of a sequence, and whether the row may go on after it."""
     total = 0
     for kind, about in items:
         if kind in (codes.ASSERT, codes.ASSERT_NOT, codes.AT):
@@ -85,20 +85,20 @@ def _kind(symbol: str) -> str:
 
 
 def _after(states: frozenset[str], items: list[Any], *, blind: bool, ends: bool = False) -> frozenset[str]:
-    """How tails grow by a sequence: empty before the word, one sign inside it, two and three behind it.
+    """How tails grow by a sequence: empty before the word, one sign inside it, two and three after it.
 
-    `ends` where nothing stands behind the sequence, so that what it looks ahead for belongs to the match."""
+    `ends` where nothing follows the sequence, so that what it looks ahead for belongs to the match."""
     for place, (kind, about) in enumerate(items):
         if all(len(one) == 3 for one in states):
             return states
         final = ends and place + 1 == len(items)
-        states = _behind(states, kind, about, blind=blind, ends=final)
+        states = _grown(states, kind, about, blind=blind, ends=final)
         if len(states) > _MOST:
             raise TooManyError
     return states
 
 
-def _behind(states: frozenset[str], kind: Any, about: Any, *, blind: bool, ends: bool) -> frozenset[str]:
+def _grown(states: frozenset[str], kind: Any, about: Any, *, blind: bool, ends: bool) -> frozenset[str]:
     if kind is codes.ASSERT:
         return _after(states, list(about[1]), blind=blind, ends=True) if ends and about[0] > 0 else states
     if kind is codes.ASSERT_NOT:

@@ -11,10 +11,6 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as reader  # type: ignore[attr-defined]
 from typing import Any
 
-from workup.deid.patterns.regex_heads import heads
-from workup.deid.patterns.regex_tails import least_run, tails
-from workup.deid.patterns.start_index import REGISTER, Asked
-from workup.deid.text_view import Page
 from workup.errors import InputError
 
 MOST_WAYS = 20_000  # in which one stretch of text may be tried at one place
@@ -110,7 +106,7 @@ def _ways(parsed: Any) -> int:
 
 
 def _parted(body: Any) -> bool:
-    """Whether a mark that nothing else in the body holds stands in every round of it."""
+    """Whether every round of it has a mark that nothing else in it holds."""
     items = [item for item in body if item[0] not in _LOOKS]
     for place, item in enumerate(items):
         if item[0] in (codes.LITERAL, codes.IN):
@@ -184,36 +180,3 @@ def _opens(items: Any) -> frozenset[int]:
         else:
             return frozenset(found | _characters(kind, about))
     return frozenset(found)
-
-
-class Finder:
-    """A pattern that is tried only where it can begin. Finds what `finditer` finds, in the same order."""
-
-    __slots__ = ("number", "pattern")
-
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        self.pattern = pattern
-        parsed = reader.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
-        opens = heads(parsed) if len(parsed) and _parts_words(parsed[0]) else None
-        self.number = None if opens is None else REGISTER.number(Asked(opens, tails(parsed), least_run(parsed)))
-
-    def find(self, page: Page) -> list[re.Match[str]]:
-        """Matches in the plain text of a page, from the left."""
-        if self.number is None:
-            return list(self.pattern.finditer(page.plain))
-        match, plain, free = self.pattern.match, page.plain, 0
-        matches: list[re.Match[str]] = []
-        for start in page.places[self.number]:
-            if start >= free and (found := match(plain, start)) is not None:
-                free = found.end()
-                matches.append(found)
-        return matches
-
-
-def _parts_words(first: Any) -> bool:
-    """Whether a pattern opens by refusing a letter or digit before it, so that it begins where a word does."""
-    kind, about = first
-    if kind is codes.ASSERT_NOT and about[0] < 0:
-        body = list(about[1])
-        return len(body) == 1 and body[0][0] is codes.IN and (codes.CATEGORY, codes.CATEGORY_WORD) in body[0][1]
-    return False

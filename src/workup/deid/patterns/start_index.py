@@ -65,13 +65,13 @@ class Register:
             table = short if end < place + _LONG else long
             for number in table[folded[place : place + DEPTH] + folded[end - 1 : end + 2]]:
                 found[number].append(place)
-        behind: set[int] = set()
+        after: set[int] = set()
         for place in marks:
             numbers = at_mark[folded[place : place + DEPTH]]
-            behind.update(numbers)
+            after.update(numbers)
             for number in numbers:
                 found[number].append(place)
-        for number in behind:
+        for number in after:
             found[number].sort()
         return found
 

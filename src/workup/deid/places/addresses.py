@@ -1,4 +1,4 @@
-"""Postal addresses of any country: what stands around a unit, a house number behind a street, and the lines below.
+"""Postal addresses of any country: what is around a unit, a house number after a street, and the lines below.
 
 Knows forms, not streets: a number, words, a number of a flat, then towns, codes and countries on lines of their own."""
 
@@ -11,19 +11,16 @@ from workup.deid import gazetteer
 from workup.deid.finding import Finding
 from workup.deid.known_words import is_clinical_part
 from workup.deid.names.word_weights import PARTICLES
-from workup.deid.names.words import MONTHS
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
-from workup.text.language import function_words
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
+from workup.text.calendar import MONTH_WORDS
+from workup.text.wordlists import function_words
 
-_UNITS = words_of("apt apartment suite ste unit flat")
-_NO_STREET = words_of(
-    "room rm bed ward bay floor tower clinic icu unit suite pod dose day week stage grade phase type level"
-)
-_BEFORE = words_of(
-    "address at is to with in from near located lives of addresses corner was und and are on returned back"
-)
-_STREETS = words_of("ul u ut utja ter rue via rua calle avenue avenida plaza platz strasse str fejedelem kapu tachkent")
+_UNITS = words("places.units")
+_NO_STREET = words("places.no_address")
+_BEFORE = words("places.before_address")
+_STREETS = words("places.foreign_streets")
 _INNER = frozenset((" ", ". ", "-", ".", "'", "-"))
 _MEASURES = re.compile(
     r"[ ]?(?:mg|ml|mcg|g|kg|cm|mm|cc|%|units?|tabs?|tablets?|caps?|times|x|days?|weeks?|hours?|years?)\b", re.IGNORECASE
@@ -34,7 +31,7 @@ _CODE = re.compile(
     r"[A-Z]\d[A-Z] ?\d[A-Z]\d(?!\w)|\d{3} \d{2}(?![\w/])"
 )
 _UNIT = re.compile(r"(?:Apt|Suite|Ste|Unit|Flat|apt|suite)\.? #?[A-Za-z]?\d{1,5}[A-Za-z]?(?!\w)")
-_STATE = re.compile(r"(?:[A-Z]{2,3}|nan|DPO|APO|FPO)(?![\w.])(?: A[AEP](?!\w))?")
+_STATE = re.compile(r"(?:[A-Z]{2,3}|DPO|APO|FPO)(?![\w.])(?: A[AEP](?!\w))?")
 _TOWN = re.compile(
     r"[^\W\d_a-z][^\W\d_]{1,24}(?:[ -](?:[^\W\d_a-z][^\W\d_]{0,24}|"
     r"nad|am|an|der|de|la|do|da|di|du|le|les|sur|in|u|pod|upon|on)\.?(?![^\W_])){0,4}"
@@ -42,7 +39,7 @@ _TOWN = re.compile(
 
 
 def addresses(page: Page, settings: Settings) -> Iterator[Finding]:
-    """Streets with a unit, and streets with a house number behind their name."""
+    """Streets with a unit, and streets with a house number after their name."""
     if not page.figures or not settings.on("street.block"):
         return
     free = 0
@@ -60,9 +57,7 @@ def addresses(page: Page, settings: Settings) -> Iterator[Finding]:
                 yield Finding(page.starts[first], page.ends[at + 1], "street_address", 0.85, "street.unit", ("unit",))
                 free = at + 2
         elif page.cases[at] == "d" and (last := _numbered(page, at)) is not None:
-            yield Finding(
-                page.starts[at], page.ends[last], "street_address", 0.7, "street.numbered", ("number_behind",)
-            )
+            yield Finding(page.starts[at], page.ends[last], "street_address", 0.7, "street.numbered", ("number_after",))
             free = last + 1
 
 
@@ -77,7 +72,7 @@ def _street_word(page: Page, at: int) -> bool:
 
 
 def _back(page: Page, unit: int) -> int | None:
-    """The first word of the street before a unit; None where what stands there is none."""
+    """The first word of the street before a unit; None where there is none."""
     at, named, number = unit, False, None
     while at > 0 and unit - at < 8:
         gap = page.leads[at]
@@ -112,12 +107,12 @@ def _numbered(page: Page, at: int) -> int | None:
     while last + 1 < page.size and last - at < 6 and page.gaps[last] in _INNER:
         last += 1
         if _is_number(page, last) and page.words[last].isdigit() and len(page.words[last]) <= 5:
-            behind = page.plain[page.ends[last] : page.ends[last] + 12]
-            ends = re.match(r"\.?(?:[ ]?(?:$|\n)|,|\.| St\b| and | Apt| Suite)", behind)
-            return last if named and ends and not _MEASURES.match(behind) else None
+            after = page.plain[page.ends[last] : page.ends[last] + 12]
+            ends = re.match(r"\.?(?:[ ]?(?:$|\n)|,|\.| St\b| and | Apt| Suite)", after)
+            return last if named and ends and not _MEASURES.match(after) else None
         if page.gaps[last][:1] == "." and len(page.words[last]) > 3 and last + 1 < page.size:
             return None  # a sentence ends
-        if page.cases[last] == "t" and page.words[last] not in MONTHS and _street_word(page, last):
+        if page.cases[last] == "t" and page.words[last] not in MONTH_WORDS and _street_word(page, last):
             named = named or page.words[last] not in gazetteer.everyday()
         elif page.cases[last] != "i" and not (page.words[last] in PARTICLES or page.words[last] in _STREETS):
             return None
@@ -125,7 +120,7 @@ def _numbered(page: Page, at: int) -> int | None:
 
 
 def widened(page: Page, streets: Iterable[Finding]) -> Iterator[Finding]:
-    """Streets with a number that stands right before theirs, where an address is due."""
+    """Streets with a number right before theirs, where an address is due."""
     for one in streets:
         at = page.word_at(one.start) - 1
         if (
@@ -183,7 +178,7 @@ def _segment(page: Page, start: int, settings: Settings, *, town: bool, lines: b
         return None
     if (nation := _nation(page, at, settings)) is not None:
         return nation
-    if (match := _STATE.match(plain, start)) is not None and (lines or len(match[0]) == 2 or match[0] == "nan"):
+    if (match := _STATE.match(plain, start)) is not None and (lines or len(match[0]) == 2):
         return Finding(*match.span(), "state", 0.7, "state.below", ("street_before",))
     match = _TOWN.match(plain, start) if town else None
     if match is None or page.words[at] in settings.not_names or plain[match.end() : match.end() + 1] == ":":
@@ -193,7 +188,7 @@ def _segment(page: Page, start: int, settings: Settings, *, town: bool, lines: b
     return Finding(*match.span(), "city", 0.75, "city.below", ("street_before",))
 
 
-_ENDS_ADDRESS = re.compile(r",? (?:[A-Z]{2,3}|nan|[A-Z][a-z]+|\d{4,6})(?![\w])")
+_ENDS_ADDRESS = re.compile(r",? (?:[A-Z]{2,3}|[A-Z][a-z]+|\d{4,6})(?![\w])")
 
 
 def _nation(page: Page, at: int, settings: Settings) -> Finding | None:

@@ -1,4 +1,4 @@
-"""Counties and parishes with the word that says so. Knows no town."""
+"""Counties and parishes with the word that says so."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from workup.deid import gazetteer
 from workup.deid.finding import Finding
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
+from workup.text.wordlists import words_of
 
 _KINDS = words_of("county parish borough")
-_NO_NAME = words_of(
-    "the this in our from local state home each every per another of at across outside health resides near to moved"
-)
+_NO_NAME = words("places.no_county")
 _JOINS = frozenset((" ", ". ", "-"))
 
 
@@ -21,7 +21,7 @@ def counties(page: Page, settings: Settings) -> Iterator[Finding]:
     if not settings.on("county"):
         return
     for at in page.of(_KINDS):
-        span = _named_before(page, at, settings.not_names) or _named_behind(page, at)
+        span = _named_before(page, at, settings.not_names) or _named_after(page, at)
         if span is not None:
             yield Finding(page.starts[span[0]], page.ends[span[1]], "county", 0.93, "county", ("word",))
 
@@ -58,7 +58,7 @@ def _named_before(page: Page, at: int, stop: frozenset[str]) -> tuple[int, int] 
     return (first, at) if first < at else None
 
 
-def _named_behind(page: Page, at: int) -> tuple[int, int] | None:
+def _named_after(page: Page, at: int) -> tuple[int, int] | None:
     if at + 2 >= page.size or page.words[at + 1] != "of" or page.gaps[at] != " " or page.gaps[at + 1] != " ":
         return None
     for last in (at + 3, at + 2):

@@ -1,4 +1,4 @@
-"""States, by name or short form, and ZIP codes, with the town before them. Knows no street."""
+"""States, by name or short form, and ZIP codes, with the town before them."""
 
 from __future__ import annotations
 
@@ -7,28 +7,26 @@ from collections.abc import Iterator
 
 from workup.deid import gazetteer
 from workup.deid.finding import Finding
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
+from workup.text.states import POSTAL_CODES
 
 JOINS = frozenset((" ", "-", ". ", "\n"))
-STATE_CODES = words_of(
-    "AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH "
-    "OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY PR GU VI AS MP AE AP AA"
-)
 _OLD = (
     r"Ala|Ariz|Ark|Calif|Colo|Conn|Del|Fla|Ga|Ill|Ind|Kans|Ky|La|Md|Mass|Mich|Minn|Miss|Mo|Mont|Nebr?|Nev|"
     r"N\. ?H|N\. ?J|N\. ?M(?:ex)?|N\. ?Y|N\. ?C|N\. ?D(?:ak)?|Okla|Ore|Penna?|R\. ?I|S\. ?C|S\. ?D(?:ak)?|"
     r"Tenn|Tex|Vt|Va|Wash|W\. ?Va|Wis|Wyo|D\. ?C"
 )
-_CODE_BEHIND = re.compile(
+_STATE_AFTER = re.compile(
     rf"(?:, ?| (?=[A-Z]{{2}} \d{{5}})|\n(?=[A-Z]{{2}} \d{{5}}))(?:(?P<code>[A-Z]{{2}})(?![A-Za-z.])|(?P<old>{_OLD})\.)"
 )
 _DEGREES = frozenset(("MD", "PA", "DO", "ID", "MA", "OR", "IN", "ME", "OK", "HI", "AA", "AS", "VI", "PR"))
-_ZIP_BEHIND = re.compile(r"\.?,?[ \t]{1,3}(?:ZIP|Zip|zip)?[: ]{0,2}(?P<v>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)")
+_ZIP_AFTER = re.compile(r"\.?,?[ \t]{1,3}(?:ZIP|Zip|zip)?[: ]{0,2}(?P<v>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)")
 
 
 _ZIPS = re.compile(r"\d{5}(?:[- ]?\d{4})?(?![\w/%]|[.-]\d)|\d{3}(?![\w/%]|[.-]\d)")
 # One digit too few or too many; a year is none. The line, or the address, must end with it.
-_ZIP_SLIP = re.compile(
+_ZIP_TYPO = re.compile(
     r"(?!(?:19|20)\d\d(?!\d))(?:\d{4}|\d{6}|\d{8}|\d{10}|\d{4,6}[- ]\d{4}|\d{5}[- ]\d{3}|\d{5}[- ]\d{5})"
     r"(?=[ ]{0,2}(?:\n|$)|\.(?:\s|$))"
 )
@@ -43,7 +41,7 @@ def states_before_zip(page: Page) -> Iterator[Finding]:
         length = len(page.words[at])
         if not at or not (length in (3, 5, 9) or (3 < length < 11 and page.cases[at - 1] in "tu")):
             continue
-        code = _ZIPS.match(page.plain, page.starts[at]) or _ZIP_SLIP.match(page.plain, page.starts[at])
+        code = _ZIPS.match(page.plain, page.starts[at]) or _ZIP_TYPO.match(page.plain, page.starts[at])
         if code is None or not _GAP_ZIP.fullmatch(page.leads[at]):
             continue
         first = _state_words(page, at - 1)
@@ -57,7 +55,7 @@ def states_before_zip(page: Page) -> Iterator[Finding]:
         short = len(code[0]) == 3
         if short and not towns and not re.match(r"[ ]{0,2}(?:\n|$)", page.plain[code.end() : code.end() + 3]):
             continue  # "Florida 203 patients"
-        yield Finding(page.starts[first], page.ends[at - 1], "state", 0.9, "state.code", ("zip_behind",))
+        yield Finding(page.starts[first], page.ends[at - 1], "state", 0.9, "state.code", ("zip_after",))
         yield Finding(*code.span(), "zip", 0.95, "zip.state", ("state",))
         yield from towns
 
@@ -65,7 +63,7 @@ def states_before_zip(page: Page) -> Iterator[Finding]:
 def _state_words(page: Page, last: int) -> int | None:
     """The first word of a state that ends at a word; None where it is none."""
     word, known = page.words[last], gazetteer.places()
-    if page.cases[last] == "u" and word.upper() in STATE_CODES:
+    if page.cases[last] == "u" and word.upper() in POSTAL_CODES:
         return last
     if page.plain[page.ends[last] : page.ends[last] + 1] == ".":
         initial = last - 1 if page.cases[last] == "i" and last and page.cases[last - 1] == "i" else last
@@ -82,7 +80,7 @@ def _state_words(page: Page, last: int) -> int | None:
 
 
 def _nearly_a_state(page: Page, last: int) -> bool:
-    """Two or three capitals behind a comma and a word with a capital, where a short form of a state is due."""
+    """Two or three capitals after a comma and a word with a capital, where a short form of a state is due."""
     word = page.words[last].upper()
     if (
         page.cases[last] != "u"
@@ -94,10 +92,10 @@ def _nearly_a_state(page: Page, last: int) -> bool:
         return False
     if word.lower() in _ROUTES:
         return False
-    return any(sum(a != b for a, b in zip(word, code, strict=False)) < 2 for code in STATE_CODES)
+    return any(sum(a != b for a, b in zip(word, code, strict=False)) < 2 for code in POSTAL_CODES)
 
 
-_ROUTES = words_of("iv im po sq sc pr sl md rn do np pa iu bid tid qid prn icd cpt npi mrn tel fax ext")
+_ROUTES = words("places.no_state")
 _OLD_FORMS = re.compile(_OLD)
 
 
@@ -110,35 +108,35 @@ def _town_before(page: Page, state: int) -> Iterator[Finding]:
         if all(page.gaps[word] in JOINS for word in range(first, last)):
             place = gazetteer.places().get(" ".join(page.words[first : last + 1]).replace("'", ""))
             if place is not None and "u" in place.kinds:
-                yield Finding(page.starts[first], page.ends[last], "city", 0.9, "city.zip", ("gazetteer", "zip_behind"))
+                yield Finding(page.starts[first], page.ends[last], "city", 0.9, "city.zip", ("gazetteer", "zip_after"))
                 return
     if page.leads[last + 1][:1] == "," and page.cases[last] in "tum":  # words with capitals that no list has
         first = last
         while first and last - first < 3 and page.gaps[first - 1] in JOINS and page.cases[first - 1] in "tum":
             first -= 1
-        yield Finding(page.starts[first], page.ends[last], "city", 0.85, "city.zip", ("state_behind", "zip_behind"))
+        yield Finding(page.starts[first], page.ends[last], "city", 0.85, "city.zip", ("state_after", "zip_after"))
 
 
-def state_behind(page: Page, end: int) -> re.Match[str] | None:
-    """A state behind a town; two letters that are a degree or a word besides need a ZIP code behind them."""
-    behind = _CODE_BEHIND.match(page.plain, end)
-    if behind is None or not (behind["old"] or behind["code"] in STATE_CODES):
+def state_after(page: Page, end: int) -> re.Match[str] | None:
+    """A state after a town; two letters that are a degree or a word besides need a ZIP code after them."""
+    after = _STATE_AFTER.match(page.plain, end)
+    if after is None or not (after["old"] or after["code"] in POSTAL_CODES):
         return None
-    if behind["old"] is None and behind["code"] in _DEGREES and not _ZIP_BEHIND.match(page.plain, behind.end("code")):
+    if after["old"] is None and after["code"] in _DEGREES and not _ZIP_AFTER.match(page.plain, after.end("code")):
         return None
-    return behind
+    return after
 
 
 def state_and_zip(page: Page, end: int) -> Iterator[Finding]:
-    behind = state_behind(page, end)
-    if behind is None:
-        zip_code = _ZIP_BEHIND.match(page.plain, end)
+    after = state_after(page, end)
+    if after is None:
+        zip_code = _ZIP_AFTER.match(page.plain, end)
         if zip_code is not None and len(zip_code["v"]) >= 5:
             yield Finding(*zip_code.span("v"), "zip", 0.85, "zip.place", ("place",))
         return
-    group = "old" if behind["old"] else "code"
-    stop = behind.end() if behind["old"] else behind.end(group)
-    yield Finding(behind.start(group), stop, "state", 0.9, "state.code", ("place",))
-    zip_code = _ZIP_BEHIND.match(page.plain, stop)
+    group = "old" if after["old"] else "code"
+    stop = after.end() if after["old"] else after.end(group)
+    yield Finding(after.start(group), stop, "state", 0.9, "state.code", ("place",))
+    zip_code = _ZIP_AFTER.match(page.plain, stop)
     if zip_code is not None:
         yield Finding(*zip_code.span("v"), "zip", 0.95, "zip.state", ("state",))

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a pattern is read more easily on one line
-"""Street addresses: number, street, kind of street and unit as one span. Knows no town."""
+"""Street addresses: number, street, kind of street and unit as one span."""
 
 from __future__ import annotations
 
@@ -9,49 +9,23 @@ from collections.abc import Iterator, Sequence
 from workup.deid.cues import Cue
 from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words
-from workup.deid.patterns.safe_regex import Finder
+from workup.deid.patterns.finder import Finder
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
+from workup.text.numbers import ONES, TEENS, TENS
 
 _DIRECTION = r"(?:[NSEWnsew]|NE|NW|SE|SW|ne|nw|se|sw|[Nn]orth(?:east|west)?|[Ss]outh(?:east|west)?|[Ee]ast|[Ww]est|NORTH|SOUTH|EAST|WEST)\.?"
 _NUMBER = r"(?:\d{1,6}(?:-\d{1,4})?[A-Za-z]?(?: \d/\d)?|[NSEW]\d{2,5},? [A-Z]{0,2}\d{2,5})"
-_WORDS_NUMBER = r"(?:One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten|Eleven|Twelve|Thirteen|Fourteen|Fifteen|Sixteen|Seventeen|Eighteen|Nineteen|(?:Twenty|Thirty|Forty|Fifty|Sixty|Seventy|Eighty|Ninety)(?:[- ][Oo]ne|[- ][Tt]wo|[- ][Tt]hree|[- ][Ff]our|[- ][Ff]ive|[- ][Ss]ix|[- ][Ss]even|[- ][Ee]ight|[- ][Nn]ine)?)"
+_WORDS_NUMBER = (
+    rf"(?:{'|'.join(word.capitalize() for word in (*ONES, *TEENS))}|(?:{'|'.join(word.capitalize() for word in TENS)})"
+    rf"(?:{'|'.join(f'[- ][{word[0].upper()}{word[0]}]{word[1:]}' for word in ONES)})?)"
+)
 _NAME = r"(?:St\.|[A-Z][A-Za-z']{0,24}|\d{1,3}(?:[a-z]{2,3}|ST|ND|RD|TH))"
 _LOW_NAME = r"(?:[A-Za-z][A-Za-z']{0,24}|\d{1,3}(?:st|nd|rd|th))"
 _UNIT = r"(?:,? ?(?:(?:[Aa]pt|APT|[Aa]partment|APARTMENT|[Uu]nit|UNIT|[Ss]uite|SUITE|[Ss]te|STE|[Bb]ldg|BLDG|[Bb]uilding|BUILDING|[Ff]loor|[Tt]railer|[Ll]ot|[Rr]m|[Rr]oom)\.? ?#?|# ?)[A-Za-z0-9]{1,5}(?:-[A-Za-z0-9]{1,4})?(?!\w))?"
 _UNIT_FIRST = r"(?:(?:[Aa]pt|APT|[Uu]nit|[Ss]uite|[Ff]lat)\.? ?#?[A-Za-z0-9]{1,5}, )?"
-_CLEAR = [
-    "street",
-    "avenue",
-    "ave",
-    "road",
-    "rd",
-    "boulevard",
-    "blvd",
-    "lane",
-    "ln",
-    "drive",
-    "court",
-    "parkway",
-    "pkwy",
-    "highway",
-    "hwy",
-    "terrace",
-    "circle",
-    "cir",
-    "square",
-    "trail",
-    "trl",
-    "turnpike",
-    "st",
-    "dr",
-    "ct",
-    "pl",
-    "place",
-    "way",
-    "ter",
-    "sq",
-]
+_CLEAR = sorted(words("places.street_kinds_in_small_letters"))
 
 
 def _either(words: Sequence[str]) -> str:
@@ -68,13 +42,13 @@ class Streets:
         end = rf"(?![\w'])\.?(?: {_DIRECTION}(?!\w))?{_UNIT}"
         clear = "(?:" + "|".join(sorted([*_CLEAR, *map(str.capitalize, _CLEAR)], key=lambda w: (-len(w), w))) + ")"
         self._rules = tuple(
-            (name, score, Finder(re.compile(pattern)))
+            (name, score, Finder(pattern))
             for name, score, pattern in (
                 ("street.plain", 0.95, rf"(?<![\w.,:/-]){_UNIT_FIRST}{_NUMBER} (?:{_DIRECTION} )?(?:{_NAME}[ -]){{1,4}}{capital}{end}"),
                 ("street.lower", 0.85, rf"(?<![\w.,/-]){_NUMBER} (?:{_DIRECTION} )?(?:{_LOW_NAME} ){{1,2}}(?:{clear}){end}"),
                 ("street.words", 0.85, rf"(?<![\w]){_WORDS_NUMBER} (?:{_DIRECTION} )?(?:{_NAME} ){{1,3}}{capital}{end}"),
                 ("street.box", 0.97, r"(?i)(?<![\w])[pf][.,]? ?[oq0][.,]? ?[b8hf][o0][xks] ?#? ?\d{1,7}(?!\w)"),
-                ("street.box_slip", 0.9, r"(?<![\w])(?:[A-Z]\.? ?O\.?|P\.? ?[A-Z]\.?|P\.?O\.O\.|PO\.O\.|PP\.O\.|P\.OO\.) (?:Box|Bos|Bx|Bix|Bpx) \d{1,7}(?!\w)"),
+                ("street.box_typo", 0.9, r"(?<![\w])(?:[A-Z]\.? ?O\.?|P\.? ?[A-Z]\.?|P\.?O\.O\.|PO\.O\.|PP\.O\.|P\.OO\.) (?:Box|Bos|Bx|Bix|Bpx) \d{1,7}(?!\w)"),
                 ("street.route", 0.95, r"(?i)(?<![\w])(?:rr|rural route|hc|psc|unit|cmr) ?#?\d{1,5},? [b8h][o0]x \d{1,6}(?!\w)"),
                 ("street.road_number", 0.93, rf"(?i)(?<![\w./-]){_NUMBER} (?:{_DIRECTION} )?(?:county road|county rd|co rd|cr|state route|state road|state highway|sr|us highway|us hwy|us route|highway|hwy|route|rte|interstate|farm to market road|fm|ranch road) \d{{1,4}}[a-z]?(?: {_DIRECTION}(?!\w))?{_UNIT}"),
                 ("street.block", 0.85, rf"(?<![\w])\d{{1,5}} (?i:block of) (?:{_NAME} ){{1,3}}{capital}(?!\w)"),
@@ -119,7 +93,7 @@ class Streets:
         return True
 
     def _labelled(self, page: Page, cue: Cue) -> Iterator[Finding]:
-        """Behind 'Address:' and 'lives at' the kind of street may be missing."""
+        """After 'Address:' and 'lives at' the kind of street may be missing."""
         gap = page.gaps[cue.last]
         strong = ":" in gap or cue.last > cue.first
         at = cue.last + 1
@@ -143,11 +117,7 @@ class Streets:
                 return
 
 
-_SENTENCE = words_of(
-    "of the a an and or in on at to for with by from is was were are had has have day days week weeks month months year years hour hours "
-    "minute minutes mg ml mcg tablet tablets tab tabs capsule times time per every daily po x cm mm pound pounds lb lbs units unit "
-    "degree degrees under french gauge lead foot feet inch inches old yo pack packs step steps point points out no not her his then"
-)
+_SENTENCE = words("places.no_street")
 
 
 def _trimmed(plain: str, start: int, end: int) -> tuple[int, int]:

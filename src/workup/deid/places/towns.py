@@ -1,4 +1,4 @@
-"""Towns, counties, states, countries and postal codes, by gazetteer and by what stands beside them."""
+"""Towns, counties, states, countries and postal codes, by gazetteer and by what is beside them."""
 
 from __future__ import annotations
 
@@ -11,21 +11,18 @@ from workup.deid.finding import Finding
 from workup.deid.known_words import clinical_words, is_known
 from workup.deid.names.word_weights import weigh
 from workup.deid.names.words import KIN
-from workup.deid.patterns.safe_regex import Finder
-from workup.deid.places.states_and_zips import JOINS, state_and_zip, state_behind, states_before_zip
+from workup.deid.patterns.finder import Finder
+from workup.deid.places.states_and_zips import JOINS, state_after, state_and_zip, states_before_zip
 from workup.deid.settings import Settings
-from workup.deid.text_view import Page, words_of
+from workup.deid.text_view import Page
+from workup.deid.word_lists import words
 
 
 def _finder(pattern: str) -> Finder:
-    return Finder(re.compile(pattern))
+    return Finder(pattern)
 
 
-_STRONG = words_of(
-    "lives living resides residing resident native born grew raised city town birthplace hometown originally "
-    "relocated relocating stationed based municipality village moved moving trip travel traveled travelled drove "
-    "drives place home location visiting works working"
-)
+_STRONG = words("places.living")
 _COUNTRY = _finder(
     r"(?<![\w])(?:U\.S\.A\.|U\.S\.|USA|U\.K\.|UK|D\.R\.|United States(?: of America)?|UNITED STATES|"
     r"Republic of [A-Z][a-z]{2,15}|Great Britain|England|Scotland|Wales|South Korea|North Korea|Ivory Coast|"
@@ -51,8 +48,8 @@ def places(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Find
             yield found
             free = last + 1
             yield from state_and_zip(page, page.ends[last])
-        elif cue and state_behind(page, page.ends[last]) and page.cases[at] in "tu":
-            yield Finding(page.starts[at], page.ends[last], "city", 0.8, "city.state", ("state_behind",))
+        elif cue and state_after(page, page.ends[last]) and page.cases[at] in "tu":
+            yield Finding(page.starts[at], page.ends[last], "city", 0.8, "city.state", ("state_after",))
             yield from state_and_zip(page, page.ends[last])
     yield from _labelled_towns(page, before)
     yield from states_before_zip(page)
@@ -93,7 +90,7 @@ def _longest(
 def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) -> Finding | None:
     """What a place of the gazetteer is here: a state, a country, a town, or somebody's name."""
     start, end, kinds = page.starts[at], page.ends[last], place.kinds
-    code = state_behind(page, end) is not None or _region_behind(page, last)
+    code = state_after(page, end) is not None or _region_after(page, last)
     before = page.words[at - 1] if at else ""
     if not code and (before in ("with", "by") or before in KIN) and weigh(page.words[at]).given:
         return None  # somebody of that name
@@ -105,15 +102,15 @@ def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) ->
     if not set("uw") & set(kinds):
         return Finding(start, end, "state", 0.8, "state", ("list",)) if "s" in kinds else None
     if code:
-        return Finding(start, end, "city", 0.93, "city.state", ("gazetteer", "state_behind"))
+        return Finding(start, end, "city", 0.93, "city.state", ("gazetteer", "state_after"))
     small = page.cases[at] == "l" and before not in ("city", "town", "birthplace", "in", "to", "from")
     if cue in ("label", "strong") and not small:
         return Finding(start, end, "city", 0.9, f"city.{cue}", ("gazetteer", cue))
     return _by_size(page, at, last, place, cue)
 
 
-def _region_behind(page: Page, last: int) -> bool:
-    """Whether a state or a country follows behind a comma, spelt out."""
+def _region_after(page: Page, last: int) -> bool:
+    """Whether a state or a country follows after a comma, spelt out."""
     if page.gaps[last] not in (", ", ",") or last + 1 >= page.size or page.cases[last + 1] not in "tu":
         return False
     known = gazetteer.places()
@@ -139,7 +136,7 @@ def _by_size(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) -
 
 
 def _labelled_towns(page: Page, before: dict[int, str]) -> Iterator[Finding]:
-    """Behind 'City:' and before a state and a ZIP code any words with capitals are a town."""
+    """After 'City:' and before a state and a ZIP code any words with capitals are a town."""
     for at, cue in before.items():
         if (
             cue == "label"
@@ -158,7 +155,7 @@ def _labelled_towns(page: Page, before: dict[int, str]) -> Iterator[Finding]:
             yield Finding(page.starts[at], page.ends[last], "city", 0.85, "city.label", ("label",))
 
 
-_BEHIND_STREET = re.compile(
+_AFTER_STREET = re.compile(
     r"(?:,[ ]?|\n)(?P<v>(?:St\. )?[A-Z](?:[A-Za-z'-]{2,24}|[a-z](?= [A-Z]))(?:[ -][A-Za-z][A-Za-z'.-]{1,24}){0,3}?)"
     r"(?=,|\)|\.(?:\s|$)|;|\n|[ ]{2}|$| or | and | \()"
 )
@@ -171,7 +168,7 @@ _BEFORE_STATE = _finder(
 
 
 def towns_before_states(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
-    """Words with capitals before ', Indiana'; behind a preposition where the state is a given name too."""
+    """Words with capitals before ', Indiana'; after a preposition where the state is a given name too."""
     known = gazetteer.places()
     if gazetteer.state_openings().isdisjoint(page.vocabulary):
         return
@@ -186,15 +183,15 @@ def towns_before_states(page: Page, stop: frozenset[str]) -> Iterator[Finding]:
             and not (before and before[-1] in ("in", "from", "near", "to", "of", "at"))
         ):
             continue
-        yield Finding(*match.span("v"), "city", 0.8, "city.before_state", ("state_behind",))
+        yield Finding(*match.span("v"), "city", 0.8, "city.before_state", ("state_after",))
 
 
-def towns_behind(
+def towns_after(
     page: Page, streets: Sequence[Finding], stop: frozenset[str], *, known: bool = False
 ) -> Iterator[Finding]:
-    """What follows a street behind a comma, in capitals, is a town; with `known`, only one that the gazetteer has."""
+    """What follows a street after a comma, in capitals, is a town; with `known`, only one that the gazetteer has."""
     for street in streets:
-        match = _BEHIND_STREET.match(page.plain, street.end)
+        match = _AFTER_STREET.match(page.plain, street.end)
         if (
             known
             and match is not None
@@ -205,13 +202,13 @@ def towns_behind(
         if (
             match is not None
             and not _stopped(page.low[match.start("v") : match.end("v")], stop)
-            and ("\n" not in match[0] or state_behind(page, match.end("v")))
+            and ("\n" not in match[0] or state_after(page, match.end("v")))
         ):
             yield Finding(*match.span("v"), "city", 0.8, "city.street", ("street_before",))
 
 
 def _unheard_of(page: Page, start: int, end: int) -> bool:
-    """One long word that no list holds: a town but for a slip."""
+    """One long word that no list holds: a town but for a typo."""
     return end - start > 5 and page.low[start:end].isalpha() and not is_known(page.low[start:end])
 
 

@@ -1,4 +1,4 @@
-"""Streets and states through a slip: "9683 Lincoln n.", "A031 Birch Lane", "2696 Couynty Toad 77".
+"""Streets and states through a typo: "9683 Lincoln n.", "A031 Birch Lane", "2696 Couynty Toad 77".
 
 Knows the kinds of streets, and where in an address they stand; a kind of street that is spelt right is left."""
 
@@ -28,7 +28,7 @@ _PLACES, _WAYS = ("county", "state"), ("road", "route", "highway")
 
 
 class Kinds:
-    """The kinds of streets, ready to be told through a slip."""
+    """The kinds of streets, ready to be told through a typo."""
 
     def __init__(self, kinds: Iterable[str]) -> None:
         self._kinds = frozenset(kinds)

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import re
 
-_F = "0-9OoQIlZzSsBbGgqA"
-AS_DIGITS = str.maketrans("OoQIlZzSsBbGgqA", "000112255866994")
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    r"nov(?:ember)?|dec(?:ember)?)"
-)
+from workup.text.calendar import MONTH
+from workup.text.typos import FIGURES
+
+_LIKE = "".join(FIGURES)  # letters that look like figures
+_F = f"0-9{_LIKE}"
+AS_DIGITS = str.maketrans(FIGURES)
+_MONTH = MONTH.lower()
 # A word of figures and a few letters that look like figures.
 _CONFUSED = re.compile(r"(?<![A-Za-z0-9])(?:[OoIl]|(?=\d))[0-9OoIlSsBZzGbgq]{1,12}(?![A-Za-z0-9])")
 _ENDS = frozenset("OoIlSsBZzGbgq")
@@ -25,7 +26,7 @@ _OF_MONTH = re.compile(rf"(?i:(?<![a-z0-9]){_MONTH})\.? (?P<v>[{_F}]{{1,2}})(?:s
 _BEFORE_MONTH = re.compile(
     rf"(?<![A-Za-z0-9/.-])(?=[{_F}]?\d|[OoZzIlS][- ])[{_F}]{{1,2}}(?=[- ]?(?i:{_MONTH})[- ]?[12Zz])"
 )
-_BEHIND_MONTH = re.compile(rf"(?<=\d)(?i:{_MONTH})(?P<v>[12ZzIl][{_F}]{{3}})(?![A-Za-z0-9])")
+_AFTER_MONTH = re.compile(rf"(?<=\d)(?i:{_MONTH})(?P<v>[12ZzIl][{_F}]{{3}})(?![A-Za-z0-9])")
 # A comma for a point in days and telephone numbers with points.
 _COMMA = re.compile(r",(?=\d{1,3}\.\d{4}(?!\d)|\d{4}(?!\d))(?<=[0-9],)")
 _BEFORE_COMMA = re.compile(r"(?<![\d.,])(?:(?P<one>\d{1,3})|\d{1,2}\.\d{1,2}|(?P<phone>\d{3}\.\d{3}))$")
@@ -34,7 +35,6 @@ _DAY = re.compile(r"(?:[OoIlZzSs]|\d{1,2})([-.])(?:[OoIlZzSs]|\d{1,2})\1(?:\d\d|
 _POSTAL = re.compile(rf", (?:[A-Z]{{2}}|[A-Z][a-z]{{3,12}}) (?P<v>[{_F}]{{5}}|[{_F}]{{3}})(?=[-.\n ]|$)")
 _INSIDE_CODE = re.compile(r"[OoIl](?=[0-9]{2})(?<=[0-9]{3}.)")
 # Figures beside letters that look like figures, or beside marks that are read for others; most lines have none.
-_LIKE = "OoQIlZzSsBbGgqA"
 _WORTH_A_LOOK = re.compile(
     rf"[0-9~,](?:(?<=~)|(?<=[{_LIKE}~][0-9])|(?<=[0-9])(?=['{_LIKE}~]|,[0-9]{{1,3}}\.[0-9]{{4}})|"
     rf"(?<=[a-z] [{_LIKE}],)(?= [12])|(?<=[a-z]\. [{_LIKE}],)(?= [12])|(?<=\b[OoIlZzSs][-.][0-9])|"
@@ -64,7 +64,7 @@ def _line(plain: str) -> str:
     plain = _GROUPED.sub(_groups, plain)
     plain = _OF_MONTH.sub(_day, plain)
     plain = _BEFORE_MONTH.sub(lambda match: match[0].translate(AS_DIGITS), plain)
-    plain = _BEHIND_MONTH.sub(_joined, plain)
+    plain = _AFTER_MONTH.sub(_joined, plain)
     plain = _COMMA.sub(_point, plain)
     plain = _YEAR.sub(_year, plain)
     plain = _POSTAL.sub(_joined_figures, plain)
@@ -105,8 +105,8 @@ def _point(match: re.Match[str]) -> str:
 def _day(match: re.Match[str]) -> str:
     whole, value = match[0], match["v"]
     if value.isdigit() or value.isalpha():
-        behind = match.string[match.end() : match.end() + 6]
-        if value.isdigit() or not re.match(r",? [12]", behind):
+        after = match.string[match.end() : match.end() + 6]
+        if value.isdigit() or not re.match(r",? [12]", after):
             return whole
     start = match.start("v") - match.start()
     return whole[:start] + value.translate(AS_DIGITS) + whole[start + len(value) :]

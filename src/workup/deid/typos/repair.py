@@ -16,23 +16,24 @@ from workup.deid.finding import Finding
 from workup.deid.known_words import is_known
 from workup.deid.names.words import DONE, KIN, MEETING, VERBS
 from workup.deid.settings import Settings
-from workup.deid.text_view import words_of
 from workup.deid.typos.in_addresses import Kinds
-from workup.deid.typos.in_initials import initials_struck_twice, marks_read
-from workup.deid.typos.in_names import as_name, may_lack_capital
-from workup.deid.typos.in_words import small_words, titles, years_old
+from workup.deid.typos.in_names import as_name, initials_struck_twice, marks_read, may_lack_capital, titles
 from workup.deid.typos.ocr_digits import as_numbers
-from workup.text.language import function_words
+from workup.text.calendar import MONTH_WORDS, PLAIN_MONTHS, WEEKDAY_WORDS
+from workup.text.numbers import NUMBER, ordinal_words
 from workup.text.typos import Speller, apart, as_letters, misread
 from workup.text.unicode import folded
+from workup.text.wordlists import function_words, words_of
 
-CALENDAR = words_of(
-    "january february march april june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday first second third fourth fifth sixth seventh eighth ninth tenth eleventh "
-    "twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth "
-    "twenty thirty forty fifty sixty seventy eighty ninety nineteen eighteen seventeen sixteen fifteen fourteen "
-    "thirteen twelve eleven hundred thousand three four five seven eight nine year-old years months weeks days "
-    "photograph fingerprint voiceprint template identification extension"
+CALENDAR = (
+    (MONTH_WORDS - {"may"})
+    | WEEKDAY_WORDS
+    | {ordinal_words(number) for number in (*range(1, 21), 30)}
+    | {word for word in NUMBER if len(word) > 3}
+    | words_of(
+        "hundred thousand year-old years months weeks days photograph fingerprint voiceprint template identification "
+        "extension"
+    )
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "june", "july", "jun", "jul", "aug", "sept", "sep", "oct", "nov", "dec")
 _LABELS = ("MRN", "DOB", "SSN", "DOS", "NPI", "DEA", "HAR", "CSN", "VIN")
@@ -40,7 +41,7 @@ _WORD = re.compile(r"[A-Za-z0-9]{3,24}")
 # A short word before a day: a month, if it is none but for a letter.
 _DAY = re.compile(r"\.? ?\d{1,2}(?:(?:st|nd|rd|th)\b)?(?![\d%/:]|\.\d| ?(?:mg|ml|mm|cm|x)\b)")
 # These open with a character, and look back from there: so they are tried at few places.
-_YEAR_BEHIND = re.compile(r"\d(?<= \d)\d?(?:st|nd|rd|th)?,? (?:19|20)\d\d")
+_YEAR_AFTER = re.compile(r"\d(?<= \d)\d?(?:st|nd|rd|th)?,? (?:19|20)\d\d")
 _LAST_WORD = re.compile(r"(?<![A-Za-z0-9./-])[A-Za-z]{2,4}$")
 _JOINED_MONTH = re.compile(
     r"\d(?<![A-Za-z0-9/-]\d)\d?(?:-?(?P<v>[A-Za-z0-9][A-Za-z][A-Za-z0-9])-?(?=\d{4,5}(?!\d)|\d\d(?![\dA-Za-z]))|"
@@ -53,10 +54,11 @@ _EXTENSION = re.compile(r"\d,? ?[A-Za-z]{1,5}\.? \d")
 _TITLE_COMMA = re.compile(r",(?= [A-Z])(?:(?<=\b[DMSJ]r,)|(?<=\bMs,)|(?<=\bMrs,)|(?<=\b[SM]t,))")
 _SEMICOLON = re.compile(r";(?=[ \t]{1,20}\S)")
 _LABEL_BEFORE = re.compile(r"(?:^|\n)[ \t>*-]{0,6}[A-Za-z#/.]{2,14}(?: [A-Za-z#/.]{1,12}){0,2}$")
-_CAPITALISED = words_of("january february april june july august september october november december")
 _CAPITAL_BEFORE = re.compile(r"(?<![A-Za-z])[A-Z][a-z']{2,20} $")
 _NEXT_WORD = re.compile(r" (?P<v>[A-Za-z0-9]{3,14})(?![A-Za-z0-9])")
 _MOST_FINE = 200_000
+_NEXT_OF_KIN = re.compile(r" kin(?=[:\s])(?<=[A-Za-z]{4} [a-z]{2} kin)(?<!Next of kin)(?<!next of kin)")
+_YEARS_OLD = re.compile(r"year[- ](?P<v>[a-z0-9]{2,4})(?=[ ,])")
 
 
 class Change(NamedTuple):
@@ -130,7 +132,7 @@ class Repair:
         return read
 
     def _words(self, plain: str) -> Iterator[Change]:
-        for match in _YEAR_BEHIND.finditer(plain):
+        for match in _YEAR_AFTER.finditer(plain):
             end = match.start() - 1
             end -= plain[end - 1 : end] == "."
             short = _LAST_WORD.search(plain, max(0, end - 6), end)
@@ -218,7 +220,7 @@ class Repair:
         return best or (readings[-1] if named and readings else None)
 
     def _second(self, plain: str, first: re.Match[str]) -> Iterator[Change]:
-        """The second word of what is called by two, such as a medical center, but for a slip."""
+        """The second word of what is called by two, such as a medical center, but for a typo."""
         match = _NEXT_WORD.match(plain, first.end())
         if match is None or (low := match["v"].lower()) in self._own:
             return
@@ -246,7 +248,7 @@ def _structural(settings: Settings) -> set[str]:
 
 
 def _label_words(settings: Settings) -> set[str]:
-    """Words of labels that stand before a colon."""
+    """Words of labels, as they are before a colon."""
     phrases = [phrase for rule in settings.labels.values() for phrase in rule.words]
     for kind in words_of("patient patient_label relative provider birth death day employer facility place address"):
         phrases += settings.cues.get(kind, ())
@@ -276,7 +278,7 @@ def _near(span: tuple[int, int], surface: str, words: Iterable[str], *, dated: b
 
 
 def _label_mark(match: re.Match[str]) -> str:
-    """A colon for a semicolon behind a label at the head of a line."""
+    """A colon for a semicolon after a label at the head of a line."""
     return ":" if _LABEL_BEFORE.search(match.string, max(0, match.start() - 48), match.start()) else ";"
 
 
@@ -291,17 +293,41 @@ def _borne(low: str) -> bool:
 
 
 def _announces(plain: str, match: re.Match[str]) -> bool:
-    """Whether a word stands where a label or a month would: before a colon or a figure."""
-    behind = plain[match.end() : match.end() + 3].lstrip(" .")
-    return behind[:1] in tuple(":;#0123456789")
+    """Whether a word is where a label or a month would be: before a colon or a figure."""
+    after = plain[match.end() : match.end() + 3].lstrip(" .")
+    return after[:1] in tuple(":;#0123456789")
 
 
 def _cased(surface: str, meant: str, *, follows: str = "") -> str:
     letters = [c for c in surface if c.isalpha()]
-    if surface.islower() and (meant in _CAPITALISED or (meant[1:] == surface and _CAPITAL_BEFORE.search(follows))):
+    if surface.islower() and (meant in PLAIN_MONTHS or (meant[1:] == surface and _CAPITAL_BEFORE.search(follows))):
         return meant.capitalize()  # the capital was lost with the first letter
     if len(letters) > 1 and all(c.isupper() for c in letters):
         return meant.upper()
     if surface[0].isupper() or (surface[0].isdigit() and meant[0].isalpha()):
         return meant[0].upper() + meant[1:]
     return meant
+
+
+def years_old(plain: str) -> Iterator[tuple[int, int, str]]:
+    """Places of what follows a count of years and is 'old' but for a typo."""
+    for match in _YEARS_OLD.finditer(plain):
+        if match["v"] != "old" and apart(match["v"], "old", 1) <= 1:
+            yield (*match.span("v"), "old")
+
+
+def small_words(plain: str) -> str:
+    """The text with 'to' and 'next of kin' as they should be; as many characters as before.
+
+    >>> small_words("mailed t0 12 Elm Way\\nNext ov kin: Berg")
+    'mailed to 12 Elm Way\\nNext of kin: Berg'
+    """
+    if "t0" in plain:
+        plain = plain.replace(" t0 ", " to ")
+    pieces, at = [], 0
+    for match in _NEXT_OF_KIN.finditer(plain):
+        start = match.start() - 7
+        if apart(plain[start : match.start()].lower(), "next of", 2) <= 2:
+            pieces += [plain[at : start + 1], "ext of"]
+            at = match.start()
+    return "".join([*pieces, plain[at:]]) if pieces else plain

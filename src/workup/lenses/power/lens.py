@@ -41,6 +41,9 @@ SHARED = "patients are in both groups, for which the power of a gatekeeper is no
 Wanted = float | dict[str, float]
 
 
+KEEPS_GROUPS_TOGETHER = True  # no slice of it is a group
+
+
 class Settings(Part):
     """What gap matters, how surely it must be found, and which groups are compared with whom."""
 

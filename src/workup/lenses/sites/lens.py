@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from workup import plugins
 from workup.errors import StudyError, near
 from workup.estimate import Draws, Progress
 from workup.evidence import SiteEvidence, holdings
@@ -27,6 +28,7 @@ from workup.metric import Metric
 from workup.report import LensResult, Report
 from workup.scores import MISSING, Levels, Scores
 from workup.stats.arrays import Bools
+from workup.study import Study
 from workup.task import StudyDesign
 
 
@@ -56,6 +58,16 @@ def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
 def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
     """Keys of the slices that the lens will make."""
     return ["site", "pooled", *chosen.by, *(design.groups or ())]
+
+
+def beside(study: Study, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Characteristics of the sites, where the system will be used, and what it achieved where it was built."""
+    places = None
+    if study.sites is not None and (study.base / study.sites).is_file():
+        places = plugins.find("formats", "table")(study.base / study.sites)
+    internal = settings.get("internal")
+    reference = Report.read(study.base / str(internal)) if internal else None
+    return {"places": places, "intended": study.intended_settings, "reference": reference}
 
 
 def sites(

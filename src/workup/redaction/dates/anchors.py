@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from workup.text.calendar import MONTHS, SHORT_MONTHS
+from workup.text.calendar import MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS
+from workup.text.numbers import ordinal_words
 
 
 class Anchor(NamedTuple):
-    """A stretch of a text and the kind of fact of the calendar that it tells."""
+    """A stretch of a text and the kind of calendar fact that it reveals."""
 
     start: int
     end: int
@@ -26,7 +27,7 @@ class Anchor(NamedTuple):
 
 _LONG = r"(?:mon|tues|wednes|wendes|wens|thurs|thrus|fri|satur|sater|sun)days?"
 _SURE = rf"(?:{_LONG}|tues|thurs|thur|weds)"  # nothing else in English
-_SHORT = r"(?:mon|tue|wed|thu|fri|sat|sun)"
+_SHORT = rf"(?:{'|'.join(SHORT_WEEKDAYS).lower()})"
 _ANY = rf"(?:{_LONG}|tues|thurs|thur|weds|{_SHORT}s?)"
 _MONTH = rf"(?:{'|'.join((*MONTHS, 'Sept', *SHORT_MONTHS))})"
 _NTH = r"\d{1,2}(?:st|nd|rd|th)"
@@ -69,11 +70,7 @@ _HOLIDAYS_BESIDE = (  # also a name, an acronym or two words of a sentence
     r"(?![-\s]?(?:to|care|time))|lent|spring\sbreak|eid(?:\sal-(?:fitr|adha))?"
 )
 
-_ORDINAL = (
-    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth|fourteenth"
-    r"|fifteenth|sixteenth|seventeenth|eighteenth|nineteenth|twentieth|twenty[-\s](?:first|second|third|fourth|fifth"
-    r"|sixth|seventh|eighth|ninth)|thirtieth|thirty[-\s]first)"
-)
+_ORDINAL = "(?:" + "|".join(ordinal_words(day).replace("-", r"[-\s]") for day in range(1, 32)) + ")"
 _OF_MONTH = r"(?=\s?[.,;)](?!\w)|\s?$|\sof\s(?:the|this|last|next|that)\smonth|\sat\s\d)"
 _WEEK_NUMBER = r"(?:0?[1-9]|[1-4]\d|5[0-3])"
 _DAY_IN_NUMBERS = r"(?:\d{1,2}/\d{1,2}(?:/\d{2,4})?|\d{1,2}[.-]\d{1,2}[.-]\d{2,4}|\d{4}-\d\d-\d\d)"
@@ -222,7 +219,7 @@ _IS_ZONE = _i(_ZONE)
 
 
 def without_zone(said: str) -> str:
-    """A time without what tells summer time: EDT becomes ET, and an offset from UTC is left out; Z stays.
+    """A time without what reveals summer time: EDT becomes ET, and an offset from UTC is left out; Z stays.
 
     >>> without_zone("2021-03-04T14:30:00-05:00"), without_zone("14:30 EDT"), without_zone("2021-03-04T14:30:00Z")
     ('2021-03-04T14:30:00', '14:30 ET', '2021-03-04T14:30:00Z')
@@ -234,5 +231,5 @@ def without_zone(said: str) -> str:
 
 
 def is_zone(said: str) -> bool:
-    """Whether a time zone is all that is told."""
+    """Whether a time zone is all that is given."""
     return _IS_ZONE.fullmatch(said) is not None

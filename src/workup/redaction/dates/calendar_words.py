@@ -1,36 +1,24 @@
-"""Words of dates in English: months, weekdays, days and years in words, and what is relative or a holiday."""
+"""What is said of time without a day that could move: relative dates, years, times of day; and days and years in words.
+
+The names of months and weekdays are those of `text.calendar`. Knows no patient."""
 
 from __future__ import annotations
 
 import re
 
-from workup.text.calendar import MONTHS, SHORT_MONTHS, WEEKDAYS
+from workup.text.calendar import MONTH_NAMES, SEASONS, WEEKDAY_NUMBER
 from workup.text.numbers import number_words, ordinal_words, spoken_year
 from workup.values import tables
 
-ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
-ROMAN_MONTH = {numeral: place + 1 for place, numeral in enumerate(ROMAN)}
-MONTH = {name.casefold(): place + 1 for place, name in enumerate(MONTHS)} | {
-    name.casefold(): place + 1 for place, name in enumerate(SHORT_MONTHS)
-}
-MONTH["sept"] = 9
-WEEKDAY = {name.casefold(): place for place, name in enumerate(WEEKDAYS)} | {
-    short: place
-    for place, shorts in enumerate(
-        (("mon",), ("tue", "tues"), ("wed", "weds"), ("thu", "thur", "thurs"), ("fri",), ("sat",), ("sun",))
-    )
-    for short in shorts
-}
 DAY_WORDS = {ordinal_words(day): day for day in range(1, 32)} | {number_words(day): day for day in range(1, 32)}
 YEAR_WORDS = {spoken_year(year): year for year in range(1900, 2100)}
-SEASONS = ("winter", "spring", "summer", "fall")
 SEASON = {name: place for place, name in enumerate(SEASONS)} | {"autumn": 3}
 PARTS = ("early", "mid", "late")
 _HOLIDAYS = frozenset(name.casefold() for name in tables.words("holidays"))
 _MORE_HOLIDAYS = frozenset(
     ("christmas", "thanksgiving", "halloween", "easter", "new year", "valentine", "independence day", "labor day")
 )
-_DAY_NAMES = "|".join(sorted(WEEKDAY, key=len, reverse=True))
+_DAY_NAMES = "|".join(sorted(WEEKDAY_NUMBER, key=len, reverse=True))
 _RELATIVE = re.compile(
     r"\b(?:yesterday|today|tonight|tomorrow|overnight|ago|last|next|this|past|previous|following|coming|later|earlier"
     r"|before|after|since|within|pod|post-?op(?:erative)?|hospital day|hd|day|days|weeks?|months?|years?|hours?"
@@ -39,7 +27,7 @@ _RELATIVE = re.compile(
 )
 # The 3rd of last month, March, 2021, 3/4: with the day of the note at hand these fix a day, and give away the shift.
 _FIXES = re.compile(
-    rf"\d{{4}}|\d\s?[/.]\s?\d|\b\d{{1,2}}(?:st|nd|rd|th)\b(?!\s+birthday)|\b(?:{'|'.join(sorted(MONTH))})\b",
+    rf"\d{{4}}|\d\s?[/.]\s?\d|\b\d{{1,2}}(?:st|nd|rd|th)\b(?!\s+birthday)|\b(?:{MONTH_NAMES})\b",
     re.IGNORECASE,
 )
 _TIME = re.compile(
@@ -52,7 +40,7 @@ LONGEST = 80
 
 
 def is_relative(surface: str) -> bool:
-    """Whether a date is told from another day or by its weekday, so that it stays true when all days move alike.
+    """Whether a date is given by another day or by its weekday, so that it stays true when all days move alike.
 
     What also fixes a day of the calendar (a holiday, a month, the 3rd of last month) does not.
 
@@ -66,7 +54,7 @@ def is_relative(surface: str) -> bool:
 
 
 def is_year(surface: str) -> bool:
-    """Whether only years are told: one, a range of them, a decade.
+    """Whether only years are given: one, a range of them, a decade.
 
     >>> [is_year(said) for said in ("2019", "2019-20", "'98", "the 1990s", "nineteen ninety", "3/2019")]
     [True, True, True, True, True, False]
@@ -75,7 +63,7 @@ def is_year(surface: str) -> bool:
 
 
 def is_time(surface: str) -> bool:
-    """Whether only a time of day is told.
+    """Whether only a time of day is given.
 
     >>> [is_time(said) for said in ("14:30", "2 pm", "0830 hrs", "2:30 p.m.", "3/4")]
     [True, True, True, True, False]

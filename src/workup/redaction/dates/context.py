@@ -8,19 +8,19 @@ from collections import Counter
 from collections.abc import Iterable
 
 from workup.redaction.dates import written as dates
-from workup.redaction.dates.fields import Day
 from workup.redaction.dates.shifting import Reading, read_days
+from workup.redaction.dates.written import Day
 
-_NEAR = 2020  # where nothing tells when a text was written
+_NEAR = 2020  # where nothing says when a text was written
 _NINETY_YEARS = 90 * 365.2425
 _LEEWAY_OF_YEARS, _LEEWAY_OF_MONTHS = 3, 4  # days
 
 
 class Almanac:
-    """Dates of one patient, read with what all of them tell.
+    """Dates of one patient, each read with what all of them together say.
 
     Day first: where some date can only be read so (14/03) and none only the other way (03/14). A year that goes unsaid
-    is that of the note, else the one that most dates of the note tell.
+    is that of the note, else the one that most dates of the note give.
 
     >>> almanac = Almanac([("n1", None, ["14/03/2021", "05/04/2021", "06/04"])])
     >>> [str(almanac.read("n1", said).days[0]) for said in ("05/04/2021", "06/04")]
@@ -35,19 +35,19 @@ class Almanac:
         self._years: dict[str, int | None] = {}
         self._near: dict[str, int] = {}
         self._latest: Day | None = None
-        self._told: set[Day] = set()
+        self._dates_given: set[Day] = set()
         for note, time, surfaces in held:
             self._settle(note, time, surfaces)
 
     def _settle(self, note: str, time: str | None, surfaces: list[str]) -> None:
         written = _day_of(time)
-        told = [found.days[-1] for one in surfaces if (found := self._read(one, _NEAR, None)) and found.whole]
-        years = Counter(day.year for day in told)
+        dates_given = [found.days[-1] for one in surfaces if (found := self._read(one, _NEAR, None)) and found.whole]
+        years = Counter(day.year for day in dates_given)
         most = min((year for year, count in years.items() if count == max(years.values())), default=None)
         self._years[note] = written.year if written else most
         self._near[note] = written.year if written else max(years, default=_NEAR)
-        self._told.update(told, [written] if written else [])
-        latest = max([*told, *([written] if written else [])], default=None)
+        self._dates_given.update(dates_given, [written] if written else [])
+        latest = max([*dates_given, *([written] if written else [])], default=None)
         if latest is not None and (self._latest is None or latest > self._latest):
             self._latest = latest
 
@@ -65,10 +65,10 @@ class Almanac:
     def is_near_a_birthday(self, born: Day) -> bool:
         """Whether a date of the notes lies so close to a birthday that a moved pair may show another age.
 
-        A year is 365 or 366 days and a month 28 to 31, so that the age of a moved pair is the age that was told unless
+        A year is 365 or 366 days and a month 28 to 31, so that the age of a moved pair is the age that was given unless
         a birthday (of a child of under three, the day of birth in any month) is as close as those differ.
         """
-        return any(_near(born, day) for day in self._told if day > born)
+        return any(_near(born, day) for day in self._dates_given if day > born)
 
 
 def _near(born: Day, day: Day) -> bool:
@@ -97,7 +97,7 @@ def _month_first(one: dates.Written) -> bool:
 
 
 def _day_of(time: str | None) -> Day | None:
-    """The day of a time as it stands in a corpus: ISO 8601, with or without the clock."""
+    """The day of a time as a corpus holds it: ISO 8601, with or without the clock."""
     if time is None:
         return None
     try:

@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from workup.redaction.dates.anchors import Anchor, anchors
-from workup.redaction.dates.calendar_words import MONTH, SEASON, WEEKDAY
-from workup.redaction.dates.fields import Day
+from workup.redaction.dates.calendar_words import SEASON
 from workup.redaction.dates.holidays import falls_on, is_summer_time
 from workup.redaction.dates.shifting import MOST_DAYS, MOST_WEEKS, read_days
+from workup.redaction.dates.written import Day
 from workup.redaction.patient import Redacted
+from workup.text.calendar import MONTH_NUMBER, WEEKDAY_NUMBER
 
 _REACH = 48  # characters between a word and the date that it speaks of
 _NUMBER = re.compile(r"\d+")
@@ -51,7 +52,7 @@ def remaining(notes: Sequence[Redacted], *, whole_weeks: bool) -> tuple[int, int
     return len(possible), every, loose
 
 
-Moved = tuple[int, int, Day, bool]  # where a moved date stands, its day, and whether it is a birth
+Moved = tuple[int, int, Day, bool]  # where a moved date is, its day, and whether it is a birth
 
 
 def _dates(note: Redacted) -> Iterator[Moved]:
@@ -66,7 +67,7 @@ def _dates(note: Redacted) -> Iterator[Moved]:
 
 
 def _linked(note: Redacted, dates: Sequence[Moved]) -> Iterator[tuple[Anchor, Day | None]]:
-    """Words of the calendar that stand in the text as they stood, each with the date nearest to it."""
+    """Words of the calendar that were left as they were, each with the date nearest to it."""
     moved = [(piece.new_start, piece.new_end) for piece in note.pieces if piece.done != "rule"]
     for anchor in anchors(note.document.text):
         if any(start < anchor.end and anchor.start < end for start, end in moved):
@@ -89,7 +90,7 @@ def _meaning(kind: str, said: str) -> Fits | None:
     number = int(found[0]) if (found := _NUMBER.search(said)) else None
     match kind:
         case "weekday":
-            days = {WEEKDAY[word.removesuffix("s") if word not in WEEKDAY else word] for word in words if _is_day(word)}
+            days = {_weekday(word) for word in words} - {None}
             return (lambda day: day.weekday() in days) if len(days) == 1 else None
         case "weekend":
             return lambda day: day.weekday() >= 5
@@ -99,7 +100,7 @@ def _meaning(kind: str, said: str) -> Fits | None:
             seasons = [SEASON[word] for word in words if word in SEASON]
             return (lambda day: day.month in _MONTHS_OF_SEASON[seasons[0]]) if seasons else None
         case "month":
-            months = [MONTH[word] for word in words if word in MONTH]
+            months = [MONTH_NUMBER[word] for word in words if word in MONTH_NUMBER]
             return (lambda day: day.month == months[0]) if months else None
         case "quarter":
             return (lambda day: (day.month + 2) // 3 == number) if number and number <= 4 else None
@@ -115,12 +116,12 @@ def _meaning(kind: str, said: str) -> Fits | None:
     return None
 
 
-def _is_day(word: str) -> bool:
-    return word in WEEKDAY or word.removesuffix("s") in WEEKDAY
+def _weekday(word: str) -> int | None:
+    return WEEKDAY_NUMBER.get(word, WEEKDAY_NUMBER.get(word.removesuffix("s")))
 
 
 def _by_age(note: Redacted, dates: Iterable[Moved], possible: list[int]) -> list[int]:
-    """Shifts under which an age that is told is the age on some date of the note."""
+    """Shifts under which an age that is given is the age on some date of the note."""
     dates = list(dates)
     births = [day for _, _, day, born in dates if born]
     seen = [day for _, _, day, born in dates if not born]

@@ -1,6 +1,6 @@
 """Dates moved by one number of days: the constant of a patient, single dates and ranges. Knows no document.
 
-A surface that reads as no date is answered with None; what is then done about it is told elsewhere."""
+A surface that does not read as a date is answered with None; what is then done about it is decided elsewhere."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 
 from workup.redaction.dates import written as dates
 from workup.redaction.dates.calendar_words import LONGEST
-from workup.redaction.dates.fields import Day, Field
-from workup.redaction.dates.written import Written
+from workup.redaction.dates.written import Day, Field, Written
 from workup.redaction.keys import Secret
 from workup.text.calendar import MONTHS
 
@@ -55,7 +54,7 @@ class Reading:
 
     @property
     def whole(self) -> bool:
-        """Whether day, month and year are all told, so that a distance to it in days is a fact."""
+        """Whether day, month and year are all given, so that a distance to it in days is a fact."""
         return all(one.precise for one in self.written) and self.written[-1].dated
 
     def moved(self, days: int) -> str | None:
@@ -64,20 +63,20 @@ class Reading:
             after = [one.day + datetime.timedelta(days=days) for one in self.written]
         except OverflowError:
             return None
-        before, behind = self.around
+        lead, trail = self.around
         if len(after) == 1:
-            return f"{before}{self.written[0].on(after[0])}{behind}"
+            return f"{lead}{self.written[0].on(after[0])}{trail}"
         first, last = self.written
         if self.short_start and (after[0].month, after[0].year) != (after[1].month, after[1].year):
             first = replace(first, fields=last.fields)
         if not self.short_start and not first.dated and last.dated and after[0].year != after[1].year:
             first = replace(first, fields=_full(first, last))
         month = f"{MONTHS[after[1].month - 1]} " if self.short_end and after[0].month != after[1].month else ""
-        return f"{before}{first.on(after[0])}{self.joint}{month}{last.on(after[1])}{behind}"
+        return f"{lead}{first.on(after[0])}{self.joint}{month}{last.on(after[1])}{trail}"
 
 
 def _full(first: Written, last: Written) -> tuple[Field, ...]:
-    """The form of a first day that has to tell its year: that of the last day, or its own with the year behind it."""
+    """The form of a first day that has to give its year: that of the last day, or its own with the year after it."""
     if any(field.role in ("month", "month_name") for field in last.fields):
         return last.fields
     year = next(field for field in last.fields if field.role == "year")
@@ -122,11 +121,11 @@ def _range(left: str, joint: str, right: str, near: int, year: int | None, day_f
         last = _borrowed(left, right, near, year)
     if last is None:
         return None
-    told = last.day.year if last.dated else year
+    given_year = last.day.year if last.dated else year
     if left.isdigit() and left.isascii() and len(left) <= 2 and not short:
         first = _first_of(left, last)
         return None if first is None else Reading((first, last), joint, short_start=True)
-    first = dates.read(left, near=near, year=told, day_first=day_first)
+    first = dates.read(left, near=near, year=given_year, day_first=day_first)
     if first is None or first.precise != last.precise:
         return None
     if not first.dated and first.day > last.day:  # 12/30-1/4/2021 begins in the year before
@@ -137,7 +136,7 @@ def _range(left: str, joint: str, right: str, near: int, year: int | None, day_f
 
 
 def _borrowed(left: str, right: str, near: int, year: int | None) -> Written | None:
-    """The end of "March 4-9, 2021", which tells no month of its own."""
+    """The end of "March 4-9, 2021", which gives no month of its own."""
     head = left.split(" ", 1)[0]
     found = dates.read(f"{head} {right}", near=near, year=year) if right[:1].isdigit() else None
     if found is None or found.fields[0].role != "month_name" or not found.precise:
@@ -146,7 +145,7 @@ def _borrowed(left: str, right: str, near: int, year: int | None) -> Written | N
 
 
 def _first_of(left: str, last: Written) -> Written | None:
-    """The beginning of "4-9 March 2021", which tells a number alone."""
+    """The beginning of "4-9 March 2021", which gives a number alone."""
     if not last.precise or next(field.role for field in last.fields if field.role != "text") != "day":
         return None
     try:

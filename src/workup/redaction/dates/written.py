@@ -10,22 +10,37 @@ import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 from workup.redaction.dates import calendar_words as words
-from workup.redaction.dates.fields import Day, Field, Role, written
+from workup.text.calendar import MONTH_NUMBER, MONTHS, SHORT_MONTHS, WEEKDAY_NUMBER, WEEKDAYS, season_of
+from workup.text.numbers import ENDINGS, ROMAN, ordinal, ordinal_words, roman, spoken_year
 
+Day = datetime.date
+Role = Literal[
+    "text", "day", "month", "year", "month_name", "month_roman", "weekday", "ordinal", "day_words", "year_words",
+    "day_of_year", "part", "season", "quarter",
+]  # fmt: skip
 _TOKENS = re.compile(r"\d+|[^\W\d_]+|\s+|[\W_]")
 _QUIET = frozenset(("of", "the", "on"))
-_MID = 15  # the day that stands for a month of which no day is told
+_MID = 15  # the day that stands for a month where no day is given
 _FIRST, _LAST = 1800, 2199  # years that four digits may mean
-NO_YEAR = 2001  # stands in where neither the date nor its document tells a year; no leap year, so that every day moves
+NO_YEAR = 2001  # where neither the date nor its document gives a year; not a leap year, so that every day moves
+
+
+class Field(NamedTuple):
+    """One part of a written date: its role, and the words it had."""
+
+    role: Role
+    words: str
+    wide: bool = False  # of numbers, filled up with zeros; of the name of a month, set between dashes or digits
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A date that was read: the day, the form it has, and what of it is told.
+    """A date that was read: the day, the form it has, and which parts are given.
 
-    `precise`: the day of the month is told. `dated`: the year is told. `day_first`: how its numbers were read.
+    `precise`: the day of the month is given. `dated`: the year is given. `day_first`: how its numbers were read.
     """
 
     day: Day
@@ -42,13 +57,13 @@ class Written:
         'Wednesday, May 12th, 2021'
         """
         moved = (day - self.day).days
-        return "".join(written(field, day, moved=moved) for field in self.fields)
+        return "".join(_field_on(field, day, moved=moved) for field in self.fields)
 
 
 def read(surface: str, *, near: int = 2020, year: int | None = None, day_first: bool = False) -> Written | None:
     """The date that a surface writes, or None where it writes none, or more than one.
 
-    `near` is a year close to the text, for years of two digits; `year` the one meant where none is told.
+    `near` is a year close to the text, for years of two digits; `year` the one meant where none is given.
 
     >>> [str(read(said).day) for said in ("3/4/21", "4-Mar-2021", "20210304", "March fourth, twenty twenty-one")]
     ['2021-03-04', '2021-03-04', '2021-03-04', '2021-03-04']
@@ -70,6 +85,66 @@ def read(surface: str, *, near: int = 2020, year: int | None = None, day_first: 
     if found is None or not rest:
         return found
     return replace(found, fields=(*found.fields, Field("text", rest)))
+
+
+# ---- another day in the same form ------------------------------------------------------------------------------------
+
+
+def _field_on(field: Field, day: Day, *, moved: int) -> str:
+    """A part of a date for the day that it became, `moved` days from the one it was.
+
+    >>> _field_on(Field("month_name", "MARCH"), Day(2021, 5, 12), moved=69)
+    'MAY'
+    """
+    role, old, wide = field
+    match role:
+        case "text":
+            return old
+        case "day":
+            return f"{day.day:02d}" if wide else str(day.day)
+        case "month":
+            return f"{day.month:02d}" if wide else str(day.month)
+        case "year":
+            return f"{day.year:04d}" if len(old) == 4 else f"{day.year % 100:02d}"
+        case "day_of_year":
+            return f"{day.timetuple().tm_yday:03d}"
+        case "month_roman":
+            return roman(day.month)
+        case "quarter":
+            return str((day.month + 2) // 3)
+        case "weekday":
+            # From the weekday that was written: where no year is given, that of the day would be a guess.
+            name = WEEKDAYS[(WEEKDAY_NUMBER[old.casefold()] + moved) % 7]
+            return _cased(name if old.casefold().endswith("day") else name[:3], old)
+        case _:
+            return _cased(_named(field, day), old)
+
+
+def _named(field: Field, day: Day) -> str:
+    role, old, wide = field
+    match role:
+        case "month_name":
+            # May is both: it is taken for the whole name, unless it is written as short names are (04MAY2021).
+            whole = len(old) > 4 or old.casefold() in ("june", "july") or (old.casefold() == "may" and not wide)
+            return (MONTHS if whole else SHORT_MONTHS)[day.month - 1]
+        case "ordinal":
+            return ordinal(day.day)[-2:]
+        case "day_words":
+            return ordinal_words(day.day)
+        case "year_words":
+            return spoken_year(day.year)
+        case "season":
+            return season_of(day.month)
+        case _:
+            return words.PARTS[min(2, (day.day - 1) // 10)]
+
+
+def _cased(new: str, old: str) -> str:
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    if old.islower():
+        return new.lower()
+    return new[:1].upper() + new[1:]
 
 
 # ---- numbers only ----------------------------------------------------------------------------------------------------
@@ -125,13 +200,13 @@ def _by_name(tokens: Sequence[str], near: int, year: int | None) -> Written | No
     numbers: list[int] = []
     for place, token in enumerate(tokens):
         low = token.casefold()
-        if low in words.MONTH:
+        if low in MONTH_NUMBER:
             roles[place] = "month_name"
-        elif token in words.ROMAN_MONTH and 0 < place < len(tokens) - 1:
+        elif token in ROMAN and 0 < place < len(tokens) - 1:
             roles[place] = "month_roman"
         elif token.isdigit() and token.isascii():
             numbers.append(place)
-        elif low in ("st", "nd", "rd", "th") and place and tokens[place - 1].isdigit():
+        elif low in ENDINGS and place and tokens[place - 1].isdigit():
             roles[place] = "ordinal"
         elif not (token.isspace() or token in ".,-/'’" or low in _QUIET):
             return None
@@ -160,7 +235,7 @@ def _dated_numbers(tokens: Sequence[str], numbers: list[int], month: int, roles:
 
 def _weekday(tokens: Sequence[str]) -> tuple[list[Field], Sequence[str]]:
     """The weekday that opens a date, with what follows it, and the rest."""
-    if not tokens or tokens[0].casefold() not in words.WEEKDAY:
+    if not tokens or tokens[0].casefold() not in WEEKDAY_NUMBER:
         return [], tokens
     fields, place = [Field("weekday", tokens[0])], 1
     while place < len(tokens) and (tokens[place].isspace() or tokens[place] in (",", ".")):
@@ -176,8 +251,8 @@ def _settled(
     value: dict[str, int] = {}
     for place, role in roles.items():
         value[role] = _value(tokens[place], role, near)
-    told = value.get("year")
-    full_year = told if told is not None else year if year is not None else NO_YEAR
+    given_year = value.get("year")
+    full_year = given_year if given_year is not None else year if year is not None else NO_YEAR
     month = value.get("month") or value.get("month_name") or value.get("month_roman") or 0
     try:
         if "day_of_year" in value:
@@ -188,12 +263,12 @@ def _settled(
             day = Day(full_year, month, value.get("day", _MID))
     except (ValueError, OverflowError):
         return None
-    if told is not None and len(tokens[_place(roles, "year")]) == 4 and not _FIRST <= told <= _LAST:
+    if given_year is not None and len(tokens[_place(roles, "year")]) == 4 and not _FIRST <= given_year <= _LAST:
         return None
     numeric = [tokens[place] for place, role in roles.items() if role in ("day", "month", "day_of_year")]
     wide = any(number[0] == "0" for number in numeric) or (
         all(len(number) > 1 for number in numeric)
-        and told is not None
+        and given_year is not None
         and ("month" in roles.values() or _is_tight(tokens, roles))
     )
     tight = _is_tight(tokens, roles)
@@ -208,7 +283,7 @@ def _settled(
         day,
         (*prefix, *fields),
         precise="day" in value or "day_of_year" in value,
-        dated=told is not None,
+        dated=given_year is not None,
         day_first=both and order[0] == "day",
         ambiguous=both and value["day"] <= 12 and value["day"] != value["month"],
     )
@@ -226,9 +301,9 @@ def _place(roles: dict[int, Role], wanted: Role) -> int:
 
 def _value(token: str, role: Role, near: int) -> int:
     if role == "month_name":
-        return words.MONTH[token.casefold()]
+        return MONTH_NUMBER[token.casefold()]
     if role == "month_roman":
-        return words.ROMAN_MONTH[token]
+        return ROMAN.index(token) + 1
     if role == "ordinal":
         return 0
     if role == "year" and len(token) == 2:
@@ -260,7 +335,7 @@ def _compact(body: str) -> Written | None:
 def _spoken(body: str, year: int | None) -> Written | None:
     """March fourth, and March fourth, twenty twenty-one."""
     name, blank, rest = body.partition(" ")
-    month = words.MONTH.get(name.casefold())
+    month = MONTH_NUMBER.get(name.casefold())
     if month is None or not rest:
         return None
     for at in (len(rest), rest.find(", "), rest.find(" ")):
@@ -298,11 +373,11 @@ def _coarse(tokens: Sequence[str]) -> Written | None:
     if first == "q" and between[0] in ("1", "2", "3", "4") and all(not token.strip(" ,/-") for token in between[1:]):
         fields[1] = Field("quarter", tokens[1])
         return Written(Day(year, 3 * int(between[0]) - 1, _MID), tuple(fields), precise=False, dated=True)
-    named = [place for place in range(1, at) if tokens[place].casefold() in words.MONTH]
+    named = [place for place in range(1, at) if tokens[place].casefold() in MONTH_NUMBER]
     if first not in words.PARTS or len(named) != 1:
         return None
-    if any(token.isalnum() and token != "of" for token in between if token not in words.MONTH):
+    if any(token.isalnum() and token != "of" for token in between if token not in MONTH_NUMBER):
         return None
     fields[0], fields[named[0]] = Field("part", tokens[0]), Field("month_name", tokens[named[0]])
     day = (5, _MID, 25)[words.PARTS.index(first)]
-    return Written(Day(year, words.MONTH[tokens[named[0]].casefold()], day), tuple(fields), precise=False, dated=True)
+    return Written(Day(year, MONTH_NUMBER[tokens[named[0]].casefold()], day), tuple(fields), precise=False, dated=True)

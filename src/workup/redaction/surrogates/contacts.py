@@ -1,4 +1,4 @@
-"""Telephone numbers and addresses of networks that stand for others: same form, ranges kept free for examples.
+"""Telephone numbers and addresses of networks that stand for others: same form, ranges reserved for examples.
 
 Knows no patient; every draw comes from the caller's chance."""
 
@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 
 from workup.redaction.surrogates.identifiers import reshaped
-from workup.text.wordlists import listed
-from workup.values import states
+from workup.text import states
+from workup.text.wordlists import words_of
 from workup.values.draws import Chance
 from workup.values.vocabulary import DOMAINS
 
@@ -18,7 +18,7 @@ _AREAS = tuple(sorted({area for state in states.STATES for area in state.area_co
 _FREE_V4 = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737
 _V4 = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 LONGEST = 300
-_ORDINARY = listed(
+_ORDINARY = words_of(
     "www http https ftp portal mychart patients patient records view in blog post files studies scan j p pdf html php "
     "jpg png index login visit id mrn user users home page telehealth pacs"
 )
@@ -27,7 +27,7 @@ _ORDINARY = listed(
 def phone(surface: str, *, chance: Chance, line: Chance) -> str | None:
     """A number in the same form: 555-01xx with another area code where it has ten digits, else drawn digits.
 
-    `line` draws the number itself, so that it is the same in every form; `chance` what stands around it.
+    `line` draws the number itself, so that it is the same in every form; `chance` what is around it.
 
     >>> from workup.values.draws import Chance
     >>> one, other = (phone(said, chance=Chance.of(1, "x"), line=Chance.of(1, "y"))
@@ -48,7 +48,7 @@ def phone(surface: str, *, chance: Chance, line: Chance) -> str | None:
     if own in (7, 10):
         new = (line.pick(_AREAS) if own == 10 else "") + f"55501{line.integer(0, 99):02d}"
     else:
-        # Abroad or in the house: the code behind + stays, the rest is drawn.
+        # Abroad or within an organisation: the code after + stays, the rest is drawn.
         country = 2 if head.lstrip().startswith("+") and own > 7 else 0
         new = line.digits(len(digits) - country)
     written = _digits_in(head, "".join(digits[:country]) + new)
@@ -145,6 +145,6 @@ def mac(surface: str, *, chance: Chance) -> str | None:
 
 
 def is_mac(surface: str) -> bool:
-    """Whether an address is of hardware: six or eight pairs, all told."""
+    """Whether an address is of hardware: six or eight pairs, all given."""
     body = surface.translate(str.maketrans("", "", ":-."))
     return len(body) in (12, 16) and bool(re.fullmatch(r"[0-9A-Fa-f]+", body)) and "::" not in surface

@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from workup.text.wordlists import listed
+from workup.text.wordlists import words_of
 from workup.values import check_digits
 from workup.values.draws import Chance
 from workup.values.patients import social_security
 
-# Words that tell what a number is, not whose: they stay.
-_KEPT = listed(
+# Words that say what a number is, not whose: they stay.
+_KEPT = words_of(
     "mr mrn mrno id no num acct account acc inv clm claim sn lot grp rx cdl faa sp emp ord vin udi ref case badge "
     "img dsc photo face front media photos jpg jpeg png pdf fingerprint voiceprint iris template retinal scan palm "
     "vein facial photograph bio fp vp ir serial number ending in last four card plate policy member group"
@@ -39,7 +39,7 @@ Exchange = Callable[[str], str]
 def identifier(surface: str, *, label: str, chance: Chance, initial: Exchange) -> str | None:
     """A number of the same kind and shape; None for a passage that is no number at all.
 
-    `initial` exchanges the letter of a name that stands in a number (the second of a DEA registration).
+    `initial` exchanges the letter of a name that is part of a number (the second of a DEA registration).
 
     >>> from workup.values.draws import Chance
     >>> new = identifier("4111 1111 1111 1111", label="credit_card", chance=Chance.of(1, "x"), initial=str)

@@ -1,33 +1,31 @@
 """Names of people as notes write them: cut into parts, and written again with other words in the same form.
 
-Knows no tables and no key; who stands for whom is told by the caller."""
+Knows no tables and no key; who stands for whom is the caller's to say."""
 
 from __future__ import annotations
 
 import itertools
 import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from workup.documents.titles import title_length
-from workup.text.wordlists import listed
+from workup.text.unicode import plain_latin
+from workup.text.wordlists import words_of
 
 Part = Literal["given", "middle", "family", "any", "suffix", "text"]
 LONGEST, MOST_WORDS = 120, 12
 _TOKENS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[\W\d_]")
 _SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv"))
-_CREDENTIALS = listed(
+_CREDENTIALS = words_of(
     "md do rn np pa dds dmd phd pharmd dpt lcsw rd msn bsn cnp crna facs mbbs ma ms esq dnp lpn cna pac faap facp aprn "
     "fnp mph psyd od dpm dc"
 )
-_PARTICLES = listed(
+_PARTICLES = words_of(
     "de del della der den di da dos das du la las los le van von bin ibn bint al el ten ter y e mac san st o"
 )
 _ALLOWED = frozenset(" \t\r\n\u00a0.,-'’\"“”()^/&")
-# Letters of Latin alphabets that no decomposition takes apart.
-_LATIN = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "æ": "ae", "œ": "oe", "ŋ": "n"})
 _POSSESSIVE = ("'s", "’s", "'S", "’S")
 
 
@@ -71,14 +69,13 @@ def folded(word: str) -> str:
     >>> folded("Wołąsiewicz"), folded("Østrem")
     ('wolasiewicz', 'ostrem')
     """
-    split = unicodedata.normalize("NFKD", word).casefold().translate(_LATIN)
-    return "".join(letter for letter in split if letter.isalpha())
+    return "".join(letter for letter in plain_latin(word) if letter.isalpha())
 
 
 def read_name(surface: str) -> NameForm | None:
-    """The parts of a name, or None where it is none that can be told apart: digits, other scripts, too many words.
+    """The parts of a name, or None where its parts cannot be told apart: digits, other scripts, too many words.
 
-    Titles, credentials and the possessive stand outside; "Last, First", "LAST^FIRST" and "Last F" are turned round.
+    Titles, credentials and the possessive are outside; "Last, First", "LAST^FIRST" and "Last F" are turned round.
 
     >>> [word for word in read_name("Dr. Ana de la Cruz, MD").words if word.part != "text"]
     [Word(part='given', text='Ana'), Word(part='family', text='Cruz')]
@@ -112,7 +109,7 @@ def _without_endings(tokens: list[str], spots: list[int], parts: list[Part]) -> 
         last = folded(tokens[left[-1]])
         if last in _SUFFIXES:
             parts[left[-1]] = "suffix"
-        elif not (last in _CREDENTIALS and tokens[left[-1]][:1].isupper() and _behind_comma(tokens, left[-1])):
+        elif not (last in _CREDENTIALS and tokens[left[-1]][:1].isupper() and _after_comma(tokens, left[-1])):
             break
         left.pop()
     # "Smith Jr., John": a suffix may also close the family name before the comma.
@@ -122,8 +119,8 @@ def _without_endings(tokens: list[str], spots: list[int], parts: list[Part]) -> 
     return [place for place in left if parts[place] != "suffix"]
 
 
-def _behind_comma(tokens: list[str], place: int) -> bool:
-    """MD after a comma is a credential, and so is one in capitals behind a name that is not: in JOHN DO it is none."""
+def _after_comma(tokens: list[str], place: int) -> bool:
+    """MD after a comma is a credential, and so is one in capitals after a name that is not: in JOHN DO it is not."""
     in_capitals = tokens[place].isupper() and not all(token.isupper() for token in tokens[:place] if token[0].isalpha())
     return "," in tokens[max(0, place - 2) : place] or in_capitals
 
@@ -154,7 +151,7 @@ def _assign(tokens: list[str], spots: list[int], parts: list[Part]) -> None:
 
 
 def _in_order(tokens: list[str], spots: list[int], parts: list[Part]) -> None:
-    """Given name first; the last word, and those joined to it by a hyphen or behind a particle, are the family."""
+    """Given name first; the last word, and those joined to it by a hyphen or after a particle, are the family."""
     for spot in spots:
         parts[spot] = "middle"
     parts[spots[0]], parts[spots[-1]] = "given", "family"

@@ -1,4 +1,4 @@
-"""What the shipped tables of names tell of a word, and which names may stand for it: same sex, same origin group.
+"""What the shipped tables of names say of a word, and which names may stand for it: same sex, same origin group.
 
 Knows no text and no patient."""
 

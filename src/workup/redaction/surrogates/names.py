@@ -151,9 +151,9 @@ def _kind(word: Word) -> str:
 
 
 def _kinds(forms: Iterable[tuple[str, NameForm]]) -> dict[str, str | None]:
-    """What each word of a patient's names is: what most mentions that tell it say, else what the tables say.
+    """What each word of a patient's names is: what most mentions that show it say, else what the tables say.
 
-    Of a clinician one word alone is the family name: it stands behind Dr.
+    Of a clinician one word alone is the family name: it comes after Dr.
     """
     votes: dict[str, list[int]] = {}
     alone: dict[str, set[str]] = {}

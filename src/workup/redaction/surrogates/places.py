@@ -8,26 +8,27 @@ from functools import cache
 
 from workup.redaction.linking import normalised, value_key
 from workup.redaction.surrogates.identifiers import reshaped
+from workup.text import states
 from workup.text.numbers import ordinal
-from workup.text.wordlists import listed
-from workup.values import states, tables, vocabulary
+from workup.text.wordlists import words_of
+from workup.values import addresses, tables, vocabulary
 from workup.values.draws import Chance
 
 Draws = Callable[..., Chance]
 LONGEST = 200
 STATES = frozenset(states.STATE)
-_TYPES = {word.casefold() for pair in states.STREET_TYPES for word in pair}
-# Words of an address that tell what it is, not where.
-_KEPT = _TYPES | listed(
+_TYPES = {word.casefold() for pair in addresses.STREET_TYPES for word in pair}
+# Words of an address that say what it is, not where.
+_KEPT = _TYPES | words_of(
     "n s e w ne nw se sw north south east west northeast northwest southeast southwest apt apartment unit suite ste "
     "floor fl room rm bldg building no box po p o pob rr route rte rural county road state highway hwy us psc block "
     "of and the calle avenida lot trailer space # c/o"
 )
 _WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*\.?|\d+|[\W_]")
-_UNIT_WORDS = listed(
+_UNIT_WORDS = words_of(
     "ward room rm bed floor tower or bay suite clinic unit pod level west east north south wing rooms beds"
 )
-_HOSPITALS = listed(
+_HOSPITALS = words_of(
     "hospital clinic center centre medical health healthcare care memorial hospice pharmacy infirmary rehab"
 )
 
@@ -70,7 +71,7 @@ def street(surface: str, *, draw: Draws) -> str | None:
             while parts and not parts[-1][0].isalnum():  # one name for all words of the old one
                 parts.pop()
         else:
-            parts.append(cased(draw("street", name).pick(states.STREETS), token))
+            parts.append(cased(draw("street", name).pick(addresses.STREETS), token))
             named = True
     return _ordinals("".join(parts))
 
@@ -125,8 +126,8 @@ def county(surface: str, *, chance: Chance) -> str:
     words = surface.split()
     if len(words) > 2 and words[1].casefold() == "of":
         return cased(f"{words[0]} {words[1]} {name}", surface)
-    told = words and words[-1].casefold() in ("county", "parish", "borough", "co", "co.")
-    return cased(f"{name} {words[-1]}" if told else name or kind, surface)
+    has_kind = words and words[-1].casefold() in ("county", "parish", "borough", "co", "co.")
+    return cased(f"{name} {words[-1]}" if has_kind else name or kind, surface)
 
 
 def state(surface: str, *, becomes: str) -> str:
@@ -157,13 +158,13 @@ def other_state(code: str, *, chance: Chance) -> str:
 
 def country(surface: str, *, chance: Chance) -> str:
     """Another country."""
-    options = sorted({name for names in states.COUNTRIES.values() for name in names})
+    options = sorted({name for names in addresses.COUNTRIES.values() for name in names})
     return cased(chance.pick(options), surface)
 
 
 def is_country(surface: str) -> bool:
     """Whether a place is a country of the tables, or this one."""
-    known = {name.casefold() for names in states.COUNTRIES.values() for name in names}
+    known = {name.casefold() for names in addresses.COUNTRIES.values() for name in names}
     return surface.casefold() in known or surface.replace(".", "").casefold() in ("usa", "us", "united states", "uk")
 
 
@@ -192,7 +193,7 @@ def initials(name: str) -> str:
 
 
 def organisation(surface: str, *, label: str, chance: Chance) -> str | None:
-    """A made-up hospital, employer or body in the place of another."""
+    """A made-up hospital, employer or other organisation in the place of another."""
     if len(surface) > LONGEST or not any(one.isalpha() for one in surface):
         return None
     if is_acronym(surface):
@@ -221,7 +222,8 @@ def background(surface: str, *, label: str, chance: Chance) -> str | None:
         return cased(chance.pick(sorted(set(kinds))), surface)
     if label == "nationality_religion_politics":
         religions = {one.casefold() for one in vocabulary.RELIGIONS}
-        options = vocabulary.RELIGIONS if surface.casefold() in religions else tuple(sorted(states.DEMONYMS.values()))
+        nations = tuple(sorted(addresses.DEMONYMS.values()))
+        options = vocabulary.RELIGIONS if surface.casefold() in religions else nations
         if surface.casefold() in {one.casefold() for one in tables.words("politics")}:
             options = tables.words("politics")
         return cased(chance.pick(options), surface)

@@ -14,7 +14,7 @@ from workup.redaction.surrogates import contacts, identifiers, places
 from workup.redaction.surrogates.name_forms import folded, read_name
 from workup.redaction.surrogates.names import SurrogateNames
 from workup.redaction.tokens import WORDS
-from workup.text.wordlists import listed
+from workup.text.wordlists import words_of
 
 _TRIES = 60
 _TELLING = 3  # letters and digits from which a value inside a surrogate counts as one
@@ -47,8 +47,8 @@ class World:
         found = list(dict.fromkeys(values))
         self._secret, self._patient, self._elsewhere = secret, patient, elsewhere
         self._values = {normalised(surface) for _, surface in found}
-        bodies = {one for label, one in found if _branch(label) == "ORG"}
-        self._organisations = sorted(bodies, key=lambda one: (-len(one), one.isupper(), one.islower(), one))
+        organisations = {one for label, one in found if _branch(label) == "ORG"}
+        self._organisations = sorted(organisations, key=lambda one: (-len(one), one.isupper(), one.islower(), one))
         forms = [(label, form) for label, surface in found if WORDS[label] == "NAME" and (form := read_name(surface))]
         spoken = {folded(word.text) for _, form in forms for word in form.words}
         self._names = SurrogateNames(secret, patient, forms, taken={*self._values, *spoken, *words}, avoided=elsewhere)
@@ -99,7 +99,7 @@ class World:
         return attempt >= _FIRST_WITHOUT_CARE or plain not in self._elsewhere
 
     def _tells(self, new: str) -> bool:
-        """Whether a value of the patient stands in what is to replace one: as the whole, or as some of its words."""
+        """Whether a value of the patient is in what is to replace one: as the whole, or as some of its words."""
         words = [normalised(word) for word in _WORDS.findall(new)]
         runs = ("".join(words[at:end]) for at in range(len(words)) for end in range(at + 1, len(words) + 1))
         return normalised(new) in self._values or any(len(run) >= _TELLING and run in self._values for run in runs)
@@ -189,7 +189,7 @@ class World:
 
 
 _OF_BRANCH: Mapping[str, str] = {"NAME": "NAME", "ORG": "ORG", "ID": "ID", "QUASI": "QUASI"}
-_OWN = listed("username phone fax email url ip mac street_address city county state country zip facility_unit")
+_OWN = words_of("username phone fax email url ip mac street_address city county state country zip facility_unit")
 
 
 def _branch(label: str) -> str:

@@ -7,15 +7,20 @@ from typing import Any
 
 from workup.errors import visible
 from workup.report import Estimate, LensResult, Report
-from workup.reports.charts.panels import FIRST, INK, MUTED, Figure, Spec, base, find
+from workup.reports.charts.figure import FIRST, INK, MUTED, Figure, Spec, base, find
 from workup.reports.layout import Table
-from workup.reports.wording import at_threshold, interval, number, off_primary, patients, plural, primary_threshold
-
-METRICS = (
-    *("auroc", "calibration_slope", "oe_ratio", "sensitivity", "specificity"),
-    *("recall", "leak_rate_document", "over_redaction"),
-    *("recall_at_10", "decay_gap"),
+from workup.reports.wording import (
+    at_threshold,
+    drawn,
+    interval,
+    metrics_in,
+    number,
+    off_primary,
+    patients,
+    plural,
+    primary_threshold,
 )
+
 MOST_GROUPS = 25  # rows a reader can take in; the table below holds all
 _LABEL = 20  # letters of a group's name that fit beside the plot
 _ROW = 26  # height of a row
@@ -24,6 +29,7 @@ _ROW = 26  # height of a row
 _LIMITS: Mapping[str, tuple[float, float]] = {"calibration_slope": (-0.5, 2.5), "oe_ratio": (0.25, 4.0)}
 
 
+@drawn
 def forests(report: Report) -> dict[str, list[Figure]]:
     """The forests of each grouping, by its name."""
     groups = report.results.get("subgroups")
@@ -37,7 +43,7 @@ def forests(report: Report) -> dict[str, list[Figure]]:
 def _of_column(groups: LensResult, internal: LensResult, name: str, primary: float | None) -> Iterator[Figure]:
     rows = [e for e in groups.estimates if e.level == 0.95 and name in e.slice]
     held = list(dict.fromkeys(e.metric for e in rows))
-    for metric in [m for m in METRICS if m in held] or held[:3]:
+    for metric in [m for m in metrics_in("forests") if m in held] or held[:3]:
         for keys in _places([e for e in rows if e.metric == metric], name, primary):
             found = [e for e in rows if e.metric == metric and {k: v for k, v in e.slice.items() if k != name} == keys]
             yield _forest(name, metric, keys, found, find(internal, metric, keys))

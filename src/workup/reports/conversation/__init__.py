@@ -1,1 +1,3 @@
 """The report of a chat model over many turns."""
+
+PAGE = "page:ConversationPage"

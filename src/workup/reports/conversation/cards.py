@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from workup.report import Report
 from workup.reports.conversation.headline import NO_BAR, Line, lines
-from workup.reports.conversation.setting import Setting, is_conversation, noun
+from workup.reports.conversation.setting import Setting, noun
 from workup.reports.conversation.words import ends, value_words, why
-from workup.reports.spans.cards import Card
+from workup.reports.page import KeyFigure
 from workup.reports.wording import number
 
 _SHOWN = ("Recall@", "Decay gap", "Decay slope", "Time to first", "Conflict", "Never", "Plan coverage")
 
 
-def cards(report: Report) -> list[Card]:
+def cards(report: Report) -> list[KeyFigure]:
     """Every headline number keeps its card; one that cannot be told says why."""
     return [_card(line, report) for line in lines(report) if line.name.startswith(_SHOWN)]
 
 
-def _card(line: Line, report: Report) -> Card:
+def _card(line: Line, report: Report) -> KeyFigure:
     e = line.e
     title = line.name + _unit(line)
     if e is None or e.value is None:
-        return Card(title, "not defined" if e is None else value_words(e), why(e, line.absent))
+        return KeyFigure(title, "not defined" if e is None else value_words(e), why(e, line.absent))
     if line.name == "Never-events":
-        return Card(title, value_words(e), line.beside)
+        return KeyFigure(title, value_words(e), line.beside)
     between = f"95 % interval {ends(e)}" if e.low is not None else f"no interval: {e.reason}"
     told = _bar(line, report) if line.verdict != NO_BAR else ""
     by = _judge(report) if line.name.startswith("Conflict") else ""
-    return Card(title, value_words(e), "; ".join(filter(None, (between, _rests(line, noun(report)), by, told))))
+    return KeyFigure(title, value_words(e), "; ".join(filter(None, (between, _rests(line, noun(report)), by, told))))
 
 
 def _rests(line: Line, unit: str) -> str:
@@ -51,7 +51,7 @@ def _judge(report: Report) -> str:
 
 def facts(report: Report) -> str:
     """Set, arm, memory and judge, as the page shows them under its title."""
-    if not is_conversation(report) or "internal" not in report.results:
+    if "internal" not in report.results:
         return ""
     setting = Setting.of(report)
     memory = "recorded elsewhere" if setting.recorded else f"memory {setting.study['memory']}"

@@ -9,7 +9,7 @@ from math import ceil, floor
 from typing import Any
 
 from workup.report import Estimate, Report
-from workup.reports.charts.panels import FIRST, GRID, INK, MUTED, SECOND, Figure, Spec, base
+from workup.reports.charts.figure import FIRST, GRID, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.conversation.setting import Numbers, Setting, noun
 from workup.reports.conversation.turns import (
     OUTCOMES,

@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from workup.report import Report
-from workup.reports.charts.panels import FIRST, INK, MUTED, SECOND, Figure, Spec, base
+from workup.reports.charts.figure import FIRST, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.conversation.curves import ALL_LABELS, APART, HEIGHT, WIDTH, spread, ticks, written
 from workup.reports.conversation.setting import Setting
 from workup.reports.conversation.turns import table_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from workup.report import Estimate, Report
-from workup.reports.charts.panels import Figure
+from workup.reports.charts.figure import Figure
 from workup.reports.conversation import (
     advice,
     curves,
@@ -22,10 +22,11 @@ from workup.reports.conversation import (
 from workup.reports.conversation import (
     headline as conversation_headline,
 )
-from workup.reports.conversation.setting import Numbers, Setting, is_conversation, narrowed, noun
+from workup.reports.conversation.setting import Numbers, Setting, narrowed, noun
 from workup.reports.conversation.words import HEADS, estimate_rows, in_units, said_in, table_in
 from workup.reports.groups import by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section
+from workup.reports.wording import drawn
 
 TITLE = "Conversation report"
 GATES = (
@@ -36,9 +37,10 @@ header_rows = conversation_headline.header_rows
 headline = sentences.sentences
 
 
+@drawn
 def sections(report: Report) -> list[Section]:
     """All that the internal lens found."""
-    if not is_conversation(report) or "internal" not in report.results:
+    if "internal" not in report.results:
         return []
     return [
         conversation_headline.headline_section(report),
@@ -54,13 +56,15 @@ def sections(report: Report) -> list[Section]:
     ]
 
 
+@drawn
 def figures(report: Report) -> dict[str, list[Figure]]:
     """Charts by the key of the section that they stand beside."""
-    if not is_conversation(report) or "internal" not in report.results:
+    if "internal" not in report.results:
         return {}
     return {**curves.figures(report), **losses.figures(report)}
 
 
+@drawn
 def groups(report: Report) -> Iterator[Section]:
     """Groups of cases at the set and arm of the headline."""
     result, unit = narrowed(report).results.get("subgroups"), noun(report)

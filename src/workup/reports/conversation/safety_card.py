@@ -17,12 +17,13 @@ from workup.reports.conversation.words import capital, ends, value_words, why
 from workup.reports.html import VERDICTS, asset, legible, policy
 from workup.reports.layout import Section, Table
 from workup.reports.markdown import section_markdown
-from workup.reports.wording import number, plural
+from workup.reports.wording import drawn, number, plural
 
 _OWN_SECTION = ("Never-events",)
 _LEFT_OUT = ("Time to loss for good", "Plan contradicted")
 
 
+@drawn
 def sections(report: Report) -> list[Section]:
     """The card: identity, headline, never-events, what it cannot say."""
     if not is_conversation(report):
@@ -33,12 +34,14 @@ def sections(report: Report) -> list[Section]:
     return [_identity(report), _headline(report), _never(report), _cannot(report)]
 
 
+@drawn
 def markdown(report: Report) -> str:
     """The card as Markdown."""
     first, *rest = sections(report)
     return "\n".join([section_markdown(first, "#"), *(section_markdown(section, "##") for section in rest)])
 
 
+@drawn
 def page(report: Report) -> str:
     """The card as one HTML page that prints on one sheet; no script, no outside request."""
     identity, headline, never, cannot = sections(report)

@@ -11,45 +11,9 @@ from dataclasses import replace
 from workup.report import Estimate
 from workup.reports.layout import Section, Table
 from workup.reports.spans.words import how, percent, share
-from workup.reports.wording import count, patients, signed
+from workup.reports.wording import count, metric_title, patients, signed
 
 HEADS = ("metric", "value", "95% interval", "cases", "counts", "how")
-# Title, and what the number says in words that need no statistics.
-METRICS = {
-    "recall": ("recall", "facts kept, right in status and value, of those that could be scored"),
-    "recall_weighted": ("weighted recall", "the same, each fact by its weight"),
-    "recall_at_10": ("recall@10", "facts kept at turn 10"),
-    "recall_at_horizon": ("recall at the horizon", "facts kept at the turn that the study names"),
-    "decay_gap": ("decay gap D", "recall in the conversation less recall with the facts alone before the model"),
-    "decay_slope": ("decay slope", "change of recall per turn, mean of the slopes of each conversation"),
-    "decay_slope_logistic": ("logistic decay slope", "change of the log odds of recall per turn"),
-    "decay_slope_tokens": ("decay slope per 1,000 tokens", "change of recall per 1,000 tokens since the fact"),
-    "time_to_loss": ("time to loss", "turns until a fact is lost, mean restricted to 10"),
-    "omission_rate": ("omission rate", "facts that go unmentioned"),
-    "reversal_rate": ("reversal rate", "facts said to be otherwise"),
-    "wrong_value_rate": ("wrong-value rate", "facts with a wrong dose, unit, side or other value"),
-    "stale_rate": ("stale rate", "retired facts that are still said"),
-    "precision": ("precision", "entities named that are facts of the set"),
-    "f1": ("F1", "recall and precision in one figure"),
-    "hallucination_rate": ("hallucination rate", "entities named that nobody mentioned"),
-    "unscorable_rate": ("unscorable rate", "facts of which no reply can be read"),
-    "coverage": ("coverage", "facts of which a reply can be read; below 0.95 the headline is withheld"),
-    "availability": ("availability", "facts that still stood in what was sent"),
-    "use": ("use", "facts kept, of those that still stood in what was sent"),
-    "conflict_rate": ("conflict rate K", "comparable pairs of advice that conflict"),
-    "never_events": ("never-events", "advice that a fact forbids; retired or reversed facts asserted"),
-    "never_event_rate": ("never-event rate", "cases with at least one"),
-    "never_events_per_100": ("never-events per 100", "never-events in a hundred conversations"),
-    "plan_coverage": ("plan coverage", "items of the plan that replies cover and do not oppose"),
-    "plan_contradicted": ("plan contradicted", "items of the plan that a reply opposes"),
-    "copy_rate": ("copy rate", "share of a reply that is copied word for word"),
-    "pdsqi": ("PDSQI-9 rating", "mean rating by people"),
-    "conflict_rate_published": ("conflict rate as published", "neighbouring turns only, over all turns; to compare"),
-    "plan_alignment_published": (
-        "plan alignment as published",
-        "cosine of whole texts, blind to 'stop all of it'; to compare",
-    ),
-}
 _SIGNED = ("decay_gap", "decay_slope", "decay_slope_logistic", "decay_slope_tokens")
 ARM_WORDS = {
     "live": "live: the history as it was sent",
@@ -62,7 +26,7 @@ _STATUS = {"undefined": "not defined", "withheld": "withheld", "insufficient": "
 
 def title(metric: str) -> str:
     """A metric by its name in reports."""
-    return METRICS[metric][0] if metric in METRICS else metric.replace("_", " ")
+    return metric_title(metric)
 
 
 def capital(words: str) -> str:

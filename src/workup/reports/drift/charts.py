@@ -7,13 +7,12 @@ from typing import Any
 
 from workup.errors import visible
 from workup.report import LensResult
-from workup.reports.charts.panels import FIRST, INK, MUTED, SECOND, WIDTH, Figure, Spec, base
+from workup.reports.charts.figure import FIRST, INK, MUTED, SECOND, WIDTH, Figure, Spec, base
 from workup.reports.drift.series import CHART_WORDS, Row, Series, cause_of, ends_of, every_series
 from workup.reports.layout import Table
-from workup.reports.wording import at_threshold, group_words, number, plural
+from workup.reports.wording import at_threshold, group_words, measured, number, plural
 
 MOST_CHARTS = 5
-_METRICS = ("auroc", "calibration_slope", "oe_ratio", "calibration_in_the_large", "sensitivity", "specificity", "ppv")
 VALUES, _BELOW = 150, 110  # heights of the panels
 _Z = 1.959964
 _LETTER = 6.6  # width of a letter on an axis
@@ -38,10 +37,12 @@ def _chosen(result: LensResult) -> list[Series]:
         if known and (one.cause not in by_cause or (one.signals_now and not by_cause[one.cause].signals_now)):
             by_cause[one.cause] = one
 
+    places = {name: place for place, name in enumerate(measured())}
+
     def order(one: Series) -> tuple[Any, ...]:
         alert = active.get(one.cause)
         urgency = 2 if alert is None else 1 if alert["severity"] != "high" else 0
-        place = _METRICS.index(one.metric) if one.metric in _METRICS else len(_METRICS)
+        place = places.get(one.metric, len(places))
         grouped = group_words(one.slice) != "all"
         return urgency, not one.signals_now, not one.signal_windows, grouped, one.type == "fairness", place
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from workup.errors import visible
 from workup.report import LensResult
-from workup.reports.charts.panels import FIRST, INK, MUTED, SECOND, WIDTH, Figure, Spec, base
+from workup.reports.charts.figure import FIRST, INK, MUTED, SECOND, WIDTH, Figure, Spec, base
 from workup.reports.drift.charts import VALUES, across, state, upward, window_names
 from workup.reports.drift.series import Row, Series, cause_of, watched
 from workup.reports.drift.signals import gap_series

@@ -8,7 +8,7 @@ from workup.report import LensResult, Report
 from workup.reports.drift.options import flagged_now, options
 from workup.reports.drift.series import Row, every_series, series_words, watched
 from workup.reports.layout import Section, Table
-from workup.reports.wording import METRIC_TITLES, at_threshold, number, p_value, percent, plural, signed
+from workup.reports.wording import at_threshold, metric_title, number, p_value, percent, plural, signed
 
 
 def inputs(result: LensResult) -> Section:
@@ -111,7 +111,7 @@ def _sentence(row: Row) -> str:
 
 def _test(row: Row) -> tuple[str, ...]:
     prior = row["kind"] == "prior"
-    title = METRIC_TITLES.get(str(row.get("metric")), str(row.get("metric")))
+    title = metric_title(str(row.get("metric")))
     return (
         str(row["window"]),
         str(row["kind"]),
@@ -153,7 +153,7 @@ def _concept(rows: Sequence[Row]) -> str:
         return "not looked at, since no followed metric carries such a test."
     if all(row["p"] is None for row in last):
         return f"not tested in {last[0]['window']}: {last[0].get('reason') or 'the tests gave no answer'}."
-    words = ", ".join(f"{METRIC_TITLES.get(row['metric'], row['metric'])} p {p_value(row['p'])}" for row in last)
+    words = ", ".join(f"{metric_title(row['metric'])} p {p_value(row['p'])}" for row in last)
     return f"{words} in {last[0]['window']}."
 
 

@@ -8,18 +8,19 @@ from typing import Any
 
 from workup.report import Z_POWER, Estimate, LensResult, Report
 from workup.reports import case_mix
-from workup.reports.charts.panels import Figure
+from workup.reports.charts.figure import Figure
 from workup.reports.drift.charts import control_charts
 from workup.reports.drift.dots import gap_charts, input_dots
 from workup.reports.drift.outlook import ahead, inputs, kinds, labels
 from workup.reports.drift.series import Row, counted, last_judged, series_words, span, watched
 from workup.reports.drift.signals import active, chart_state, fairness, loudest, resolved, standing
 from workup.reports.layout import Section, Table
-from workup.reports.wording import at_threshold, group_words, interval, number, patients, plural, signed
+from workup.reports.wording import at_threshold, drawn, group_words, interval, number, patients, plural, signed
 
 _NOT_GROUPS = ("window", "acted")
 
 
+@drawn
 def sections(report: Report) -> list[Section]:
     """The sections of the monitoring report, in the order people know."""
     result = report.results.get("drift")
@@ -43,6 +44,7 @@ def sections(report: Report) -> list[Section]:
     ]
 
 
+@drawn
 def figures(report: Report) -> dict[str, list[Figure]]:
     """Control charts of the series that matter most, gaps over time, and inputs by window."""
     result = report.results.get("drift")
@@ -56,6 +58,7 @@ def figures(report: Report) -> dict[str, list[Figure]]:
     return {key: charts for key, charts in found.items() if charts}
 
 
+@drawn
 def headline(report: Report) -> Iterator[str]:
     """The sentences a reader should leave with."""
     result = report.results.get("drift")

@@ -7,7 +7,7 @@ from typing import Any
 
 from workup.errors import visible
 from workup.report import LensResult
-from workup.reports.charts.panels import FIRST, HEIGHT, INK, MUTED, SECOND, Figure, Spec, base
+from workup.reports.charts.figure import FIRST, HEIGHT, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.layout import Table
 from workup.reports.power.asked import CRITERIA
 from workup.reports.wording import at_threshold, group_words, number, percent

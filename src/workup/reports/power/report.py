@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from workup.report import LensResult, Report
-from workup.reports.charts.panels import Figure
+from workup.reports.charts.figure import Figure
 from workup.reports.layout import Section, Table
 from workup.reports.power.asked import COUNTED, CRITERIA, METHODS, expected, parameters, plain
 from workup.reports.power.curves import pilot_figures, plan_figures, sound
 from workup.reports.power.pilot import pilot
-from workup.reports.wording import count, number, off_primary, percent, primary_threshold
+from workup.reports.wording import count, drawn, number, off_primary, percent, primary_threshold
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
@@ -20,6 +20,7 @@ Rows = Sequence[Row]
 TOTAL = "total"
 
 
+@drawn
 def sections(report: Report) -> list[Section]:
     """A plan, or what the power lens found in the data at hand; nothing where the report holds neither."""
     result = _primary_first(report)
@@ -29,6 +30,7 @@ def sections(report: Report) -> list[Section]:
     return [section for section in found if section.tables]
 
 
+@drawn
 def figures(report: Report) -> dict[str, list[Figure]]:
     """Power curves, beside the section that says how many patients are needed."""
     result = _primary_first(report)

@@ -1,1 +1,3 @@
 """What only the report of a risk model shows."""
+
+PAGE = "page:RiskPage"

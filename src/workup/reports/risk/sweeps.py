@@ -9,9 +9,10 @@ from typing import Any
 
 from workup.errors import visible
 from workup.report import Report
-from workup.reports.charts.panels import FIRST, INK, MUTED, SECOND, Figure, Spec, base, thresholds
+from workup.reports.charts.figure import FIRST, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.layout import Section, Table
-from workup.reports.wording import count, number, plural
+from workup.reports.risk.panels import thresholds
+from workup.reports.wording import count, drawn, number, plural
 
 Row = Mapping[str, Any]
 TITLE = "What each threshold would mean"
@@ -26,6 +27,7 @@ _LINES = (
 _LABEL = 24  # letters of a group's name that fit above a small chart
 
 
+@drawn
 def sections(report: Report) -> Iterator[Section]:
     """The sweep over all patients, then one section of curves for each grouping."""
     held = _held(report, "threshold_sweep")
@@ -49,6 +51,7 @@ def sections(report: Report) -> Iterator[Section]:
         yield Section(f"Curves by {one['column']}", (words,), key=f"curves-by:{one['column']}")
 
 
+@drawn
 def figures(report: Report) -> dict[str, list[Figure]]:
     """A chart for everyone and small multiples for each grouping, by the key of their section."""
     rows = _held(report, "threshold_sweep").get("rows", ())

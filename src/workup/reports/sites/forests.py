@@ -8,11 +8,20 @@ from typing import Any
 
 from workup.errors import visible
 from workup.report import Estimate, LensResult, Report
-from workup.reports.charts.forest import METRICS, MOST_GROUPS, brief, domain
+from workup.reports.charts.figure import FIRST, INK, MUTED, SECOND, Figure, Spec, base
+from workup.reports.charts.forest import MOST_GROUPS, brief, domain
 from workup.reports.charts.forest import text_layer as text
-from workup.reports.charts.panels import FIRST, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.layout import Table
-from workup.reports.wording import at_threshold, interval, number, off_primary, patients, plural, primary_threshold
+from workup.reports.wording import (
+    at_threshold,
+    interval,
+    metrics_in,
+    number,
+    off_primary,
+    patients,
+    plural,
+    primary_threshold,
+)
 
 _LABEL = 20  # letters of a site's name that fit beside the plot
 _ROW = 24  # height of a row
@@ -47,7 +56,7 @@ def main_rows(result: LensResult) -> Iterator[Row]:
     """The pooled rows a reader looks for first: whole populations, the first threshold of each metric."""
     rows = [row for row in result.pooled if not set(row["slice"]) - at_keys(result)]
     held = list(dict.fromkeys(row["metric"] for row in rows))
-    for metric in [name for name in METRICS if name in held] or held[:3]:
+    for metric in [name for name in metrics_in("forests") if name in held] or held[:3]:
         yield next(row for row in rows if row["metric"] == metric)
 
 

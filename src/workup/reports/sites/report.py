@@ -7,12 +7,12 @@ from typing import Any
 
 from workup.report import Estimate, LensResult, Report
 from workup.reports import case_mix
+from workup.reports.charts.figure import Figure
 from workup.reports.charts.forest import brief
-from workup.reports.charts.panels import Figure
 from workup.reports.layout import Section, Table
 from workup.reports.sites.forests import forests, main_rows, of_site, primary_first
 from workup.reports.sites.pooling import against, cell, gaps, not_pooled, pooled, regression, subsets, without
-from workup.reports.wording import at_threshold, number, percent, plural
+from workup.reports.wording import at_threshold, drawn, number, percent, plural
 
 _PLACE = ("name", "type", "region", "volume")
 _OWN = (
@@ -22,6 +22,7 @@ _OWN = (
 Row = Mapping[str, Any]
 
 
+@drawn
 def sections(report: Report) -> list[Section]:
     """The sections of the external validation report, in the order people know."""
     result = primary_first(report)
@@ -46,6 +47,7 @@ def sections(report: Report) -> list[Section]:
     return [section for section in found if section.sentences or section.tables or section.points]
 
 
+@drawn
 def figures(report: Report) -> dict[str, list[Figure]]:
     """Forests of the main metrics, beside the pooled figures."""
     found = forests(report)

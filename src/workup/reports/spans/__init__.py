@@ -1,1 +1,3 @@
 """The report of a span detector."""
+
+PAGE = "page:SpansPage"

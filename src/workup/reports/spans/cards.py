@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workup.report import Estimate, Report
-from workup.reports.spans.setting import LEVEL, Primary, found, is_spans
+from workup.reports.page import KeyFigure
+from workup.reports.spans.setting import LEVEL, Primary, found
 from workup.reports.spans.words import counted, percent
 
 _CARDS = (
@@ -17,16 +16,7 @@ _CARDS = (
 )
 
 
-@dataclass(frozen=True)
-class Card:
-    """A key figure with its interval."""
-
-    title: str
-    value: str
-    ends: str
-
-
-def cards(report: Report) -> list[Card]:
+def cards(report: Report) -> list[KeyFigure]:
     """Sensitivity, leaks by document and patient, precision, and what was destroyed for nothing."""
     internal, primary = report.results["internal"], Primary.of(report)
     made = []
@@ -34,7 +24,7 @@ def cards(report: Report) -> list[Card]:
         keys = primary.rule() if metric in ("recall", "precision") else primary.policy_key()
         e = found(internal.estimates, metric, keys)
         if e is not None and not (metric == "leak_rate_patient" and e.value is None):
-            made.append(Card(title, percent(e.value), _ends(e)))
+            made.append(KeyFigure(title, percent(e.value), _ends(e)))
     return made
 
 
@@ -51,7 +41,7 @@ def _ends(e: Estimate) -> str:
 def facts(report: Report) -> str:
     """Policy and self-test, as the page shows them under its title."""
     internal = report.results.get("internal")
-    if internal is None or not is_spans(report):
+    if internal is None:
         return ""
     primary = Primary.of(report)
     test = internal.tables.get("selftest") or {}

@@ -7,7 +7,7 @@ from math import floor
 from typing import Any
 
 from workup.report import LensResult
-from workup.reports.charts.panels import FIRST, INK, SECOND, Figure, Spec, base
+from workup.reports.charts.figure import FIRST, INK, SECOND, Figure, Spec, base
 from workup.reports.layout import Table
 from workup.reports.spans.words import LEVELS, share
 

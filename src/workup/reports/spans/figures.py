@@ -9,24 +9,25 @@ from typing import Any
 
 from workup.errors import visible
 from workup.report import LensResult, Report
+from workup.reports.charts.figure import FIRST, INK, SECOND, Figure, Spec, base
 from workup.reports.charts.forest import text_layer
-from workup.reports.charts.panels import FIRST, INK, SECOND, Figure, Spec, base
 from workup.reports.layout import Table
 from workup.reports.spans.curve import curves
 from workup.reports.spans.errors import tally
 from workup.reports.spans.forests import ROW, forests, short, upright
 from workup.reports.spans.heat import heat_map
-from workup.reports.spans.setting import Primary, is_spans
+from workup.reports.spans.setting import Primary
 from workup.reports.spans.words import ALARM_CATEGORIES, MISS_CATEGORIES, category, percent
-from workup.reports.wording import number
+from workup.reports.wording import drawn, number
 
 _CATEGORY = 36  # letters of a category beside its bar
 
 
+@drawn
 def figures(report: Report) -> dict[str, list[Figure]]:
     """Charts by the key of the section."""
     internal = report.results.get("internal")
-    if internal is None or not is_spans(report):
+    if internal is None:
         return {}
     made = {
         "types": list(forests(internal, Primary.of(report))),

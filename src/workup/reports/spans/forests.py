@@ -8,8 +8,8 @@ from typing import Any
 
 from workup.errors import visible
 from workup.report import Estimate, LensResult
+from workup.reports.charts.figure import FIRST, INK, MUTED, Figure, Spec, base
 from workup.reports.charts.forest import text_layer
-from workup.reports.charts.panels import FIRST, INK, MUTED, Figure, Spec, base
 from workup.reports.layout import Table
 from workup.reports.spans.rules import figures_of, labels_at, taken
 from workup.reports.spans.setting import Primary, found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workup.report import LensResult
-from workup.reports.charts.panels import FIRST, GRID, INK, Figure, Spec, base
+from workup.reports.charts.figure import FIRST, GRID, INK, Figure, Spec, base
 from workup.reports.layout import Table
 from workup.reports.spans.errors import MISSED, NO_IDENTIFIER, pairs
 from workup.reports.spans.forests import short

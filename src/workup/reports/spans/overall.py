@@ -8,8 +8,8 @@ from typing import Any
 from workup.report import Estimate, LensResult, Report
 from workup.reports.layout import Section, Table
 from workup.reports.spans.setting import LEVEL, Primary, found
-from workup.reports.spans.words import LEVELS, METRICS, OVERALL, counted, ends, how, percent, rule, share
-from workup.reports.wording import number, patients, plural
+from workup.reports.spans.words import LEVELS, counted, ends, how, percent, rule, share
+from workup.reports.wording import measured, metric_title, metric_words, number, patients, plural
 
 HEADS = ("metric", "value", "95% interval", "patients", "counts", "how")
 _RATES = ("recall", "precision", "f1", "f2")  # those that a mode and a level decide
@@ -78,7 +78,7 @@ _SENTENCES = {
 
 def _sentence(e: Estimate, words: str) -> str:
     if e.value is None:
-        return f"{METRICS[e.metric][0].capitalize()} is {e.status}: {e.reason}."
+        return f"{metric_title(e.metric).capitalize()} is {e.status}: {e.reason}."
     counts = "" if e.numerator is None else f"; {counted(e)}"
     said = words.format(_hundred(e.value))
     if e.low is None or e.high is None:
@@ -197,7 +197,7 @@ def overall(internal: LensResult, primary: Primary) -> Section:
 
 
 def _of_policy(internal: LensResult, primary: Primary, policy: str) -> Iterator[Estimate]:
-    for metric in OVERALL:
+    for metric in measured():
         own = primary.policy_key(policy)
         if metric in _RATES:
             own = {"mode": primary.mode, "level": primary.level, **own}
@@ -210,14 +210,13 @@ def _of_policy(internal: LensResult, primary: Primary, policy: str) -> Iterator[
 def _named(rows: Iterable[Estimate]) -> Iterator[tuple[str, ...]]:
     for e, row in zip(list(rows), estimate_rows(rows), strict=True):
         kind = e.slice.get("identifier")
-        yield (row[0] + (f", {kind} identifiers" if kind else ""), METRICS[e.metric][1], *row[1:])
+        yield (row[0] + (f", {kind} identifiers" if kind else ""), metric_words(e.metric), *row[1:])
 
 
 def estimate_rows(estimates: Iterable[Estimate]) -> Iterator[tuple[str, ...]]:
     """Cells under HEADS."""
     for e in estimates:
-        title = METRICS[e.metric][0] if e.metric in METRICS else e.metric.replace("_", " ")
-        yield title, share(e.value), ends(e), patients(e), counted(e), how(e)
+        yield metric_title(e.metric), share(e.value), ends(e), patients(e), counted(e), how(e)
 
 
 def claims(internal: LensResult, primary: Primary) -> Section:

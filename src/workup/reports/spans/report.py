@@ -10,19 +10,15 @@ from dataclasses import replace
 from workup.report import Estimate, LensResult, Report
 from workup.reports.groups import by_group, comparisons, smallest_gaps
 from workup.reports.layout import Section
-from workup.reports.spans import errors, overall, rules, safety, utility, viewer
+from workup.reports.spans import errors, overall, rules, safety, utility
 from workup.reports.spans.curve import curve_table
 from workup.reports.spans.setting import Primary, found, narrowed
+from workup.reports.wording import drawn
 
-TITLE = "De-identification validation report"
-header_rows = overall.header_rows
-headline = overall.headline
-broken_scorer = overall.broken_scorer
-limits = safety.limits
-documents = viewer.sections
 _SMALLEST = ("recall", "precision", "leak_rate_document", "leak_rate_patient", "over_redaction")
 
 
+@drawn
 def sections(report: Report) -> list[Section]:
     """All that the internal lens found."""
     internal = report.results.get("internal")
@@ -52,6 +48,7 @@ def _titled(section: Section) -> Section:
     return replace(section, tables=tuple(replace(table, titled=True) for table in section.tables))
 
 
+@drawn
 def groups(report: Report) -> Iterator[Section]:
     """Groups of patients at the primary setting; the other rule sets are in the record."""
     result = narrowed(report).results.get("subgroups")
@@ -77,6 +74,7 @@ def smallest(report: Report) -> Iterator[Estimate]:
             yield e
 
 
+@drawn
 def smallest_groups(report: Report) -> Iterator[Section]:
     """The smallest gap between groups, at the primary setting."""
     result = narrowed(report).results.get("subgroups")

@@ -9,27 +9,6 @@ from math import floor, log10
 from workup.report import Estimate
 from workup.reports.wording import count, number
 
-# Title, and what the number says in words that need no statistics.
-METRICS = {
-    "recall": ("sensitivity (recall)", "of what must be masked, the share that was found"),
-    "precision": ("precision", "of what was masked, the share that had to be"),
-    "f1": ("F1", "recall and precision in one figure"),
-    "f2": ("F2", "the same, with recall weighing more"),
-    "leak_rate_char": ("leak rate, characters", "characters that must be masked and stayed visible"),
-    "leak_rate_alnum": ("leak rate, letters and digits", "the same of letters and digits alone"),
-    "leak_rate_document": ("leak rate, documents", "documents in which anything that must be masked stayed visible"),
-    "leak_rate_patient": ("leak rate, patients", "patients with such a document"),
-    "entity_recall": ("entity recall", "persons, places and other entities with every mention masked whole"),
-    "over_redaction": ("over-redaction", "characters that are no identifier and were masked all the same"),
-    "specificity_char": ("specificity, characters", "characters that are no identifier and stayed visible"),
-    "specificity_token": ("specificity, words", "words that are no identifier and stayed visible"),
-    "specificity_negative_document": ("specificity, documents without identifiers", "such documents left intact"),
-    "specificity_protected_term": ("specificity, protected terms", "clinical terms that must stay and did"),
-    "severity_recall": ("severity-weighted recall", "masked whole, each identifier weighed by the harm of its leak"),
-    "information_precision": ("information precision", "precision, each word weighed by how rare it is"),
-    "retention": ("retention of clinical terms", "clinical terms found again after masking"),
-}
-OVERALL = tuple(METRICS)
 _RULES = {
     "strict": "same start, end and type",
     "exact": "same start and end, any type",

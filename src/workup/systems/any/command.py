@@ -47,7 +47,7 @@ class Command:
     and again in `retries` more tries, has failed that call alone; one that crashes or answers out of form ends the run.
 
     The program gets a small environment (PATH, HOME, the language, the folder for temporary files), and beside it the
-    variables that `env` lists by name; their values stand in no study and in no record.
+    variables that `env` lists by name; their values are in no study and in no record.
 
     For detectors, `offsets` says how the program counts them, `mapping` names the label mapping of its labels, and
     `emits` lists those that it can give.
@@ -127,7 +127,7 @@ class Command:
                 )
             except Unanswered as error:
                 if error.code == "bad_answer" or (error.code != "timeout" and attempt == self._retries):
-                    raise  # a program that does not keep to the protocol, or cannot run, is to be mended
+                    raise  # a program that does not keep to the protocol, or cannot run, is to be fixed
                 continue
             assert answer is not None
             return TimedReply(**vars(answer), seconds=time.monotonic() - begun, tries=attempt + 1)

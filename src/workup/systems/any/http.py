@@ -1,6 +1,6 @@
 """A model behind a web address: rows, texts or messages as JSON in a POST, risks, spans or a reply as JSON back.
 
-Knows no vendor's protocol. How requests travel, and where secrets come from, is the affair of http_transport."""
+Knows no vendor's protocol. How requests travel, and where secrets come from, is the affair of wire.transport."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ class Http:
     A detector gets `{"documents": [{"id": "1", "text": "…"}, …]}` and answers `{"documents": [{"id": "1", "spans":
     [{"start": 0, "end": 4, "label": "date"}]}, …]}`. Ids count the rows or texts of one request from 1; a null risk, or
     null spans, is one that the service refuses. `batch` is how many go into a request and `concurrency` how many
-    requests are under way at a time; `http_transport.Channel` says how they travel. Anything out of form ends the run.
+    requests are under way at a time; `wire.transport.Channel` says how they travel. Anything out of form ends the run.
 
     A chat model gets `{"messages": [{"role": "user", "content": "…"}]}`, with `max_tokens` and `seed` where needed, and
-    answers `{"content": "…"}`; a call of it that fails for good has a code, and the run goes on (`chat_line`).
+    answers `{"content": "…"}`; a call of it that fails for good has a code, and the run goes on (`chat.line`).
 
     For detectors, `offsets` says how the service counts them, `mapping` names the label mapping of its labels, and
     `emits` lists those that it can give.

@@ -16,13 +16,12 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from workup.documents.document import Span
-from workup.errors import InputError, SystemFailure
+from workup.errors import InputError, SystemFailure, raised
 from workup.stats.arrays import Floats
 from workup.systems.chat.huggingface import LOGGERS as _LOGGERS
 from workup.systems.chat.huggingface import HuggingFaceChat, writes_text
 from workup.systems.chat.reply import Messages
-from workup.systems.risk.predictors import library
-from workup.systems.risk.predictors import place as kind_and_line
+from workup.systems.libraries import library
 from workup.systems.settings import (
     UNPINNED,
     Batch,
@@ -65,7 +64,7 @@ class HuggingFaceTagger:
     `allow_download: true` (pin it with `revision`). Weights are read from safetensors; pickled ones run code and need
     `trust: true`, code in the model's repository is never run. `aggregation` says how the pieces of a word agree:
     `first` (its first piece, as most models are trained), `average`, `max`, or `simple` (each piece by itself). In
-    windows of `window` tokens that share `overlap`, each token is judged in the window where it stands farthest from
+    windows of `window` tokens that share `overlap`, each token is judged in the window where it is farthest from
     an edge.
 
     A model made to write text answers conversations instead, by its chat template; for it `max_tokens`, `temperature`
@@ -292,7 +291,7 @@ def _load(source: str, *, device: str, local: bool, revision: str | None, trust:
             model = model.to(device).eval()
     except Exception as error:
         raise SystemFailure(
-            f"{where}: the model could not be loaded ({kind_and_line(error)}). To fix: check that it is a "
+            f"{where}: the model could not be loaded ({raised(error)}). To fix: check that it is a "
             "token classifier that was saved whole, with its tokenizer, for the installed transformers "
             f"({transformers.__version__}); weights in pickled files are read only with trust: true. --debug shows "
             "what was raised."
@@ -311,7 +310,7 @@ def _windows(tokenizer: Any, model: Any, window: int | None, overlap: int | None
     limits = [limit for limit in (tokenizer.model_max_length,) if limit < _NO_LIMIT]
     positions = getattr(model.config, "max_position_embeddings", None)
     if isinstance(positions, int) and positions > 0:
-        # RoBERTa and its kin count positions from behind the padding index, so that 514 of them hold 512 tokens.
+        # RoBERTa and its kin count positions from after the padding index, so that 514 of them hold 512 tokens.
         behind = getattr(getattr(model.base_model, "embeddings", None), "padding_idx", None)
         limits.append(positions - (0 if behind is None else behind + 1))
     longest = min(limits, default=None)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from workup.errors import InputError, StudyError, SystemFailure, near
 from workup.systems.settings import Emits, FilePath, LabelMap, Offsets, Word
-from workup.systems.wire.spans import Spans, SpanSettings
 from workup.task import Reply, Table
 from workup.tasks.expressions import Expression, looks_like_expression
 from workup.tasks.risk.checks import check_risk
+
+if TYPE_CHECKING:
+    from workup.systems.wire.spans import Spans
 
 
 class Recorded:
@@ -48,12 +50,19 @@ class Recorded:
                 f"{where}: 'recorded' needs the setting 'column' (risks in the table) or 'path' (a file of spans or "
                 f"transcripts); got {'both' if column else 'neither'}. To fix: give one of them under 'with:'."
             )
-        spans = SpanSettings.of(offsets=offsets, mapping=mapping, emits=emits, base=base or Path(), where=where)
         self.name, self.column, self.offsets = name, column, offsets
-        self.mapping, self.emits = spans.mapping, spans.emits
+        self.mapping: str | None = None
+        self.emits: tuple[str, ...] | None = None
         self.notes: tuple[str, ...] = ()
-        self._file = (base or Path()) / path if path else None
-        self.version = "recorded" if self._file is None else f"recorded sha256:{_fingerprint(self._file, where)[:12]}"
+        self.version = "recorded"
+        self._file: Path | None = None
+        if path:  # a column of risks has no offsets and no labels
+            from workup.systems.wire.spans import SpanSettings
+
+            spans = SpanSettings.of(offsets=offsets, mapping=mapping, emits=emits, base=base or Path(), where=where)
+            self.mapping, self.emits = spans.mapping, spans.emits
+            self._file = (base or Path()) / path
+            self.version = f"recorded sha256:{_fingerprint(self._file, where)[:12]}"
 
     def predict(self, table: Table) -> list[float | None]:
         """The recorded risk of each row."""

@@ -13,7 +13,7 @@ _now = time.monotonic  # by a name of its own, so that deadlines can be tested w
 
 
 class Unread(Exception):
-    """An answer out of form; `code` names the failure, and `passing` says whether another try may mend it."""
+    """An answer out of form; `code` names the failure, and `passing` says whether another try may fix it."""
 
     def __init__(self, code: str, *, passing: bool = True) -> None:
         super().__init__(code)

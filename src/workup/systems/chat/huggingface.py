@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from importlib.metadata import version as version_of
 from typing import Any
 
-from workup.errors import InputError, SystemFailure
+from workup.errors import InputError, SystemFailure, raised
 from workup.systems.chat.reply import Messages, TimedReply, check_number, plain_messages, short_hash
-from workup.systems.risk.predictors import library, place
+from workup.systems.libraries import library
 from workup.systems.spans.detectors import settings_text, silent
 from workup.task import Reply
 
@@ -106,7 +106,7 @@ class HuggingFaceChat:
             )
         except Exception as error:  # a template is code of others and quotes what it does not like
             raise SystemFailure(
-                f"{self._where}: the chat template refuses the messages ({place(error)}). To fix: a template without "
+                f"{self._where}: the chat template refuses the messages ({raised(error)}). To fix: a template without "
                 "system messages needs 'system' left out."
             ) from None
         return found["input_ids"].to(self._device)
@@ -155,7 +155,7 @@ def _load(source: str, *, device: str, local: bool, revision: str | None, trust:
             return tokenizer, model.to(device).eval()
     except Exception as error:
         raise SystemFailure(
-            f"{where}: the model could not be loaded ({place(error)}). To fix: check that it was saved "
+            f"{where}: the model could not be loaded ({raised(error)}). To fix: check that it was saved "
             f"whole, with its tokenizer, for the installed transformers ({transformers.__version__}); pickled "
             "weights are read only with trust: true. --debug shows what was raised."
         ) from error

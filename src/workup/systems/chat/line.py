@@ -20,15 +20,13 @@ from urllib.parse import urlsplit
 from workup.errors import SystemFailure
 from workup.stats.random import generator
 from workup.systems.chat.connection import Connection, Unread, whole_answer
-from workup.systems.wire.transport import Channel, Fault, is_certificate
+from workup.systems.wire.patience import REFUSAL, UNTRUSTED, Fault, Tries, is_certificate
+from workup.systems.wire.transport import Channel
 
 LONGEST_ANSWER = 8_000_000  # bytes; no reply of a chat model is as long
-_REFUSAL = 65_536  # bytes of a refusal that are looked at
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds; also the most that a Retry-After can ask for
 _IDLE = 4.0  # seconds that a connection may rest; many servers close theirs after five
 _ENDING = frozenset({401, 402, 403, 404, 405, 407, 410})  # every other call would end in the same way
-
-_PASSING = frozenset({408, 409, 425})  # beside 429 and 5xx, which the channel knows
+_PASSING = frozenset({408, 409, 425})  # beside 429 and 5xx
 
 _now = time.monotonic  # by a name of its own, so that deadlines can be tested without waiting
 
@@ -89,13 +87,13 @@ class ChatLine:
         """One answer, however many tries it takes; `read` makes it of the body, or raises Unread."""
         channel = self.channel
         headers = channel.headers()
-        draws = None
-        code, first = "", _now()
-        for attempt in range(channel.retries + 1):
+        tries = Tries(
+            channel.retries, channel.patience, lambda: generator(0, "chat", channel.name, label), now=lambda: _now()
+        )
+        while True:
             self._keep_rate()
             self._count("calls", 1)
             begun = _now()
-            fault = Fault("", True)
             try:
                 answer = read(self._post(body, headers))
             except Unread as error:
@@ -106,19 +104,14 @@ class ChatLine:
                 seconds = _now() - begun
                 with self._lock:
                     self._seconds.append(seconds)
-                return Call(answer, "", seconds, attempt + 1)
-            if not fault.passing:
+                return Call(answer, "", seconds, tries.made + 1)
+            pause = tries.pause(fault)
+            if pause is None:
                 break
-            if attempt < channel.retries:
-                draws = draws or generator(0, "chat", channel.name, label)
-                doubled = min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) * float(draws.uniform(0.5, 1.0))
-                pause = doubled if fault.asked_wait is None else min(_LONGEST_WAIT, fault.asked_wait)
-                if _now() + pause - first > channel.patience:
-                    break
-                self._count("retries", 1)
-                self._wait(pause)
+            self._count("retries", 1)
+            self._wait(pause)
         self._count("failed", 1)
-        return Call(None, code, _now() - begun, attempt + 1)
+        return Call(None, code, _now() - begun, tries.made)
 
     def close(self) -> None:
         """Hang up; the next call connects anew."""
@@ -151,7 +144,7 @@ class ChatLine:
                 connection = self._connect()
                 response = connection.ask(self._path, body, headers, deadline)
             good = 200 <= response.status < 300
-            received = whole_answer(response, LONGEST_ANSWER if good else _REFUSAL, cut=not good)
+            received = whole_answer(response, LONGEST_ANSWER if good else REFUSAL, cut=not good)
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             raise self._told(error) from None
@@ -170,10 +163,7 @@ class ChatLine:
     def _told(self, error: Exception) -> Exception:
         """What went wrong on the way, as a code; without the address, headers or bytes of the error itself."""
         if is_certificate(error):
-            return SystemFailure(
-                f"{self.channel.where}: its certificate is not from an authority that is trusted, or is for another "
-                "host. To fix: give the authority's certificate as 'ca_file', or correct the address."
-            )
+            return SystemFailure(f"{self.channel.where}: {UNTRUSTED}.")
         if isinstance(error, TimeoutError):
             return _Refused("timeout")
         return _Refused("truncated" if isinstance(error, http.client.IncompleteRead) else "connection")

@@ -1,6 +1,6 @@
 """A chat model behind any endpoint that speaks OpenAI's chat completions. Knows that protocol and nothing of a case.
 
-How calls travel and what is tried again is the affair of chat_line; secrets are named by their environment variable.
+How calls travel and what is tried again is the affair of chat.line; secrets are named by their environment variable.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from workup.task import Reply
 
 _OWN = ("messages", "model", "stream", "n")
 _USAGE = ("prompt_tokens", "completion_tokens", "total_tokens")
-# What providers call a prompt that does not fit, and one that a filter kept back.
+# What providers call a prompt that does not fit, and one that a filter withheld.
 _TOO_LONG = re.compile(rb"context_length_exceeded|exceed_context_size|maximum context length|context window", re.I)
 _FILTERED = re.compile(rb"content_filter|content_policy|responsible_?ai", re.I)
 

@@ -19,8 +19,8 @@ from pydantic import Field
 
 from workup.errors import InputError, PluginError, SystemFailure
 from workup.systems.chat.reply import Messages, TimedReply, check_number, plain_messages, short_hash
-from workup.systems.risk.predictors import check_sha256, library
-from workup.systems.risk.private_copy import PrivateCopy, plain_file
+from workup.systems.libraries import library
+from workup.systems.pinned import PrivateCopy, check_sha256, plain_file
 from workup.systems.settings import UNPINNED, FilePath, MaxTokens, Sha256, SystemPrompt, Temperature, Threads
 from workup.systems.spans.detectors import settings_text
 from workup.task import Reply

@@ -17,26 +17,23 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from workup.errors import InputError, SystemFailure
+from workup.errors import InputError, SystemFailure, raised
 from workup.files.yaml_files import YamlFault, parse_yaml
 from workup.stats.arrays import Floats
+from workup.systems.libraries import library, quiet
+from workup.systems.pinned import PREFIX, PrivateCopy, check_sha256, names_and_contents
 from workup.systems.risk.predictors import (
     Column,
     answer_rows,
     check_features,
     check_risks,
     check_settings,
-    check_sha256,
-    library,
     listed_features,
-    place,
     place_of_class,
     place_without_classes,
-    quiet,
     refuse_labels,
     several_classes,
 )
-from workup.systems.risk.private_copy import PREFIX, PrivateCopy, names_and_contents
 from workup.systems.risk.sklearn import said_while_reading
 from workup.systems.settings import UNPINNED, Batch, Features, FilePath, Missing, Positive, Sha256, Trust
 from workup.task import Table
@@ -147,7 +144,7 @@ class MlflowModel:
                 answer = self._model.predict(self._inputs(columns))
         except Exception as error:
             raise SystemFailure(
-                f"system '{self.name}': predict failed on a batch of {rows} rows ({place(error)}). Its message may "
+                f"system '{self.name}': predict failed on a batch of {rows} rows ({raised(error)}). Its message may "
                 "hold patient values and is not repeated. To fix: check that the columns have the types of the model's "
                 "signature, and fill missing predictors (or set missing: refuse)."
             ) from None
@@ -283,7 +280,7 @@ def _load(folder: Path, *, where: str) -> tuple[Any, tuple[str, ...], str]:
             model = pyfunc.load_model(str(folder), suppress_warnings=True)
         except Exception as error:
             raise SystemFailure(
-                f"{where}: the model could not be read ({place(error)}). To fix: use the versions of Python and "
+                f"{where}: the model could not be read ({raised(error)}). To fix: use the versions of Python and "
                 "libraries in its requirements.txt, and make sure that it has the python_function flavour and was "
                 "copied whole. --debug shows what was raised."
             ) from error

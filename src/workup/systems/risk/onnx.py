@@ -16,10 +16,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from workup.errors import InputError, SystemFailure
+from workup.errors import InputError, SystemFailure, raised
 from workup.stats.arrays import Floats
-from workup.systems.risk.onnx_classes import class_labels
-from workup.systems.risk.onnx_files import external_files, pin_of, with_external_files
+from workup.systems.libraries import library
+from workup.systems.pinned import check_sha256, read_once
+from workup.systems.risk.onnx_files import class_labels, external_files, pin_of, with_external_files
 from workup.systems.risk.predictors import (
     SECOND_OF_TWO,
     Column,
@@ -27,14 +28,10 @@ from workup.systems.risk.predictors import (
     check_features,
     check_risks,
     check_settings,
-    check_sha256,
     is_missing,
-    library,
     listed_features,
-    place,
     place_of_class,
     place_without_classes,
-    read_once,
     refuse_labels,
     several_classes,
 )
@@ -144,9 +141,9 @@ class OnnxModel:
                     "end."
                 ) from None
             raise SystemFailure(
-                f"system '{self.name}': onnxruntime failed on a batch of {rows} rows ({place(error)}). Its message may "
-                "hold patient values and is not repeated. To fix: check that 'features' are the columns that the model "
-                "was made for, in its order, and that its first axis may have any length."
+                f"system '{self.name}': onnxruntime failed on a batch of {rows} rows ({raised(error)}). Its message "
+                "may hold patient values and is not repeated. To fix: check that 'features' are the columns that the "
+                "model was made for, in its order, and that its first axis may have any length."
             ) from None
         chosen, width = self._chosen(answer, max(2, rows))
         chosen = chosen[:rows]
@@ -256,7 +253,7 @@ def _open(file: Path, content: bytes, *, sha256: str, timeout: float, where: str
         raise
     except Exception as error:
         # What a library says may quote the model's bytes, which are a stranger's.
-        raise _unread(place(error), onnxruntime, where) from error
+        raise _unread(raised(error), onnxruntime, where) from error
     finally:
         if copy is not None:
             copy.remove()

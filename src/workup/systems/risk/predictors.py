@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import importlib
-import logging
-import re
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from workup.errors import InputError, MissingExtra, SystemFailure, near, raised
+from workup.errors import InputError, SystemFailure, near
 from workup.stats.arrays import Bools, Floats
-from workup.systems.risk.private_copy import plain_file
-from workup.systems.settings import UNPINNED, Positive
+from workup.systems.settings import Positive
 from workup.task import Table
 
 Column = npt.NDArray[Any]
@@ -31,51 +24,6 @@ def check_settings(*, missing: str, batch: int, where: str) -> None:
         raise InputError("'missing' must be refuse or pass", where=where, got=repr(missing)[:20])
     if batch < 1:
         raise InputError("'batch' must be at least 1 row", where=where, got=str(batch))
-
-
-def library(module: str, *, package: str, extra: str, purpose: str) -> Any:
-    """A module of an optional library, or an error that names its extra."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise MissingExtra(package, extra=extra, purpose=purpose) from None
-
-
-def read_once(file: Path, *, sha256: str, where: str) -> bytes:
-    """The bytes of the file, read once, so that what is checked is what is loaded."""
-    try:
-        # A link to the file is followed: its bytes are hashed, wherever they lie.
-        with plain_file(file.resolve(), where=where) as opened:
-            content = opened.read()
-    except (OSError, RuntimeError) as error:  # the latter for links that lead in a circle
-        raise InputError(
-            "the model must be a file that can be read",
-            where=where,
-            got=getattr(error, "strerror", None) or type(error).__name__,
-            remedy="give the path as seen from the folder of the study",
-        ) from None
-    check_sha256(hashlib.sha256(content).hexdigest(), sha256, where=where)
-    return content
-
-
-def check_sha256(found: str, pinned: str, *, where: str) -> None:
-    """Content that was pinned must not have changed; a pin that is no sha256 is refused, whatever the content is."""
-    if pinned == UNPINNED:
-        return
-    if not isinstance(pinned, str) or not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", pinned):
-        raise InputError(
-            "'sha256' must be 64 hexadecimal digits",
-            where=where,
-            got="nothing" if not pinned else "something else",
-            remedy=f"write the sha256 of the content, which is {found}, or leave the setting out to pin nothing",
-        )
-    if found != pinned.strip().lower():
-        raise InputError(
-            "the content of the model must match its sha256, so it was not opened",
-            where=where,
-            got=f"a file with sha256 {found}",
-            remedy="find out who changed the file; if the change is meant, put the new sha256 in the study",
-        )
 
 
 def answer_rows(
@@ -150,7 +98,7 @@ def listed_features(given: Sequence[str] | None, *, width: int | None, where: st
 
 
 def place_of_class(classes: Sequence[Any], positive: Positive, *, where: str) -> int:
-    """Where the positive class stands among the classes of a model."""
+    """Where the positive class is among the classes of a model."""
     names = list(classes)
     if positive not in names:
         listed = ", ".join(repr(entry)[:30] for entry in names[:5]) + (", …" if len(names) > 5 else "")
@@ -212,22 +160,3 @@ def refuse_labels(answers: Column, *, columns: int, system: str, remedy: str) ->
             f"system '{system}': the model must answer probabilities; got labels (each answer is a class, or exactly "
             f"0 or 1). To fix: {remedy}."
         )
-
-
-def place(error: Exception) -> str:
-    """The kind of an error and the line of code that raised it, without its message."""
-    return raised(error)
-
-
-@contextlib.contextmanager
-def quiet(*loggers: str) -> Iterator[None]:
-    """Loggers of libraries say nothing for a while: what they write may hold rows or headers."""
-    found = [logging.getLogger(name) for name in loggers]
-    levels = [logger.level for logger in found]
-    for logger in found:
-        logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for logger, level in zip(found, levels, strict=True):
-            logger.setLevel(level)

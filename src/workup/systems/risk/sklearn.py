@@ -15,16 +15,15 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from workup.errors import InputError, MissingExtra, SystemFailure
+from workup.errors import InputError, MissingExtra, SystemFailure, raised
+from workup.systems.pinned import read_once
 from workup.systems.risk.predictors import (
     answer_rows,
     check_features,
     check_risks,
     check_settings,
     listed_features,
-    place,
     place_of_class,
-    read_once,
     several_classes,
 )
 from workup.systems.settings import UNPINNED, Batch, Features, FilePath, Missing, Positive, Sha256, Trust
@@ -135,7 +134,7 @@ class SklearnModel:
                 answer = np.asarray(self.model.predict_proba(self._inputs(columns)), dtype=np.float64)
         except Exception as error:
             raise SystemFailure(
-                f"system '{self.name}': predict_proba failed on a batch of {rows} rows ({place(error)}). Its message "
+                f"system '{self.name}': predict_proba failed on a batch of {rows} rows ({raised(error)}). Its message "
                 "may hold patient values and is not repeated. To fix: check that text columns are what the model was "
                 "fitted on, fill missing predictors (or set missing: refuse), and install pandas if the model picks "
                 "columns by name."
@@ -179,7 +178,7 @@ def _load(content: bytes, *, where: str) -> tuple[Any, tuple[str, ...]]:
             model = joblib.load(io.BytesIO(content))  # reads plain pickles as well
         except Exception as error:
             raise SystemFailure(
-                f"{where}: the model could not be read ({place(error)}). To fix: use the versions of Python and "
+                f"{where}: the model could not be read ({raised(error)}). To fix: use the versions of Python and "
                 "libraries that it was saved with, make sure that modules of your own can be imported, and that the "
                 "file is a pickle or joblib file that was copied whole. --debug shows what was raised."
             ) from error
@@ -187,7 +186,7 @@ def _load(content: bytes, *, where: str) -> tuple[Any, tuple[str, ...]]:
 
 
 def _check_end(content: bytes, *, where: str) -> None:
-    """Refuse bytes behind the end of what zlib packed: joblib reads them again and again, into ever more memory."""
+    """Refuse bytes past the end of what zlib packed: joblib reads them again and again, into ever more memory."""
     if not content.startswith(_PACKED):
         return
     stream, piece = zlib.decompressobj(zlib.MAX_WBITS | 32), content

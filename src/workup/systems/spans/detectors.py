@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from workup.documents.document import Span
-from workup.errors import InputError, SystemFailure, WorkupError, visible
-from workup.systems.risk.predictors import check_sha256, place, quiet
-from workup.systems.risk.private_copy import PrivateCopy
+from workup.errors import InputError, SystemFailure, WorkupError, raised, visible
+from workup.systems.libraries import quiet
+from workup.systems.pinned import PrivateCopy, check_sha256
 from workup.systems.settings import UNPINNED, OnError
 
 Answers = list[list[Span] | None]
@@ -49,7 +49,7 @@ def detect_each(
     """The spans that `find` gives for each text by itself, sorted, so that no answer hangs on the batch.
 
     A crash on one text is an error that names its place in the batch and the kind of the error; with `refuse` the
-    answer is None, and all golds of that text count as missed.
+    answer is None, and all gold spans of that text count as missed.
 
     >>> detect_each(["ab", ""], lambda text: [Span(0, len(text), "NAME")], system="whole")[1]
     []
@@ -67,7 +67,7 @@ def detect_each(
             if on_error == "fail":
                 raise SystemFailure(
                     f"system '{system}', text {number} of {len(texts)} in its batch: the detector failed "
-                    f"({place(error)}). Its message may hold text of the document and is not repeated. To fix: leave "
+                    f"({raised(error)}). Its message may hold text of the document and is not repeated. To fix: leave "
                     "the document out, or set on_error: refuse, so that all its golds count as missed."
                 ) from None
             answers.append(None)
@@ -132,7 +132,7 @@ def refuse_pin(sha256: str, *, remedy: str, where: str) -> None:
 
 
 def settings_text(**settings: object) -> str:
-    """Settings that change answers, as they stand in a version.
+    """Settings that change answers, as a version holds them.
 
     >>> settings_text(language="en", organizations=False, entities=("PERSON", "US_SSN"))
     'language=en organizations=no entities=PERSON,US_SSN'
@@ -149,7 +149,7 @@ def _shown(value: object) -> str:
 
 
 def _check_spans(spans: Sequence[Span], *, where: str) -> None:
-    # An end behind the text is kept: the scorer counts it as a false alarm. What is no span at all cannot be counted.
+    # An end past the text is kept: the scorer counts it as a false alarm. What is no span at all cannot be counted.
     for span in spans:
         if not 0 <= span.start < span.end or not span.label:
             raise SystemFailure(f"{where}: the detector gave a span without length, label or a start in its text.")

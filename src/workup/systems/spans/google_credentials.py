@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 from workup.errors import InputError, SystemFailure
-from workup.systems.risk.predictors import library
+from workup.systems.libraries import library
 from workup.systems.wire.deadline import client_with_deadline
 from workup.systems.wire.transport import httpx_library
 

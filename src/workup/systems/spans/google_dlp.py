@@ -62,7 +62,7 @@ class GoogleDlp:
     path of a key file. `info_types` are those of the mapping, clinical ones left out, unless listed; with
     `inspect_template` they are the template's own. A text of more than `max_bytes` is sent in pieces, and one with more
     findings than the service reports at once is cut again until all are there. `cost_per_unit` is the price of a
-    gigabyte. How requests travel is said in `http_transport.Channel`.
+    gigabyte. How requests travel is said in `wire.transport.Channel`.
     """
 
     recorded: ClassVar[bool] = False
@@ -254,7 +254,7 @@ def _billed(sent: str) -> int:
 def _span(finding: Finding, piece: Piece, length: int) -> Span | None:
     """A finding at its place in the whole text; None where it is another piece's to report.
 
-    What lies behind the piece is put behind the whole text: it is a false alarm, and must not land on other words.
+    What lies past the piece is put past the whole text: it is a false alarm, and must not land on other words.
     """
     sent = piece.end - piece.start
 

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from workup.documents.document import Span
 from workup.errors import InputError, near
-from workup.systems.risk.predictors import library
+from workup.systems.libraries import library
 from workup.systems.settings import Batch, FilePath, OnError, Share, Word, Words
 from workup.systems.spans.detectors import (
     Answers,
@@ -42,7 +42,7 @@ class Presidio:
     The recognisers, and what the entities of the pipeline are called, are those that Presidio ships as its defaults;
     so are two choices that change a result much: organisations are left out unless `organizations: true`, and findings
     of any score are kept unless a `threshold` is set. `entities` keeps only some. A text on which Presidio crashes ends
-    the run, or is refused with `on_error: refuse`, which counts all its golds as missed.
+    the run, or is refused with `on_error: refuse`, which counts all its gold spans as missed.
     """
 
     recorded: ClassVar[bool] = False

@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from workup.documents.document import Span
-from workup.errors import InputError, SystemFailure, near
-from workup.systems.risk.predictors import library, place
+from workup.errors import InputError, SystemFailure, near, raised
+from workup.systems.libraries import library
 from workup.systems.settings import Batch, OnError, Word, Words
 from workup.systems.spans.detectors import (
     Answers,
@@ -120,6 +120,6 @@ def _scrubber(package: Any, locale: str, chosen: tuple[str, ...] | None, *, wher
         return package.Scrubber(detector_list=None if chosen is None else list(chosen), locale=locale)
     except Exception as error:
         raise SystemFailure(
-            f"{where}: scrubadub could not be set up ({place(error)}). To fix: leave out detectors whose data is not "
+            f"{where}: scrubadub could not be set up ({raised(error)}). To fix: leave out detectors whose data is not "
             "installed, and name a 'locale' that it knows."
         ) from None

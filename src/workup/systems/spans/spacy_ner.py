@@ -16,8 +16,8 @@ from pydantic import Field
 
 from workup.documents.document import Span
 from workup.documents.mappings import LabelMapping
-from workup.errors import InputError, SystemFailure, near
-from workup.systems.risk.predictors import library, place
+from workup.errors import InputError, SystemFailure, near, raised
+from workup.systems.libraries import library
 from workup.systems.settings import UNPINNED, Batch, FilePath, LabelMap, OnError, Sha256, Word, Words
 from workup.systems.spans.detectors import (
     Answers,
@@ -124,7 +124,7 @@ def load_pipeline(
             nlp = spacy.load(source)
         except Exception as error:
             raise SystemFailure(
-                f"{where}: the pipeline '{model}' could not be loaded ({place(error)}). To fix: make sure that it was "
+                f"{where}: the pipeline '{model}' could not be loaded ({raised(error)}). To fix: make sure that it was "
                 f"made for the installed spaCy ({spacy.__version__}), and that packages with its components are "
                 "installed."
             ) from None

@@ -60,7 +60,7 @@ class TagScheme:
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Tokens of one text in order: where each stands, which word it belongs to, and the probability of each label."""
+    """Tokens of one text in order: where each is, which word it belongs to, and the probability of each label."""
 
     offsets: tuple[tuple[int, int], ...]
     words: tuple[int | None, ...]

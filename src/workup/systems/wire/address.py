@@ -43,7 +43,7 @@ def is_loopback(host: str) -> bool:
 
 
 def checked_url(url: str, *, where: str) -> SplitResult:
-    """An address without secrets in it: it stands in the study and in reports."""
+    """An address without secrets in it: it is in the study and in reports."""
     remedy = "write it as https://host/path"
     try:
         address = urlsplit(url)

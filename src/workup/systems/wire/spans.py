@@ -1,6 +1,6 @@
 """Texts as JSON out, and spans as JSON back, for detectors in another process. Knows no transport.
 
-A span behind the end of its text is kept, since it must be counted as a false alarm; what is no span is refused."""
+A span past the end of its text is kept, since it must be counted as a false alarm; what is no span is refused."""
 
 from __future__ import annotations
 

@@ -11,22 +11,26 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from workup.errors import InputError, SystemFailure
 from workup.stats.random import generator
-from workup.systems.risk.predictors import library, quiet
+from workup.systems.libraries import library, quiet
 from workup.systems.wire.address import checked_headers, checked_url, is_loopback, with_secrets
 from workup.systems.wire.deadline import Deadline, client_with_deadline
+from workup.systems.wire.patience import (
+    PATIENCE,
+    REFUSAL,
+    UNTRUSTED,
+    Fault,
+    Tries,
+    asked_seconds,
+    is_certificate,
+    may_pass,
+)
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds; also the most that a Retry-After can ask for
 _MOST_RETRIES = 100
-_PATIENCE = 3_600.0  # seconds that a request may take with all its tries and waits, unless one try may take longer
-_REFUSAL = 65_536  # bytes of a refusal that are looked at for the name of its cause
 _CREDENTIALS = "check the header that carries the secret, and its environment variable"
 _REMEDIES = {401: _CREDENTIALS, 403: _CREDENTIALS, 404: "check the address", 413: "lower 'batch'"}
 
@@ -83,7 +87,7 @@ class Channel:
             )
         self.name, self.url, self.timeout = name, url, timeout
         self.retries, self.rate, self.concurrency = retries, rate, concurrency
-        self.patience = max(_PATIENCE, timeout)
+        self.patience = max(PATIENCE, timeout)
         self.is_open_line = address.scheme == "http" and not is_loopback(address.hostname or "")
         self.timings: dict[str, float] = {"calls": 0, "retries": 0, "waited_seconds": 0.0}
         self._ca_file = base / ca_file if ca_file else None
@@ -112,8 +116,8 @@ class Channel:
 
     def refusal(self, status: int, retry_after: str, body: bytes) -> Fault:
         """What a status that is no success means."""
-        if status == 429 or status >= 500:
-            return Fault(f"it answered with status {status}", True, _seconds(retry_after))
+        if may_pass(status):
+            return Fault(f"it answered with status {status}", True, asked_seconds(retry_after))
         if 300 <= status < 400:
             what = f"it answered with a redirect ({status}), which is not followed. To fix: give the address that it "
             return Fault(what + "ends at", False)
@@ -140,15 +144,6 @@ class Channel:
                 got=type(error).__name__,
                 remedy="give its path as seen from the folder of the study",
             ) from None
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Why a try gave no answer, whether it may pass, and how long the service asked to wait."""
-
-    what: str
-    passing: bool
-    asked_wait: float | None = None
 
 
 class _Stopped(SystemFailure):
@@ -198,9 +193,10 @@ class Session:
         """
         channel = self._channel
         said = channel.headers() | dict(headers or {})
-        draws = generator(0, "http", channel.name, label)
-        what, begun, tries = "", _now(), 0
-        for attempt in range(channel.retries + 1):
+        tries = Tries(
+            channel.retries, channel.patience, lambda: generator(0, "http", channel.name, label), now=lambda: _now()
+        )
+        while True:
             self._keep_rate()
             if self._stopped.is_set():
                 raise _Stopped(f"{channel.where}: stopped, because another request failed.")
@@ -208,19 +204,16 @@ class Session:
             got = self._attempt(body, said, longest=longest)
             if isinstance(got, bytes):
                 return got
-            what, tries = got.what, attempt + 1
+            seconds = tries.pause(got)
             if not got.passing:
-                raise SystemFailure(f"{channel.where}: {what}.")
-            if attempt < channel.retries:
-                doubled = min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) * float(draws.uniform(0.5, 1.0))
-                seconds = doubled if got.asked_wait is None else min(_LONGEST_WAIT, got.asked_wait)
-                if _now() + seconds - begun > channel.patience:
-                    break
-                self.count("retries", 1)
-                self._wait(seconds)
-        counted = "1 try" if tries == 1 else f"{tries} tries"
+                raise SystemFailure(f"{channel.where}: {got.what}.")
+            if seconds is None:
+                break
+            self.count("retries", 1)
+            self._wait(seconds)
+        counted = "1 try" if tries.made == 1 else f"{tries.made} tries"
         raise SystemFailure(
-            f"{channel.where}: {what}, in the last of {counted}. To fix: check that the service is up, or raise "
+            f"{channel.where}: {got.what}, in the last of {counted}. To fix: check that the service is up, or raise "
             "'retries' or 'timeout', or lower 'rate' or 'batch'."
         )
 
@@ -246,7 +239,7 @@ class Session:
         try:
             with self._client.stream("POST", channel.url, content=body, headers=headers) as response:
                 good = 200 <= response.status_code < 300
-                limit = longest if good else _REFUSAL
+                limit = longest if good else REFUSAL
                 for piece in response.iter_bytes():
                     received += piece
                     if len(received) > limit:
@@ -263,31 +256,10 @@ class Session:
             return Fault(f"the exchange broke the rules of HTTP ({type(error).__name__})", False)
         except httpx.TransportError as error:
             if is_certificate(error):
-                what = "its certificate is not from an authority that is trusted, or is for another host. To fix: give "
-                return Fault(what + "the authority's certificate as 'ca_file', or correct the address", False)
+                return Fault(UNTRUSTED, False)
             return Fault(f"the connection failed ({type(error).__name__})", True)
 
 
 def httpx_library() -> Any:
     """httpx, or an error that names its extra."""
     return library("httpx", package="httpx", extra="http", purpose="asking a system over HTTP")
-
-
-def _seconds(retry_after: str) -> float | None:
-    """A Retry-After header: a number of seconds or a date; None where it is neither."""
-    text = retry_after.strip()
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    try:
-        date = parsedate_to_datetime(text)
-        return max(0.0, (date - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def is_certificate(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

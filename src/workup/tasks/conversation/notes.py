@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from workup.metric import FEWEST_CLUSTERS
-from workup.study import ConversationPart
 from workup.tasks.conversation.metrics.metrics import LEAST_COVERAGE
 from workup.tasks.conversation.read.facts.probes import measured_error
 from workup.tasks.conversation.scores.scoring import ConversationScores
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk.tokens_since import TOKENIZER, tokens_by_turn
 
 

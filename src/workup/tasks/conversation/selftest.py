@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from workup.tasks.conversation.scripted import Behaviour, Plan, behaviour, trans
 from workup.tasks.conversation.scripted.cases import small_cases
 from workup.tasks.conversation.scripted.published_traps import TRAPS
 from workup.tasks.conversation.scripted.scored import Scored
-from workup.tasks.selftests import Check
+from workup.tasks.selftests import Check, run_parts
 
 _EXACT = 1e-12
 _CASES = 20
@@ -29,26 +28,7 @@ _SURE = 0.999  # level at which a noisy model's planted number must lie in its i
 
 def run(*, seed: int = 0) -> list[Check]:
     """Every check, in a fixed order. A scorer that raises fails the check and stops none of the others."""
-    checks: list[Check] = []
-    for name, part in {**_CHECKS, **TRAPS}.items():
-        try:
-            checks += [replace(check, name=f"{name}: {check.name}") for check in part(seed)]
-        except Exception as error:
-            checks.append(Check(name, "an answer", type(error).__name__, False))
-    return checks
-
-
-@cache
-def line() -> dict[str, int | str]:
-    """The self-test as every report shows it."""
-    checks = run()
-    passed = sum(check.passed for check in checks)
-    verdict = "passed" if passed == len(checks) else "FAILED: do not trust the numbers below"
-    return {
-        "passed": passed,
-        "of": len(checks),
-        "line": f"Scorer self-test {verdict}: {passed} of {len(checks)} planted numbers and traps of chat models.",
-    }
+    return run_parts({**_CHECKS, **TRAPS}, seed=seed)
 
 
 # ---- asking and comparing --------------------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ from workup.errors import InputError, PluginError, StudyError, WorkupError, visi
 from workup.estimate import Draws
 from workup.metric import Metric
 from workup.scores import Levels, Scores, patient_codes
-from workup.study import Study
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
+from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.cases.case import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.cases.corpus import ConversationCorpus, corpus_of
-from workup.tasks.conversation.metrics.metrics import METRIC_NAMES, SHARES, Design, conversation_metrics
+from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
 from workup.tasks.conversation.read.advice.judges import Judge
@@ -23,34 +23,36 @@ from workup.tasks.conversation.read.content import Ratings, extended_facts, rati
 from workup.tasks.conversation.read.content.encoders import Encoder
 from workup.tasks.conversation.scores.held import Readers, Shown
 from workup.tasks.conversation.scores.scoring import ConversationScores, as_scores, score_case
+from workup.tasks.conversation.settings import ConversationStudy
 from workup.tasks.conversation.tables import outcome_rows, tables_of
 from workup.tasks.conversation.talk.transcripts import Transcripts, line_of, read_transcripts, transcripts_of
 from workup.tasks.sampling import sampled_ids
-
-_ANY = conversation_metrics(Design(arms=("live", "oracle"), turns=10, horizon=10, clusters=0, weighted=True))
-_SCALES = {metric.name: metric.scale for metric in _ANY if not metric.whole_study}
-_GOALS = {metric.name: (metric.better, metric.target) for metric in _ANY}
 
 
 class ConversationTask:
     """Chat models over many turns."""
 
     name = "conversation"
-    metric_names = METRIC_NAMES
-    scales = _SCALES
-    goals = _GOALS
-    shares = SHARES
-    headline = ("decay_gap", "recall_at_10", "recall", "decay_slope", "time_to_loss", "conflict_rate", "reversal_rate")
+    cards = CARDS
+    Settings = ConversationStudy
+    gate_level = 0.90  # two-sided, which is 95 % to the one side that a rule asks about
+    leaves_out = ("turn", "attribute", "loss")
+    shows_only = ("set", "arm")
     batch = 1
     shows_text = False
     asks = "reply"
 
     def __init__(self) -> None:
-        self._study: Study | None = None
+        self._study: ConversationStudy | None = None
         self._recorded = True  # whether conversations were held elsewhere, where their summaries may have been sent
         self.timings: dict[str, float] = {}  # calls, tries, tokens and seconds of the model, over all sittings
 
-    def read(self, study: Study, table: Any = None) -> ConversationCorpus:
+    @staticmethod
+    def primary(study: Mapping[str, Any]) -> dict[str, Any]:
+        """The critical facts, in the conversation as it was held."""
+        return {"set": "critical", "arm": "live"}
+
+    def read(self, study: ConversationStudy, table: Any = None) -> ConversationCorpus:
         """The cases a study names; `table`, a list of cases, takes the place of the file."""
         self._study = study
         part = study.corpus
@@ -85,7 +87,12 @@ class ConversationTask:
             recorded=recorded,
         )
 
-    def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
+    def files(self, study: ConversationStudy) -> dict[str, str | None]:
+        """Files beside the study that it names."""
+        names = ("target_plans", "ratings", "labelled")
+        return {f"conversation.{name}": getattr(study.conversation, name) for name in names}
+
+    def design(self, study: ConversationStudy, corpus: Corpus | None) -> StudyDesign:
         """How the cases are grouped, placed and timed."""
         arms = {"arm": study.conversation.arms}
         if corpus is None:
@@ -135,7 +142,7 @@ class ConversationTask:
         self.timings = tallied(log.known(), system=system)
         return held
 
-    def estimate(self, study: Study, corpus: ConversationCorpus, system: Any) -> str:
+    def estimate(self, study: ConversationStudy, corpus: ConversationCorpus, system: Any) -> str:
         """What holding the conversations would take, in a sentence."""
         from workup.tasks.conversation.talk import estimate_of
 
@@ -162,7 +169,7 @@ class ConversationTask:
             summaries_sent=self._recorded,
         )
 
-    def metrics(self, scores: Scores, study: Study) -> list[Metric]:
+    def metrics(self, scores: Scores, study: ConversationStudy) -> list[Metric]:
         """Recall and its failures by turn, set and arm; decay, loss, conflict, harm, plans."""
         assert isinstance(scores, ConversationScores)
         weights = {fact.weight for one in scores.conversations for fact in one.facts}
@@ -179,7 +186,7 @@ class ConversationTask:
             )
         )
 
-    def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
+    def followed(self, metrics: Sequence[Metric], study: ConversationStudy) -> Sequence[Metric]:
         """Those of the primary set and arm over whole conversations; turns are the internal lens's own."""
         wanted = {"set": study.primary.get("set", "critical"), "arm": study.primary.get("arm", "live")}
         return [
@@ -190,22 +197,22 @@ class ConversationTask:
             and all(metric.at.get(key, value) == value for key, value in wanted.items())
         ]
 
-    def parts(self, scores: Scores, study: Study) -> Iterator[Part]:
+    def parts(self, scores: Scores, study: ConversationStudy) -> Iterator[Part]:
         """None: turns, sets and arms are columns."""
         return iter(())
 
-    def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
+    def tables(self, scores: Scores, study: ConversationStudy, *, show_text: bool = False) -> dict[str, Any]:
         """Outcomes, never-events, conflicts, curves of loss, and the error of what reads the replies."""
         assert isinstance(scores, ConversationScores)
         labelled = study.conversation.labelled
         return tables_of(scores, labelled=None if labelled is None else study.base / labelled, ratings=_ratings(study))
 
-    def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: Study) -> list[str]:
+    def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: ConversationStudy) -> list[str]:
         """What a reader must know before the first number."""
         assert isinstance(scores, ConversationScores)
         return [*corpus.notes, *notes_of(scores, study.conversation)]
 
-    def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
+    def details(self, scores: Scores, study: ConversationStudy, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """What became of every fact at every turn, by the place of the sentence and never by its text."""
         assert isinstance(scores, ConversationScores)
         arm = study.primary.get("arm", "live")
@@ -217,13 +224,13 @@ class ConversationTask:
         part = report.study.get("conversation") or {}
         return {name: part.get(name) for name in ("matcher", "probe", "probe_tokens", "judge", "encoder")}
 
-    def compared(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
+    def compared(self, metrics: Sequence[Metric], study: ConversationStudy) -> Sequence[Metric]:
         """What two models are compared by: the whole conversations, and the decay gap at the horizon."""
         at_horizon = [one for one in metrics if one.name == "decay_gap" and one.at["set"] == "critical"]
         wanted = [one for one in at_horizon if one.at.get("turn") == study.conversation.horizon]
         return [*self.followed(metrics, study), *wanted]
 
-    def paired(self, first: Scores, second: Scores, study: Study) -> Paired:
+    def paired(self, first: Scores, second: Scores, study: ConversationStudy) -> Paired:
         """Two models on the same cases."""
         assert isinstance(first, ConversationScores) and isinstance(second, ConversationScores)
         return paired(first, second)
@@ -277,7 +284,7 @@ def _given(table: Any) -> list[ConversationCase]:
     return cases
 
 
-def _readers(study: Study) -> Readers:
+def _readers(study: ConversationStudy) -> Readers:
     """The judge and the encoder a study names, and its plans."""
     part = study.conversation
     return Readers(
@@ -304,7 +311,7 @@ def _plug_in(named: str, place: type) -> Any:
     return made
 
 
-def _plans(study: Study, file: str) -> dict[str, str]:
+def _plans(study: ConversationStudy, file: str) -> dict[str, str]:
     try:
         plans = json.loads((study.base / file).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -314,7 +321,7 @@ def _plans(study: Study, file: str) -> dict[str, str]:
     return plans
 
 
-def _ratings(study: Study) -> Ratings | None:
+def _ratings(study: ConversationStudy) -> Ratings | None:
     """Ratings of documentation quality, where the study names a file of them."""
     file = study.conversation.ratings
     return None if file is None else read_ratings(study.base / file)

@@ -9,11 +9,12 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from workup.metric import FEWEST_PATIENTS, Concern, Family, Interval, Metric, linear, mean, ratio
+from workup.metric import FEWEST_PATIENTS, Family, Interval, Metric, linear, mean, ratio
 from workup.scores import Scores
 from workup.stats import calibration, refits, smooth
 from workup.stats.arrays import Floats, Ints
 from workup.stats.intervals import wilson, z_critical
+from workup.tasks.risk.cards import CARDS
 from workup.tasks.risk.discrimination import BOTH_CLASSES
 
 FEWEST_FOR_CURVE = 10  # events, and non-events: below that a curve with four bends separates them more often than not
@@ -252,21 +253,16 @@ def calibration_metrics(*, expected: Expected = "sampled") -> list[Metric]:
         Metric(
             name="calibration_slope",
             compute=_slope_replicates,
-            describe="slope of the outcome on the log odds of the risk, unpenalised; below 1 risks are too extreme",
-            better="target",
-            target=1.0,
+            card=CARDS["calibration_slope"],
             undefined=SEPARATED,
             interval=_slope_interval,
             events="outcome",
             omnibus=lambda s, levels: calibration.slopes_differ(s["outcome"], _log_odds(s), levels.codes),
-            concern=Concern(medium=0.20, high=0.40, in_group=0.20),
         ),
         Metric(
             name="calibration_in_the_large",
             compute=_in_the_large_replicates,
-            describe="intercept with the log odds as offset; above 0 risks are too low",
-            better="target",
-            target=0.0,
+            card=CARDS["calibration_in_the_large"],
             undefined=SEPARATED,
             interval=_citl_interval,
             events="outcome",
@@ -277,10 +273,7 @@ def calibration_metrics(*, expected: Expected = "sampled") -> list[Metric]:
             _outcome,
             lambda s: s["risk"],
             share=False,
-            describe="events observed over events expected; above 1 risks are too low",
-            better="target",
-            target=1.0,
-            scale="log",
+            card=CARDS["oe_ratio"],
             undefined="all risks are 0",
             interval=lambda s, level: _oe_interval(s, level, expected),
             events="outcome",
@@ -288,15 +281,14 @@ def calibration_metrics(*, expected: Expected = "sampled") -> list[Metric]:
         mean(
             "brier",
             lambda s: (s["outcome"] - s["risk"]) ** 2,
-            describe="mean squared error of the risk",
-            better="lower",
+            card=CARDS["brier"],
             events="outcome",
         ),
         linear(
             "scaled_brier",
             lambda s: np.column_stack([(s["outcome"] - s["risk"]) ** 2, s["outcome"], _ones(s)]),
             _scaled_brier,
-            describe="share of the Brier score of the prevalence alone that the model removes; below 0 it is worse",
+            card=CARDS["scaled_brier"],
             undefined=BOTH_CLASSES,
             events="outcome",
         ),
@@ -304,8 +296,7 @@ def calibration_metrics(*, expected: Expected = "sampled") -> list[Metric]:
             "nagelkerke_r2",
             _log_likelihoods,
             _nagelkerke,
-            describe="how far the risks as given raise the likelihood above that of the prevalence alone, of what they "
-            "could raise it; below 0 they are worse than the prevalence",
+            card=CARDS["nagelkerke_r2"],
             undefined=f"{BOTH_CLASSES}, and none that its risk called impossible (an event at a risk of exactly 0, or "
             "a row without it at 1, makes the likelihood 0)",
             events="outcome",
@@ -329,25 +320,18 @@ def calibration_distances(smoother: Smoother) -> list[Metric]:
         return found._asdict()
 
     family = Family(replicates)
-    what = {
-        "ici": "mean absolute distance between the calibration curve and the risk",
-        "e50": "median absolute distance between the calibration curve and the risk",
-        "e90": "90th percentile of the distance between the calibration curve and the risk",
-        "emax": "largest distance between the calibration curve and the risk",
-    }
     return [
         Metric(
             name=name,
             compute=lambda s, w, name=name: replicates(s, w)[name],  # type: ignore[misc]
-            describe=text,
-            better="lower",
+            card=CARDS[name],
             undefined=NO_CURVE,
             events="outcome",
             family=family,
             grows_as_n_falls=True,
             whole_study=True,
         )
-        for name, text in what.items()
+        for name in ("ici", "e50", "e90", "emax")
     ]
 
 
@@ -357,8 +341,9 @@ def enough_for_curve(outcome: Floats) -> bool:
     return bool(min(events, outcome.size - events) >= FEWEST_FOR_CURVE)
 
 
-def expected_calibration_error(bins: int = 10) -> Metric:
-    """ECE over bins of equal width. On request only: it depends on the bins and grows as samples shrink."""
+def expected_calibration_error() -> Metric:
+    """ECE over ten bins of equal width. On request only: it depends on the bins and grows as samples shrink."""
+    bins = 10
 
     def columns(scores: Scores) -> Floats:
         gap = scores["outcome"] - scores["risk"]
@@ -374,8 +359,7 @@ def expected_calibration_error(bins: int = 10) -> Metric:
         "ece",
         columns,
         finish,
-        describe=f"mean gap between observed and predicted over {bins} bins; biased upwards, shown on request",
-        better="lower",
+        card=CARDS["ece"],
         events="outcome",
         grows_as_n_falls=True,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from workup.metric import Metric, ratio
 from workup.scores import Scores
 from workup.stats.arrays import Floats
+from workup.tasks.risk.cards import CARDS
 
 ODDS = "equalised_odds"
 
@@ -34,12 +35,12 @@ def at_threshold(threshold: float) -> list[Metric]:
     def true_negative(s: Scores) -> Floats:
         return (1 - flagged(s)) * (1 - s["outcome"])
 
-    def share(name: str, top: Any, bottom: Any, describe: str, undefined: str, **fields: Any) -> Metric:
+    def share(name: str, top: Any, bottom: Any, undefined: str, **fields: Any) -> Metric:
         return ratio(
             name,
             top,
             bottom,
-            describe=describe,
+            card=CARDS[name],
             undefined=undefined,
             at={"threshold": threshold},
             events="outcome",
@@ -52,7 +53,6 @@ def at_threshold(threshold: float) -> list[Metric]:
             "sensitivity",
             true_positive,
             _outcome,
-            "share of events that are flagged",
             no_events,
             parity=True,
             joint_gap=ODDS,
@@ -61,23 +61,19 @@ def at_threshold(threshold: float) -> list[Metric]:
             "specificity",
             true_negative,
             lambda s: 1 - s["outcome"],
-            "share of non-events left alone",
             no_others,
             parity=True,
             joint_gap=ODDS,
             complement="false_positive_rate",
         ),
-        share("ppv", true_positive, flagged, "share of flagged rows with the event", "no row is flagged", parity=True),
-        share(
-            "npv", true_negative, lambda s: 1 - flagged(s), "share of unflagged rows without", "every row is flagged"
-        ),
-        share("accuracy", lambda s: true_positive(s) + true_negative(s), _ones, "share classified rightly", "no rows"),
-        share("alert_rate", flagged, _ones, "share of rows flagged", "no rows", better="neither"),
+        share("ppv", true_positive, flagged, "no row is flagged", parity=True),
+        share("npv", true_negative, lambda s: 1 - flagged(s), "every row is flagged"),
+        share("accuracy", lambda s: true_positive(s) + true_negative(s), _ones, "no rows"),
+        share("alert_rate", flagged, _ones, "no rows"),
         share(
             "f1",
             lambda s: 2 * true_positive(s),
             lambda s: flagged(s) + s["outcome"],
-            "harmonic mean of sensitivity and PPV",
             "no events and no row flagged",
             share=False,
         ),
@@ -85,7 +81,6 @@ def at_threshold(threshold: float) -> list[Metric]:
             "net_benefit",
             lambda s: true_positive(s) - flagged(s) * (1 - s["outcome"]) * odds,
             _ones,
-            "true positives per row, less false positives at the threshold's own exchange rate",
             "no rows",
             share=False,
         ),

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workup.metric import FEWEST_CLUSTERS, Concern, Family, Interval, Metric, PairedGap
+from workup.metric import FEWEST_CLUSTERS, Family, Interval, Metric, PairedGap
 from workup.scores import Scores
 from workup.stats import rank
 from workup.stats.arrays import Floats
 from workup.stats.intervals import z_critical
+from workup.tasks.risk.cards import CARDS
 
 # DeLong's interval covers 81 to 90 % with 3 to 5 events (evidence/small_samples.json); Newcombe's holds its level.
 # From 9 on the customary interval is kept; it covers about 91 to 93 % at 10 events and 94 % at 20.
@@ -79,21 +80,18 @@ def discrimination() -> list[Metric]:
         Metric(
             name="auroc",
             compute=lambda s, w: _ranks(s, w)["auroc"],
-            describe="chance that a patient with the event is given a higher risk than one without",
-            scale="logit",
+            card=CARDS["auroc"],
             undefined=BOTH_CLASSES,
             interval=_auroc_interval,
             paired=_auroc_paired,
             events="outcome",
             family=family,
             parity=True,
-            concern=Concern(medium=0.05, high=0.10, in_group=0.08),
         ),
         Metric(
             name="auprc",
             compute=lambda s, w: _ranks(s, w)["auprc"],
-            describe="average precision: mean PPV over the events as the threshold falls; compare with the prevalence",
-            scale="logit",
+            card=CARDS["auprc"],
             undefined="needs rows with the event",
             events="outcome",
             family=family,

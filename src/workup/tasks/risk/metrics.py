@@ -18,7 +18,6 @@ from workup.tasks.risk.discrimination import discrimination
 
 __all__ = [
     "FEWEST_FOR_CURVE",
-    "METRIC_NAMES",
     "ON_REQUEST",
     "Smoother",
     "at_threshold",
@@ -28,31 +27,6 @@ __all__ = [
     "expected_calibration_error",
     "risk_metrics",
 ]
-
-METRIC_NAMES = (
-    "auroc",
-    "auprc",
-    "brier",
-    "scaled_brier",
-    "nagelkerke_r2",
-    "calibration_slope",
-    "calibration_in_the_large",
-    "oe_ratio",
-    "ici",
-    "e50",
-    "e90",
-    "emax",
-    "ece",
-    "sensitivity",
-    "specificity",
-    "ppv",
-    "npv",
-    "f1",
-    "accuracy",
-    "alert_rate",
-    "net_benefit",
-)
-
 
 # Left out unless a study asks: accuracy rewards calling everyone well where events are rare, F1 ignores the true
 # negatives and weighs errors by no stated cost, and ECE depends on its bins and grows as samples shrink.

@@ -7,7 +7,7 @@ means a broken scorer and not bad luck.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from workup.stats import calibration, smooth
 from workup.stats.arrays import Floats
 from workup.stats.random import generator
 from workup.tasks.risk import metrics as risk
-from workup.tasks.selftests import Check
+from workup.tasks.selftests import Check, run_parts
 
 LEVEL = 0.999
 COPIES = 5
@@ -46,13 +46,7 @@ _WIDEST = {
 
 def run(*, seed: int = 0) -> list[Check]:
     """Every check, in a fixed order. A scorer that raises fails the check and stops none of the others."""
-    checks: list[Check] = []
-    for name, check in _CHECKS.items():
-        try:
-            checks += [replace(one, name=f"{name}: {one.name}") for one in check(seed)]
-        except Exception as error:
-            checks.append(Check(name, "an answer", type(error).__name__, False, str(error)))
-    return checks
+    return run_parts(_CHECKS, seed=seed)
 
 
 # ---- asking the scorer -----------------------------------------------------------------------------------------------
@@ -238,7 +232,7 @@ def _repeated(seed: int) -> Iterator[Check]:
 
 
 def _ratio(name: str, top: Estimate, bottom: Estimate, expected: float, *, within: float) -> Check:
-    """The widths of two intervals stand in the expected ratio."""
+    """The widths of two intervals have the expected ratio."""
     found = _width(top) / _width(bottom)
     passed = bool(abs(found / expected - 1) <= within)
     return Check(name, f"a ratio of {expected:.3f}, within {within:.0%}", f"{found:.3f}", passed)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,15 +13,14 @@ import numpy.typing as npt
 from workup import plugins
 from workup.disclosure.figures import CountedFigures
 from workup.disclosure.small_groups import TOGETHER
-from workup.errors import InputError, StudyError, SystemFailure, WorkupError, visible
-from workup.gates import primary_values
+from workup.errors import InputError, StudyError, SystemFailure, visible
 from workup.metric import Metric
 from workup.scores import MISSING, Levels, Scores, patient_codes
 from workup.stats import calibration
 from workup.stats.arrays import Floats
 from workup.stats.equal_shares import equal_shares
 from workup.stats.multiplicity import adjust
-from workup.study import CorpusPart, Study
+from workup.study import CorpusPart, SystemPart
 from workup.task import (
     UNLIMITED,
     Budget,
@@ -37,19 +34,18 @@ from workup.task import (
     Table,
     Watch,
     misrecorded,
+    primary_of,
 )
+from workup.tasks.guarding import guarded
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
+from workup.tasks.risk.cards import CARDS
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
-from workup.tasks.risk.metrics import METRIC_NAMES, ON_REQUEST, Smoother, risk_metrics
+from workup.tasks.risk.metrics import ON_REQUEST, Smoother, risk_metrics
 from workup.tasks.risk.panels import calibration_by_group, panels
+from workup.tasks.risk.settings import RiskStudy
 from workup.tasks.risk.sweep import sweep
 
-# The scale on which sites are pooled; neither a threshold nor a smoother changes it.
-_EVERY = risk_metrics(thresholds=[0.5], smoother=Smoother(np.zeros(0)), also=ON_REQUEST)
-_SCALES = {metric.name: metric.scale for metric in _EVERY if not metric.whole_study and metric.name != "ece"}
-_GOALS = {metric.name: (metric.better, metric.target) for metric in _EVERY}
-_TARGETS = tuple(name for name, (better, _) in _GOALS.items() if better == "target")
 _CHANCE = 0.05  # p below which missing risks are said not to be missing by chance
 _LEVELS_TOLD = 12  # levels of a group that one note can list
 _LEVELS_WORST = 5  # levels listed where there are more
@@ -68,10 +64,8 @@ class RiskTask:
     """Risk-prediction models."""
 
     name = "risk"
-    metric_names = METRIC_NAMES
-    scales = _SCALES
-    goals = _GOALS
-    shares = ("sensitivity", "specificity", "ppv", "npv", "accuracy", "alert_rate")
+    cards = CARDS
+    Settings = RiskStudy
     counted = CountedFigures(
         "sensitivity",
         "specificity",
@@ -84,12 +78,11 @@ class RiskTask:
             "specificity",
         ),
     )
-    headline = ("auroc", "auprc", "brier", "sensitivity", "specificity", "ppv", "npv", *_TARGETS)
     batch = _BATCH
     shows_text = False
     asks = "predict"
 
-    def read(self, study: Study, table: Any = None) -> RiskCorpus:
+    def read(self, study: RiskStudy, table: Any = None) -> RiskCorpus:
         """The cohort a study names, checked; `table` (a frame or columns) takes the place of the file."""
         content, name, seed = self._table(study, table)
         assert study.columns is not None
@@ -109,7 +102,14 @@ class RiskTask:
             cohort=cohort,
         )
 
-    def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
+    def unnamed(self, study: RiskStudy) -> SystemPart | None:
+        """The recorded risks of a column, where the study names no system."""
+        column = study.columns.risk if study.columns is not None else None
+        if column is None:
+            return None
+        return SystemPart.model_validate({"name": "recorded", "use": "recorded", "with": {"column": column}})
+
+    def design(self, study: RiskStudy, corpus: Corpus | None) -> StudyDesign:
         """What the columns of the study say, and the levels of the table where it could be read."""
         assert study.columns is not None
         thresholds = study.all_thresholds()
@@ -125,8 +125,9 @@ class RiskTask:
             sites=None if site is None else site.names,
             placed=study.columns.site is not None,
             timed=study.columns.time is not None,
+            named=True,
             metrics=metrics,
-            absent={name: needs for name in METRIC_NAMES if name not in held and not thresholds},
+            absent={name: needs for name in CARDS if name not in held and not thresholds},
         )
 
     def check_recorded(self, system: RiskSystem, corpus: Corpus) -> None:
@@ -134,7 +135,7 @@ class RiskTask:
         cohort = _cohort(corpus)
         _checked(system.predict(cohort.table), len(cohort), 0)
 
-    def _table(self, study: Study, table: Any) -> tuple[Table, str, int | None]:
+    def _table(self, study: RiskStudy, table: Any) -> tuple[Table, str, int | None]:
         part = study.corpus
         read = plugins.find("formats", "table")
         if table is not None:
@@ -149,7 +150,7 @@ class RiskTask:
         path = study.base / part.path
         return read(path, **_read_as(part)), path.name, None
 
-    def unread(self, study: Study) -> RiskCorpus | None:
+    def unread(self, study: RiskStudy) -> RiskCorpus | None:
         """The cohort without its rows, where reading them would run a query; None where reading runs nothing."""
         part = study.corpus
         if part.path is None:
@@ -224,7 +225,7 @@ class RiskTask:
         later = _in_order(everything.take(waiting), patients_known=known, first=usable.size) if waiting.size else None
         return replace(_in_order(everything.take(usable), patients_known=known), waiting=later)
 
-    def metrics(self, scores: Scores, study: Study) -> list[Metric]:
+    def metrics(self, scores: Scores, study: RiskStudy) -> list[Metric]:
         """Discrimination, calibration and, at every named threshold, decisions."""
         return risk_metrics(
             thresholds=study.all_thresholds(),
@@ -233,15 +234,15 @@ class RiskTask:
             expected=study.calibration.expected_events,
         )
 
-    def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
+    def followed(self, metrics: Sequence[Metric], study: RiskStudy) -> Sequence[Metric]:
         """All of them."""
         return metrics
 
-    def parts(self, scores: Scores, study: Study) -> Iterator[Part]:
+    def parts(self, scores: Scores, study: RiskStudy) -> Iterator[Part]:
         """None: a row is a prediction, and there is nothing finer."""
         return iter(())
 
-    def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
+    def tables(self, scores: Scores, study: RiskStudy, *, show_text: bool = False) -> dict[str, Any]:
         """The four panels (ROC, calibration, decision curve, risk distributions), the summary, what every threshold
         would mean, and what must be read first."""
         smoother = Smoother.of(scores)
@@ -260,7 +261,7 @@ class RiskTask:
             "calibration_by_group": calibration_by_group(scores, smoother),
         }
 
-    def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: Study) -> list[str]:
+    def notes(self, corpus: Corpus, outputs: Floats, scores: Scores, study: RiskStudy) -> list[str]:
         """What a reader must know before the first number."""
         missing = missing_risk_notes(_cohort(corpus), outputs, groups=scores.groups, smallest_cell=study.smallest_cell)
         said = [*missing, *corpus.notes, *_about_ends(scores)]
@@ -270,9 +271,17 @@ class RiskTask:
             said.append("Rows carry design weights: counts are weighted sums, intervals allow for unequal weights.")
         return said
 
-    def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
+    @staticmethod
+    def primary(study: Mapping[str, Any]) -> dict[str, Any]:
+        """The first decision threshold, or the one that the cost ratio implies."""
+        thresholds = list(study.get("thresholds") or ())
+        if study.get("cost_ratio") is not None:
+            thresholds.append(1 / (1 + float(study["cost_ratio"])))
+        return {"threshold": thresholds[0]} if thresholds else {}
+
+    def details(self, scores: Scores, study: RiskStudy, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """Which cell of the two-by-two table each row falls in, at the primary threshold."""
-        threshold = primary_values(study.record()).get("threshold")
+        threshold = primary_of(self, study.record()).get("threshold")
         if threshold is None:
             return
         flagged, event = scores["risk"] >= threshold, scores["outcome"] > 0
@@ -318,7 +327,7 @@ def _about_ends(scores: Scores) -> Iterator[str]:
     )
 
 
-def asked_for(study: Study) -> set[str]:
+def asked_for(study: RiskStudy) -> set[str]:
     """Which of the metrics that are left out by default this study wants: those it lists, and those that a gate or a
     setting of a lens names, since a limit on a figure that is not computed would judge nothing."""
     listed = {*study.also, *(("ece",) if study.ece else ())}
@@ -439,18 +448,8 @@ def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table
 
 
 def _guarded(who: str, call: Callable[[Table], Any], table: Table) -> Any:
-    """Call code of others; what it raises may hold patient values, so its kind and place are told, not its message."""
-    try:
-        return call(table)
-    except WorkupError:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f"{type(error).__name__} at {Path(frames[-1].filename).name}:{frames[-1].lineno}"
-        raise SystemFailure(
-            f"{who} failed on {len(next(iter(table.values())))} rows ({place}). Its message may hold patient values "
-            "and is not repeated. To fix: call it by itself on these rows, or see all with --debug."
-        ) from error
+    """The answer of a plug-in to the rows of a table."""
+    return guarded(who, call, table, what=f"{len(next(iter(table.values())))} rows", again="these rows")
 
 
 def _checked(answers: Sequence[float | None] | Mapping[str, Any], n: int, start: int) -> Floats:

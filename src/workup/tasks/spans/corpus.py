@@ -1,10 +1,13 @@
-"""A corpus of documents as the scorer reads it: from a file each time it is needed, or held; with its hash and size.
+"""A corpus of documents as the scorer reads it: once where it is small enough to be held, else anew each time.
 
-Texts stream through and are never all in memory; what is known of the corpus is gathered on the way."""
+A study walks over its documents four or five times: to check them all, to ask the system, to count, and to write the
+details of gold spans and of lost terms. A corpus of up to `HELD` bytes is read for the first of them and kept; the
+texts of a larger one stream through and are never all in memory. What is known of it is gathered on the way."""
 
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +15,8 @@ from typing import Any
 from workup.documents.batch import ABOUT, Batch, span_columns
 from workup.task import Case, Corpus
 
+HELD = 64 * 2**20  # bytes of a corpus that is kept; a single batch of long documents may have half as many
+_PER_SPAN, _PER_DOCUMENT = 200, 600  # bytes that columns take beside the text, roughly
 _WHOLE = 1 << 256
 
 
@@ -74,21 +79,42 @@ def _content(batch: Batch, i: int, gold: int, count: int, text: str) -> bytes:
     return (head + "\n" + text).encode("utf-8", "surrogatepass")
 
 
+@dataclass(eq=False)
+class Held:
+    """The batches of a first pass, while they are few enough to be kept; None once they are not."""
+
+    batches: list[Batch] | None = field(default_factory=list)
+    _bytes: int = 0
+
+    def add(self, batch: Batch) -> None:
+        """Keep a batch, or let go of all."""
+        self._bytes += sum(map(sys.getsizeof, batch.texts))
+        self._bytes += len(batch.spans) * _PER_SPAN + len(batch) * _PER_DOCUMENT
+        if self._bytes > HELD:
+            self.batches = None
+        if self.batches is not None:
+            self.batches.append(batch)
+
+
 @dataclass(frozen=True)
 class SpansCorpus(Corpus):
-    """Documents with golds. `read` gives the batches anew each time; `facts` fills as they are read once."""
+    """Documents with gold spans. `read` gives the batches anew; the first pass fills `facts`, and `held` as it may."""
 
     read: Callable[[], Iterable[Batch]] = tuple
     facts: Facts = field(default_factory=Facts)
+    held: Held = field(default_factory=Held, repr=False, compare=False)
 
     def batches(self) -> Iterator[Batch]:
         """Every batch in the order of the corpus."""
         if self.facts.complete:
-            yield from self.read()
+            yield from self.read() if self.held.batches is None else self.held.batches
             return
-        self.facts.__init__()  # type: ignore[misc]  # a pass that was broken off counts for nothing
+        # A pass that was broken off counts for nothing.
+        self.facts.__init__()  # type: ignore[misc]
+        self.held.__init__()  # type: ignore[misc]
         for batch in self.read():
             self.facts.add(batch)
+            self.held.add(batch)
             yield batch
         self.facts.complete = True
 

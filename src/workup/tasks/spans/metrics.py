@@ -4,7 +4,7 @@ Rows hold sums, so a share is a ratio of sums and its interval always Wilson's o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from workup.metric import (
     FEWEST_CLUSTERS,
     Column,
-    Concern,
     Interval,
     Metric,
     clustered_interval,
@@ -27,38 +26,17 @@ from workup.scores import Scores
 from workup.stats import intervals
 from workup.stats.arrays import Floats
 from workup.tasks.spans import columns
+from workup.tasks.spans.cards import CARDS
 from workup.tasks.spans.counting.counting_rules import FULL_MASK, Yardstick
 from workup.tasks.spans.counting.matchup import PHI, Setting
 
-METRIC_NAMES = (
-    "recall",
-    "precision",
-    "f1",
-    "f2",
-    "leak_rate_char",
-    "leak_rate_alnum",
-    "leak_rate_document",
-    "leak_rate_patient",
-    "entity_recall",
-    "over_redaction",
-    "specificity_char",
-    "specificity_token",
-    "specificity_negative_document",
-    "specificity_protected_term",
-    "severity_recall",
-    "information_precision",
-    "retention",
-)
-# Ways in which a share of identifiers changes over time and matters, by custom: a detector that loses 2 points leaks.
-_RECALL_CONCERN = Concern(0.02, 0.05, 0.05)
 # What a system that says nothing would be praised for.
 _OF_SILENCE = ("over_redaction", "specificity_char", "specificity_token")
-_LEAK_CONCERN = Concern(0.05, 0.10, 0.10)
 
 
 def share(name: str, top: Column, bottom: Column, **fields: Any) -> Metric:
     """A ratio of sums over documents. A row may hold many units, so units cluster even where patients do not repeat."""
-    return ratio(name, top, bottom, **fields)
+    return ratio(name, top, bottom, card=CARDS[name], **fields)
 
 
 def weighed(metric: Metric, top: Column, bottom: Column, units: Column) -> Metric:
@@ -110,17 +88,14 @@ def accuracy_metrics(
             "recall",
             hits,
             taken("golds"),
-            describe="share of what must be masked that is found",
             undefined="nothing in these documents must be masked",
             at=at,
             parity=True,
-            concern=_RECALL_CONCERN,
         ),
         share(
             "precision",
             credited,
             judged,
-            describe="share of predictions that lie on what must be masked",
             undefined="the detector predicts nothing that counts",
             at=at,
         ),
@@ -162,10 +137,9 @@ def _f_measure(beta: int, parts: tuple[Column, Column, Column, Column], at: dict
         f"f{beta}",
         sums,
         finish,
-        describe=f"harmonic mean of precision and recall{', recall weighing twice' if beta == 2 else ''}",
+        card=CARDS[f"f{beta}"],
         undefined="nothing in these documents must be masked",
         interval=interval,
-        scale="logit",
         at=at,
     )
 
@@ -259,8 +233,8 @@ def policy_metrics(
     def gap(total: str, part: str) -> Column:
         return lambda scores: scores[columns.of_policy(policy, total)] - scores[columns.of_policy(policy, part)]
 
-    def one(name: str, top: Column, bottom: Column, describe: str, undefined: str, **fields: Any) -> Metric:
-        return share(name, top, bottom, describe=describe, undefined=undefined, at=at, **fields)
+    def one(name: str, top: Column, bottom: Column, undefined: str, **fields: Any) -> Metric:
+        return share(name, top, bottom, undefined=undefined, at=at, **fields)
 
     no_golds, no_others = "nothing in these documents must be masked", "every character is an identifier"
     leaking, holding = field("documents_leaking"), field("documents_with_must")
@@ -273,27 +247,20 @@ def policy_metrics(
             "leak_rate_char",
             field("must_chars_unmasked"),
             field("must_chars"),
-            "share of the characters that must be masked left visible",
             no_golds,
-            better="lower",
         ),
         one(
             "leak_rate_alnum",
             field("must_alnum_unmasked"),
             field("must_alnum"),
-            "the same of letters and digits alone",
             no_golds,
-            better="lower",
         ),
         replace(
             one(
                 "leak_rate_document",
                 leaking,
                 holding,
-                "share of documents with at least one mention not fully masked",
                 no_golds,
-                better="lower",
-                concern=_LEAK_CONCERN,
             ),
             interval=lambda scores, level: _leak_interval(leaking(scores), holding(scores), scores, level),
         ),
@@ -303,36 +270,30 @@ def policy_metrics(
             "over_redaction",
             field("non_phi_chars_masked"),
             field("non_phi_chars"),
-            "share of the characters that are no identifier masked",
             no_others,
-            better="lower",
         ),
         one(
             "specificity_char",
             gap("non_phi_chars", "non_phi_chars_masked"),
             field("non_phi_chars"),
-            "share of the characters that are no identifier left visible",
             no_others,
         ),
         one(
             "specificity_token",
             gap("non_phi_tokens", "non_phi_tokens_masked"),
             field("non_phi_tokens"),
-            "share of the words that are no identifier left visible",
             "every word is an identifier",
         ),
         one(
             "specificity_negative_document",
             field("negative_documents_intact"),
             field("negative_documents"),
-            "share of documents without identifiers left intact",
             "every document holds an identifier",
         ),
         one(
             "specificity_protected_term",
             field("protected_untouched"),
             field("protected"),
-            "share of golds that must not be masked left untouched",
             "no gold is marked as one that must stay",
         ),
         weighed(
@@ -340,7 +301,6 @@ def policy_metrics(
                 "severity_recall",
                 severe_hit,
                 severe,
-                "recall of whole masks, each gold weighed by the harm it does when it leaks",
                 no_golds,
             ),
             severe_hit,
@@ -352,7 +312,6 @@ def policy_metrics(
                 "information_precision",
                 told_hit,
                 told,
-                "share of what is masked that had to be, words weighed by how rare they are in the corpus",
                 "no word is masked, or the corpus is too large to weigh its words",
             ),
             told_hit,
@@ -378,7 +337,6 @@ def _entity_recall(policy: str, at: dict[str, str]) -> list[Metric]:
             "entity_recall",
             of("entities_hit", kind),
             of("entities", kind),
-            describe="share of entities with every mention masked whole",
             undefined=f"no entity is marked as {kind}" if kind else "no entity must be masked",
             at={**at, **({"identifier": kind} if kind else {})},
         )
@@ -445,9 +403,7 @@ def _leak_rate_patient(leaking: Column, holding: Column, at: dict[str, str], pat
     return Metric(
         name="leak_rate_patient",
         compute=compute,
-        describe="share of patients with at least one mention not fully masked",
-        better="lower",
-        scale="logit",
+        card=CARDS["leak_rate_patient"],
         at=at,
         undefined="nothing in these documents must be masked"
         if patients_named
@@ -473,8 +429,3 @@ def span_metrics(
             setting.policy, at=key, patients_named=patients_named, caution=cautions(setting), answered=answered
         )
     return found
-
-
-def scales_and_goals(metrics: Sequence[Metric]) -> tuple[dict[str, str], dict[str, tuple[str, float | None]]]:
-    """How sites are pooled on each metric, and which way each is good."""
-    return {m.name: m.scale for m in metrics}, {m.name: (m.better, m.target) for m in metrics}

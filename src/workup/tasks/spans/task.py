@@ -20,7 +20,6 @@ from workup.documents.mappings import LabelMapping
 from workup.errors import InputError, RunError, StudyError, SystemFailure
 from workup.metric import Metric
 from workup.scores import Scores
-from workup.study import Study
 from workup.task import (
     UNLIMITED,
     Budget,
@@ -38,6 +37,7 @@ from workup.task import (
 from workup.tasks.guarding import guarded
 from workup.tasks.sampling import sampled_ids
 from workup.tasks.spans.budgets import within
+from workup.tasks.spans.cards import CARDS
 from workup.tasks.spans.comparing.pairing import paired
 from workup.tasks.spans.corpus import DocumentCases, SpansCorpus
 from workup.tasks.spans.counting.accumulator import Ledger
@@ -49,17 +49,12 @@ from workup.tasks.spans.counting.scoring import SpanScores, as_scores
 from workup.tasks.spans.errors.details import details_of
 from workup.tasks.spans.errors.error_log import Errors
 from workup.tasks.spans.label_parts import label_parts
-from workup.tasks.spans.metrics import METRIC_NAMES, scales_and_goals, span_metrics
+from workup.tasks.spans.metrics import span_metrics
 from workup.tasks.spans.notes import cautions, notes_of, straddled
+from workup.tasks.spans.settings import SpansStudy
 from workup.tasks.spans.tables import tables_of
 from workup.tasks.spans.utility import Utility, lost_terms, retention_metrics
 
-_SCALES, _GOALS = scales_and_goals(
-    [
-        *span_metrics(Yardstick.of(), patients_named=True, cautions=lambda setting: ""),
-        *retention_metrics("as_annotated", at={}),
-    ]
-)
 _BATCH = 16  # texts asked for at a time, where a system does not say
 
 
@@ -76,28 +71,24 @@ class SpansTask:
     """De-identifiers and PII detectors."""
 
     name = "spans"
-    metric_names = METRIC_NAMES
-    scales = _SCALES
-    goals = _GOALS
-    shares = tuple(name for name, scale in _SCALES.items() if scale == "logit")
-    headline = (
-        "recall",
-        "precision",
-        "f1",
-        "leak_rate_char",
-        "leak_rate_document",
-        "leak_rate_patient",
-        "over_redaction",
-    )
+    cards = CARDS
+    Settings = SpansStudy
+    leaves_out = ("label",)
     batch = _BATCH
     shows_text = True
     asks = "detect"
 
     def __init__(self) -> None:
-        self._study: Study | None = None
+        self._study: SpansStudy | None = None
         self._straddled: tuple[str, ...] = ()
 
-    def read(self, study: Study, table: Any = None) -> SpansCorpus:
+    @staticmethod
+    def primary(study: Mapping[str, Any]) -> dict[str, Any]:
+        """Whole masks of any type, under the first policy that the study names."""
+        policies = study.get("policies")
+        return {"mode": "full_mask", "level": "phi", **({"policy": policies[0]} if policies else {})}
+
+    def read(self, study: SpansStudy, table: Any = None) -> SpansCorpus:
         """The documents a study names; `table`, a list of documents, takes the place of the file."""
         self._study = study
         yardstick(study)  # a study that cannot be counted is refused before anything is read
@@ -117,7 +108,7 @@ class SpansTask:
                 pass
         return replace(corpus, cases=DocumentCases(corpus), sha256=corpus.facts.sha256)
 
-    def design(self, study: Study, corpus: Corpus | None) -> StudyDesign:
+    def design(self, study: SpansStudy, corpus: Corpus | None) -> StudyDesign:
         """Whether documents name sites and times, where they were read before the detector is asked."""
         stick = yardstick(study)
         keys = {
@@ -129,7 +120,7 @@ class SpansTask:
             return StudyDesign(keys=keys)
         return StudyDesign(placed=corpus.facts.placed, timed=corpus.facts.timed, keys=keys)
 
-    def _source(self, study: Study, table: Any) -> tuple[Callable[[], Any], str, int | None]:
+    def _source(self, study: SpansStudy, table: Any) -> tuple[Callable[[], Any], str, int | None]:
         part = study.corpus
         options: dict[str, Any] = {
             "annotators": part.annotators,
@@ -219,7 +210,7 @@ class SpansTask:
         ledger.closed(found.unknown())
         return as_scores(ledger, corpus=corpus, detections=outputs.detections, emits=outputs.emits)
 
-    def metrics(self, scores: Scores, study: Study) -> list[Metric]:
+    def metrics(self, scores: Scores, study: SpansStudy) -> list[Metric]:
         """Recall, precision and F in every mode, level and policy; leaks, over-redaction and specificity."""
         assert isinstance(scores, SpanScores)
         stick = scores.ledger.stick
@@ -233,7 +224,7 @@ class SpansTask:
                 found += retention_metrics(setting.policy, at=key, caution=caution(setting))
         return found
 
-    def followed(self, metrics: Sequence[Metric], study: Study) -> Sequence[Metric]:
+    def followed(self, metrics: Sequence[Metric], study: SpansStudy) -> Sequence[Metric]:
         """Those of the primary policy and level: in the primary mode, and in every mode that the study names itself."""
         stick = yardstick(study)
         modes = {stick.primary_setting.mode.name, *(mode.name for mode in stick.modes if study.modes)}
@@ -253,22 +244,22 @@ class SpansTask:
             chosen.append(metric)
         return chosen
 
-    def parts(self, scores: Scores, study: Study) -> Iterator[Part]:
+    def parts(self, scores: Scores, study: SpansStudy) -> Iterator[Part]:
         """The same by label."""
         assert isinstance(scores, SpanScores)
         return label_parts(scores)
 
-    def tables(self, scores: Scores, study: Study, *, show_text: bool = False) -> dict[str, Any]:
+    def tables(self, scores: Scores, study: SpansStudy, *, show_text: bool = False) -> dict[str, Any]:
         """Counts, curves, confusions, errors and the Safe Harbor matrix."""
         assert isinstance(scores, SpanScores)
         return tables_of(scores, seed=study.seed, show_text=show_text)
 
-    def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: Study) -> list[str]:
+    def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: SpansStudy) -> list[str]:
         """What a reader must know before the first number."""
         assert isinstance(scores, SpanScores)
         return [*corpus.notes, *notes_of(scores, study)]
 
-    def details(self, scores: Scores, study: Study, *, every: bool = False) -> Iterator[dict[str, Any]]:
+    def details(self, scores: Scores, study: SpansStudy, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """What became of every gold and every prediction in the primary setting, by offset and never by text."""
         assert isinstance(scores, SpanScores)
         return chain(details_of(scores, every=every), lost_terms(scores))
@@ -287,7 +278,7 @@ class SpansTask:
             ]
         return found
 
-    def paired(self, first: Scores, second: Scores, study: Study) -> Paired:
+    def paired(self, first: Scores, second: Scores, study: SpansStudy) -> Paired:
         """Two detectors on the same documents: their rows in one order, and who found what."""
         assert isinstance(first, SpanScores) and isinstance(second, SpanScores)
         return paired(first, second, seed=study.seed)
@@ -297,7 +288,7 @@ class SpansTask:
         raise StudyError("lenses.internal: 'refit' is for risk models; a detector is validated as it is.")
 
 
-def yardstick(study: Study, system_labels: str = "") -> Yardstick:
+def yardstick(study: SpansStudy, system_labels: str = "") -> Yardstick:
     """What a study counts."""
     return Yardstick.of(
         labels=_beside(study, study.labels),
@@ -312,12 +303,12 @@ def yardstick(study: Study, system_labels: str = "") -> Yardstick:
     )
 
 
-def _beside(study: Study, name: str) -> str:
+def _beside(study: SpansStudy, name: str) -> str:
     """A file that stands beside the study, or the name of something shipped."""
     return str(study.base / name) if name and isfile(study.base / name) else name
 
 
-def _all_recorded(study: Study) -> bool:
+def _all_recorded(study: SpansStudy) -> bool:
     return bool(study.systems) and all(part.use == "recorded" for part in study.systems)
 
 
@@ -329,7 +320,7 @@ def _recorded(system: Any, corpus: SpansCorpus) -> Callable[[], Detections]:
     path, offsets = system.predictions(), str(getattr(system, "offsets", "codepoint"))
     if offsets == "codepoint":
         return lambda: StreamedDetections(read(path))
-    texts = {id: text for batch in corpus.read() for id, text in zip(batch.ids, batch.texts, strict=True)}
+    texts = {id: text for batch in corpus.batches() for id, text in zip(batch.ids, batch.texts, strict=True)}
     return lambda: StreamedDetections(read(path, offsets=offsets, texts=texts))
 
 

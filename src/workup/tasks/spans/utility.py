@@ -146,7 +146,7 @@ class Utility:
 def lost_terms(scores: Any) -> Iterator[dict[str, Any]]:
     """Every lost term as a record of details.jsonl: by offset, with the index of the prediction that did it.
 
-    Reads corpus and predictions once more, as the records of golds and predictions do.
+    Walks over corpus and predictions once more, as the records of golds and predictions do.
     """
     utility, stick = scores.ledger.utility, scores.ledger.stick
     if utility is None:
@@ -188,7 +188,6 @@ def _retention(policy: str, names: Sequence[str], *, at: dict[str, str]) -> Metr
         "retention",
         lambda scores: total(scores, _OF_TERMS[1]),
         lambda scores: total(scores, _OF_TERMS[0]),
-        describe="share of clinical terms that are no identifier found again after masking",
         undefined="no clinical term outside the identifiers was found in these documents",
         at=at,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 
 from workup.text.numbers import number_words
-from workup.values import states, tables, vocabulary
+from workup.values import addresses, tables, vocabulary
 from workup.values.draws import Chance
 from workup.values.patients import Patient
 from workup.values.surfaces import Forms, Written, drawn, listed, own
@@ -42,10 +42,10 @@ LEAVES: dict[str, Forms] = {
     "nationality_religion_politics": own(
         "belief",
         {
-            "nationality": lambda p: states.DEMONYMS[p.country],
+            "nationality": lambda p: addresses.DEMONYMS[p.country],
             "religion": lambda p: p.religion,
-            "nationality_caps": lambda p: states.DEMONYMS[p.country].upper(),
-            "citizen": lambda p: f"{states.DEMONYMS[p.country]} citizen",
+            "nationality_caps": lambda p: addresses.DEMONYMS[p.country].upper(),
+            "citizen": lambda p: f"{addresses.DEMONYMS[p.country]} citizen",
         },
         usual=("nationality", "religion"),
         others=("nationality", "religion", "nationality_caps", "citizen"),

@@ -1,4 +1,4 @@
-"""Telephone, fax, electronic mail and network addresses, all from ranges that are kept free for examples.
+"""Telephone, fax, electronic mail and network addresses, all from ranges that are reserved for examples.
 
 Telephone numbers end in 555-01xx (Ofcom's numbers for drama where British); domains are those of RFC 2606 and RFC 6761;
 addresses those of RFC 5737, RFC 3849, RFC 9637 and RFC 7042."""

@@ -5,9 +5,8 @@ Cards begin with prefixes that payment processors publish for tests."""
 from __future__ import annotations
 
 from workup.values import check_digits
-from workup.values.forms.digit_groups import fours, grouped
 from workup.values.patients import Patient
-from workup.values.surfaces import Forms, own
+from workup.values.surfaces import Forms, fours, grouped, own
 
 _BANK, _CARD, _IBAN, _CRYPTO = 4, 5, 6, 7  # places of the patient's digits
 

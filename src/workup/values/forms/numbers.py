@@ -9,9 +9,8 @@ import hashlib
 from collections.abc import Callable
 
 from workup.values.draws import Chance
-from workup.values.forms.digit_groups import grouped
 from workup.values.patients import Patient, Provider
-from workup.values.surfaces import Forms, Write, Written, drawn, own
+from workup.values.surfaces import Forms, Write, Written, drawn, grouped, own
 from workup.values.vocabulary import plain_letters
 
 _PLAN, _ACCOUNT, _LICENCE, _PASSPORT, _OTHER = 1, 3, 8, 14, 15  # places of the patient's digits

@@ -24,7 +24,7 @@ def _short(name: str) -> str:
 
 
 def _short_employer(name: str) -> str:
-    """A company without its legal form; a public body with its last word abbreviated."""
+    """A company without its legal form; a public organisation with its last word abbreviated."""
     for word, short in (("Department", "Dept"), ("District", "Dist"), ("Authority", "Auth"), ("Library", "Library")):
         if name.endswith(word):
             return name.removesuffix(word) + short

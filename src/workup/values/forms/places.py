@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 
+from workup.text import states
 from workup.text.numbers import number_words, ordinal
-from workup.values import states, tables
+from workup.values import addresses, tables
 from workup.values.draws import Chance
 from workup.values.patients import Patient
 from workup.values.surfaces import Forms, Written, drawn, own
@@ -37,18 +38,18 @@ def _of(patient: Patient, options: tuple[str, ...]) -> str:
 
 
 def _other_city(patient: Patient, chance: Chance, when: datetime.date) -> Written:
-    state = chance.weighted(states.STATES, states.STATE_WEIGHTS)
+    state = chance.weighted(states.STATES, addresses.STATE_WEIGHTS)
     city = chance.pick(tables.places()[state.code].cities)
     return city, f"city:{city}"
 
 
 def _other_state(patient: Patient, chance: Chance, when: datetime.date) -> Written:
-    state = chance.weighted(states.STATES, states.STATE_WEIGHTS)
+    state = chance.weighted(states.STATES, addresses.STATE_WEIGHTS)
     return state.name, f"state:{state.code}"
 
 
 def _country(patient: Patient, chance: Chance, when: datetime.date) -> Written:
-    country = chance.pick(states.COUNTRIES[chance.pick(tables.ORIGINS)])
+    country = chance.pick(addresses.COUNTRIES[chance.pick(tables.ORIGINS)])
     return country, f"country:{country}"
 
 
@@ -71,7 +72,7 @@ LEAVES: dict[str, Forms] = {
             "caps": lambda p: _short(p).upper(),
             "lower": lambda p: _short(p).lower(),
             "no_type": lambda p: f"{p.home.number} {p.home.street_name}",
-            "no_street_word": lambda p: f"{p.home.number} {_of(p, states.BARE_STREETS)}",
+            "no_street_word": lambda p: f"{p.home.number} {_of(p, addresses.BARE_STREETS)}",
             "numbered": lambda p: f"{p.home.number} {p.home.direction} {_nth(p)} {p.home.street_type[1]}",
             "numbered_words": lambda p: f"{p.home.number} {_of(p, _ORDINALS)} {p.home.street_type[0]}",
             "po_box": lambda p: f"PO Box {p.home.box}",
@@ -103,7 +104,7 @@ LEAVES: dict[str, Forms] = {
             "plain": lambda p: p.home.city,
             "caps": lambda p: p.home.city.upper(),
             "lower": lambda p: p.home.city.lower(),
-            "district": lambda p: _of(p, states.DISTRICTS),
+            "district": lambda p: _of(p, addresses.DISTRICTS),
         },
         usual=("plain",),
         others=("district",),
@@ -122,7 +123,7 @@ LEAVES: dict[str, Forms] = {
             "plus_four": lambda p: f"{p.home.zip}-{p.home.plus_four}",
             "plus_four_spaced": lambda p: f"{p.home.zip} {p.home.plus_four}",
             "nine": lambda p: f"{p.home.zip}{p.home.plus_four}",
-            "sparse_prefix": lambda p: _of(p, states.SPARSE_PREFIXES),
+            "sparse_prefix": lambda p: _of(p, addresses.SPARSE_PREFIXES),
         },
         usual=("five", "plus_four"),
         others=("sparse_prefix",),

@@ -7,9 +7,8 @@ from __future__ import annotations
 import hashlib
 
 from workup.values import check_digits
-from workup.values.forms.digit_groups import grouped
 from workup.values.patients import Patient
-from workup.values.surfaces import Forms, own
+from workup.values.surfaces import Forms, grouped, own
 from workup.values.vocabulary import plain_letters
 
 _VIN, _PLATE, _DEVICE, _BIOMETRIC, _PHOTO = 9, 10, 11, 12, 13  # places of the patient's digits

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from workup.documents.labels import NAMES
 from workup.documents.visible import Borders, telling_ranges, touches, visible_ranges
-from workup.tasks.spans.errors.masked_in_part import SEVERITIES
-from workup.tasks.spans.errors.partial_leaks import partial_leak
+from workup.tasks.spans.errors.partial_leaks import SEVERITIES, partial_leak
 
 
 def left(marked: str, label: str | None) -> tuple[tuple[str, ...], str] | None:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_corpora import LABELS, POLICY, SCHEME, SPAN_MODES, Note, counted, matchup, notes, setting
 
-from tasks.spans import brute_force
-from tasks.spans.brute_force import Scheme
+from tests.support import brute_force
+from tests.support.brute_force import Scheme
+from tests.support.small_corpora import LABELS, POLICY, SCHEME, SPAN_MODES, Note, counted, matchup, notes, setting
 from workup.tasks.spans.counting.cells import cells
 from workup.tasks.spans.counting.counts import count
 from workup.tasks.spans.counting.modes import levels_counted, parse_mode

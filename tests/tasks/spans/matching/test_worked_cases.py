@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from small_corpora import POLICY, SCHEME, Note, arrays, counted, matchup, setting
 
-from tasks.spans.brute_force import MAY, MUST_NOT, Found, Gold, Scheme
+from tests.support.brute_force import MAY, MUST_NOT, Found, Gold, Scheme
+from tests.support.small_corpora import POLICY, SCHEME, Note, arrays, counted, matchup, setting
 from workup.documents.policies import MUST
 from workup.errors import InputError
 from workup.tasks.spans.counting.cells import cells

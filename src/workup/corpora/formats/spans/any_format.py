@@ -114,7 +114,7 @@ def read_documents(
 ) -> Iterator[Document]:
     """Documents of a file or folder, in a named format or the one that recognises it.
 
-    `offsets` names how the file counts (codepoint, utf16 or byte, alone or with -inclusive behind it), and
+    `offsets` names how the file counts (codepoint, utf16 or byte, alone or with -inclusive after it), and
     `trim="titles"` cuts leading titles from every gold.
     """
     path = Path(path)

@@ -33,7 +33,7 @@ def read_batches(
     mapping: LabelMapping | None = None,
     left_out: Tally | None = None,
 ) -> Iterator[Batch]:
-    """Documents of a file or folder, some thousands at a time, with the golds of several annotators read as asked."""
+    """Documents of a file or folder, some thousands at a time; gold spans of several annotators are read as asked."""
     path = Path(path)
     chosen = find_format(format) if format else recognise(path)
     if chosen.name == native_jsonl.name and Counting.of(offsets).plain and not trim:

@@ -72,13 +72,13 @@ class _Block:
     rows: list[tuple[int, list[str]] | None] = field(default_factory=list)
 
     def holds(self) -> bool:
-        """Whether there is a document: behind the last mark of a file there may be none."""
+        """Whether there is a document: after the last mark of a file there may be none."""
         return bool(self.id) or self.text is not None or any(self.rows)
 
 
 def _blocks(path: Path) -> Iterator[_Block]:
     block: _Block | None = None
-    # A mark may first come behind the first document, so the file is looked through before.
+    # A mark may first come after the first document, so the file is looked through before.
     marked = any(content.startswith((b"-DOCSTART-", b"# newdoc")) for _, content in lines(path))
     for number, content in lines(path, blank=True):
         where = f"{path.name}, line {number}"
@@ -106,7 +106,7 @@ def _blocks(path: Path) -> Iterator[_Block]:
 
 
 def _note(block: _Block, key: str, value: str | None, where: str) -> None:
-    """What a comment says: an id as it stands or in quotes; a text only in quotes, since others fold white space."""
+    """What a comment says: an id as it is or in quotes; a text only in quotes, since others fold white space."""
     quoted = None
     if value and value.startswith('"'):
         try:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from workup.documents.batch import ABOUT
 from workup.documents.document import Document, Span
 from workup.documents.offsets import Counting
 from workup.documents.records import (
@@ -35,7 +36,6 @@ endings = (".spacy",)
 
 _GROUP = "sc"  # spaCy's own default for spans that may overlap
 _OURS = "workup"
-_ABOUT = ("patient", "site", "time", "type", "specialty")
 _PIECE = re.compile(r"\w+|[^\w\s]| |\s")
 
 
@@ -58,7 +58,7 @@ def read(path: Path, *, offsets: str = "codepoint", left_out: Tally | None = Non
         ids.add(id, where=where)
         found = doc.spans.get(_GROUP, doc.ents)
         spans = [Span(span.start_char, span.end_char, word(span.label_, field="label", where=where)) for span in found]
-        about: dict[str, Any] = {key: optional(own, key, where=where) for key in _ABOUT}
+        about: dict[str, Any] = {key: optional(own, key, where=where) for key in ABOUT}
         about["groups"] = groups_of(own.get("groups"), where=where)
         if left_out is not None:
             others = [key for key in doc.spans if key != _GROUP]
@@ -105,7 +105,7 @@ def _docs(path: Path, tokens: Any, vocab: Any) -> Iterator[Any]:
 
 
 def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None = None) -> None:
-    """One DocBin; id and what else is known of a document stand in its user data."""
+    """One DocBin; id and what else is known of a document are in its user data."""
     tokens, vocab = _spacy()
     store, ids = tokens.DocBin(store_user_data=True), Ids()
     for number, document in enumerate(documents, start=1):
@@ -114,7 +114,7 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
         one_list(document, format="spaCy's DocBin", where=where)
         for text, field in ((document.id, "id"), (document.text, "text")):
             check_whole(text, field=field, where=where)
-        count_left_out(document, left_out, keeps=(*_ABOUT, "groups"))
+        count_left_out(document, left_out, keeps=(*ABOUT, "groups"))
         store.add(_doc(document, where, tokens, vocab))
     replace_whole(Path(path), [store.to_bytes()])
 
@@ -130,7 +130,7 @@ def _doc(document: Document, where: str, tokens: Any, vocab: Any) -> Any:
         doc.spans[_GROUP] = spans
     else:
         doc.ents = spans
-    about = {key: getattr(document, key) for key in (*_ABOUT, "groups") if getattr(document, key)}
+    about = {key: getattr(document, key) for key in (*ABOUT, "groups") if getattr(document, key)}
     doc.user_data[_OURS] = {"id": document.id, **about}
     return doc
 

@@ -1,37 +1,31 @@
-"""Lines of a span corpus read quickly: typed through msgspec where it is installed, else by a short check of the parse.
+"""What msgspec, where it is installed, does for the readers of native corpora and predictions: lines typed at once.
 
-A line is taken only when all of it is as it must be. For every other line the answer is None, and the careful reader
-takes it again, with its own words for what is wrong; so results and errors are the same whichever way a line goes.
-Many lines at once are decoded first and checked as columns, by whoever makes columns of them."""
+A line is taken only when all of it is as it must be. For every other line, and for all of them without msgspec, the
+answer is None, and the reader takes it with its own words for what is wrong; so results and errors are the same
+whichever way a line goes. Many lines at once are decoded first and checked as columns, by whoever makes columns."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Annotated, Any, Literal
 
+from workup.documents.batch import ABOUT
 from workup.documents.document import IDENTIFIERS, Document, Span
 
 _LARGEST = 2**31 - 1
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_ABOUT = ("patient", "site", "time", "type", "specialty")
-_KEYS = frozenset(("id", "text", "spans", "groups", *_ABOUT))
-_SPAN_KEYS = frozenset(("start", "end", "label", "text", "subtype", "entity", "identifier"))
-_FOUND_KEYS = frozenset(("start", "end", "label", "score"))
 _FEW_LABELS = 256  # labels that are looked up while decoding
 _FEW_SURPRISES = 8  # times that a new label may appear before looking up is given up
 
 
 def decoder() -> Callable[[bytes], Any]:
     """A function from a line of a corpus to what it holds (`id`, `text`, `spans` and the rest), or None."""
-    return _typed(0, _fits) or _plain_document
+    return _typed(0, _fits) or _none
 
 
 def prediction_decoder() -> Callable[[bytes], Any]:
     """The same for a line of predictions, which holds `id` and `spans`."""
-    return _typed(1, _prediction_fits) or _plain_prediction
+    return _typed(1, _prediction_fits) or _none
 
 
 Records = Callable[[Sequence[bytes]], "list[Any] | None"]
@@ -59,17 +53,15 @@ def _installed() -> bool:
     return True
 
 
-def _none(lines: Sequence[bytes]) -> list[Any] | None:
-    return None
+def _none(_: Any) -> None:
+    """Nothing is taken."""
 
 
 def document_of(record: Any, labels: dict[str, str]) -> Document:
     """The document of a line that was taken. Equal labels become one object, kept in `labels`: they are few words."""
-    if isinstance(record, Document):
-        return record
     one = labels.setdefault
     spans = tuple(Span(s.start, s.end, one(s.label, s.label), s.subtype, s.entity, s.identifier) for s in record.spans)
-    about = {key: getattr(record, key) for key in _ABOUT}
+    about = {key: getattr(record, key) for key in ABOUT}
     return Document(record.id, record.text, spans, groups=record.groups, **about)
 
 
@@ -155,7 +147,7 @@ def _plain_document_type(label: Any, *, says_more: bool = False) -> Any:
     span: Any = _struct(
         "span", [*_place(label), ("text", str | None, None), *((key, word | None, None) for key in more)]
     )
-    about = [(key, word | None, None) for key in _ABOUT]
+    about = [(key, word | None, None) for key in ABOUT]
     groups: Any = ("groups", dict[str, str | int | float | bool | None] | None, None)
     return _struct("document", [("id", word), ("text", str), ("spans", list[span]), *about, groups])
 
@@ -206,7 +198,7 @@ def _types() -> tuple[Any, Any]:
     optional = [(key, maybe, None) for key in ("subtype", "entity", "identifier")]
     span: Any = _struct("span", [*place, ("text", str | None, None), *optional])
     found: Any = _struct("found", [*place, ("score", float | int | None, None)])
-    about = [(key, maybe, None) for key in _ABOUT]
+    about = [(key, maybe, None) for key in ABOUT]
     spans = ("spans", list[span] | msgspec.UnsetType, msgspec.UNSET)
     groups: Any = ("groups", dict[str, str | int | float | bool | None], msgspec.field(default_factory=dict))
     document = _struct("document", [("id", str), ("text", str), spans, *about, groups])
@@ -217,80 +209,3 @@ def _struct(name: str, fields: list[Any]) -> Any:
     import msgspec
 
     return msgspec.defstruct(name, fields, gc=False, forbid_unknown_fields=True)
-
-
-# ---- the standard library --------------------------------------------------------------------------------------------
-
-
-def _plain_document(line: bytes) -> Document | None:
-    record = _parsed(line)
-    if record is None or not record.keys() <= _KEYS:
-        return None
-    id, text, spans = record.get("id"), record.get("text"), record.get("spans")
-    if type(id) is not str or not id or type(text) is not str or type(spans) is not list:
-        return None
-    about = {key: record[key] for key in _ABOUT if key in record}
-    groups = record.get("groups", {})
-    if not all(type(value) is str and value for value in about.values()) or type(groups) is not dict:
-        return None
-    if not all(value is None or type(value) in (str, int, bool) for value in groups.values()):
-        return None
-    length, found = len(text), []
-    for span in spans:
-        if type(span) is not dict or not span.keys() <= _SPAN_KEYS or not _placed(span) or span["end"] > length:
-            return None
-        subtype, entity, identifier = span.get("subtype"), span.get("entity"), span.get("identifier")
-        if not all(value is None or (type(value) is str and value) for value in (subtype, entity)):
-            return None
-        if identifier is not None and (type(identifier) is not str or identifier not in IDENTIFIERS):
-            return None
-        surface = span.get("text")
-        if surface is not None and text[span["start"] : span["end"]] != surface:
-            return None
-        found.append(Span(span["start"], span["end"], span["label"], subtype, entity, identifier))
-    return Document(id, text, tuple(found), groups=groups, **about)
-
-
-class _Found:
-    """A line of predictions that was taken."""
-
-    __slots__ = ("id", "spans")
-
-    def __init__(self, id: str, spans: list[Span]) -> None:
-        self.id, self.spans = id, spans
-
-
-def _plain_prediction(line: bytes) -> _Found | None:
-    record = _parsed(line)
-    if record is None or record.keys() != {"id", "spans"}:
-        return None
-    id, spans = record["id"], record["spans"]
-    if type(id) is not str or not id or type(spans) is not list:
-        return None
-    found = []
-    for span in spans:
-        if type(span) is not dict or not span.keys() <= _FOUND_KEYS or not _placed(span):
-            return None
-        score = span.get("score")
-        if score is not None and (type(score) is not float or not -1e300 < score < 1e300):
-            return None
-        found.append(Span(span["start"], span["end"], span["label"], score=score))
-    return _Found(id, found)
-
-
-def _placed(span: dict[str, Any]) -> bool:
-    start, end, label = span.get("start"), span.get("end"), span.get("label")
-    if type(start) is not int or type(end) is not int or type(label) is not str:
-        return False
-    return 0 <= start < end <= _LARGEST and label != ""
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    """The object on a line; None for what is none, and for half a surrogate pair, which Python would let pass."""
-    if _SURROGATE.search(line):
-        return None
-    try:
-        found = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return found if type(found) is dict else None

@@ -10,6 +10,7 @@ from typing import Any
 
 from workup.corpora.formats.spans.json_lists import records, write_list
 from workup.corpora.formats.spans.sniff import first_item
+from workup.documents.batch import ABOUT
 from workup.documents.document import Document, Span
 from workup.documents.offsets import Counting
 from workup.documents.records import (
@@ -33,8 +34,6 @@ from workup.files.jsonlines import kind
 
 name = "label-studio"
 endings = (".json",)
-
-_ABOUT = ("patient", "site", "time", "type", "specialty")
 
 
 def recognises(path: Path) -> bool:
@@ -61,7 +60,7 @@ def read(path: Path, *, offsets: str = "codepoint", left_out: Tally | None = Non
         text = needed(data, "text", where=inside, remedy="name the field with the text 'text' in Label Studio")
         if not isinstance(text, str):
             raise InputError("'text' must be a text", where=inside, got=kind(text), remedy="write it in quotes")
-        about: dict[str, Any] = {key: optional(data, key, where=inside) for key in _ABOUT}
+        about: dict[str, Any] = {key: optional(data, key, where=inside) for key in ABOUT}
         about["groups"] = groups_of(data.get("groups"), where=inside)
         marked = _annotations(record, inside, tally)
         yield build(id, text, marked, where=where, counting=counting, about=about)
@@ -141,9 +140,9 @@ def _records(documents: Iterable[Document], left_out: Tally | None) -> Iterator[
     ids = Ids()
     for number, document in enumerate(documents, start=1):
         ids.add(document.id, where=f"document {number}")
-        count_left_out(document, left_out, keeps=(*_ABOUT, "groups", "subtype", "entity", "identifier"))
+        count_left_out(document, left_out, keeps=(*ABOUT, "groups", "subtype", "entity", "identifier"))
         data: dict[str, Any] = {"text": document.text, "id": document.id}
-        data |= {key: getattr(document, key) for key in _ABOUT if getattr(document, key) is not None}
+        data |= {key: getattr(document, key) for key in ABOUT if getattr(document, key) is not None}
         if document.groups:
             data["groups"] = dict(document.groups)
         if document.layers:

@@ -14,6 +14,7 @@ import numpy as np
 
 from workup.corpora.formats.spans import fast_jsonl
 from workup.corpora.formats.spans.sniff import first_line
+from workup.documents.batch import ABOUT
 from workup.documents.document import Document, Ints, Span, SpanArrays
 from workup.documents.offsets import Counting
 from workup.documents.records import (
@@ -41,8 +42,7 @@ from workup.files.jsonlines import kind, lines, value_of
 name = "spans-jsonl"
 endings = (".jsonl", ".jsonl.gz", ".ndjson")
 
-_ABOUT = ("patient", "site", "time", "type", "specialty")
-_DOCUMENT_KEYS = ("id", "text", "spans", "layers", "groups", *_ABOUT)
+_DOCUMENT_KEYS = ("id", "text", "spans", "layers", "groups", *ABOUT)
 _SPAN_KEYS = ("start", "end", "label", "text", "subtype", "entity", "identifier")
 _OTHER_SPELLINGS = {"entity_id": "entity", "identifier_type": "identifier"}
 _PASSED_OVER = ("confidential_status",)  # TAB's; says nothing of whether to mask
@@ -87,7 +87,7 @@ def read(
 
 
 def read_arrays(path: Path, *, offsets: str = "codepoint") -> tuple[list[str], Ints, SpanArrays]:
-    """Ids, lengths in characters, and all golds as columns: the same checks as `read`, without an object per span."""
+    """Ids, lengths in characters, and all gold spans as columns: checked as `read` does, without an object per span."""
     counting, ids = Counting.of(offsets), Ids()
     path = Path(path)
     decode = fast_jsonl.decoder() if counting.plain else None
@@ -153,14 +153,14 @@ def write(documents: Iterable[Document], path: Path, *, left_out: Tally | None =
 
 
 def record_of(document: Document) -> dict[str, Any]:
-    """A document as the object that stands on its line; what is not known of it is left out."""
+    """A document as the object on its line; what is not known of it is left out."""
     record: dict[str, Any] = {"id": document.id, "text": document.text}
     if document.layers:
         layers = document.layers.items()
         record["layers"] = {name: [span_record(span, document.text) for span in spans] for name, spans in layers}
     else:
         record["spans"] = [span_record(span, document.text) for span in document.spans]
-    record |= {key: getattr(document, key) for key in _ABOUT if getattr(document, key) is not None}
+    record |= {key: getattr(document, key) for key in ABOUT if getattr(document, key) is not None}
     if document.groups:
         record["groups"] = dict(document.groups)
     return record
@@ -206,7 +206,7 @@ def _document(value: Any, where: str, counting: Counting, left_out: Tally | None
         raise InputError("'text' must be a text", where=inside, got=kind(text), remedy="write it in quotes")
     if left_out is not None:
         left_out.update(f"document {shown_key(key)}" for key in record if key not in _DOCUMENT_KEYS)
-    about: dict[str, Any] = {key: optional(record, key, where=inside) for key in _ABOUT}
+    about: dict[str, Any] = {key: optional(record, key, where=inside) for key in ABOUT}
     about["groups"] = groups_of(record.get("groups"), where=inside)
     marked = _marked(record, inside, left_out, annotated)
     return build(id, text, marked, where=where, counting=counting, about=about)

@@ -1,6 +1,6 @@
 """What a detector answered: `{"id", "spans": [{"start", "end", "label", "score"?}]}` a line. Holds no text.
 
-A prediction behind the end of its text is kept, since it must be counted as a false alarm; one that is turned round or
+A prediction past the end of its text is kept, since it must be counted as a false alarm; one that is turned round or
 starts before the text is no span and is refused."""
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import Any
 
 from workup.corpora.formats.spans.json_lists import records, write_list
 from workup.corpora.formats.spans.sniff import first_item
+from workup.documents.batch import ABOUT
 from workup.documents.document import Document, Span
 from workup.documents.offsets import Counting
 from workup.documents.records import (
@@ -35,7 +36,6 @@ from workup.files.jsonlines import kind
 name = "presidio"
 endings = (".json",)
 
-_ABOUT = ("patient", "site", "time", "type", "specialty")
 _PASSED_OVER = ("tokens", "tags", "create_tags_from_span", "scores")
 
 
@@ -58,7 +58,7 @@ def read(path: Path, *, offsets: str = "codepoint", left_out: Tally | None = Non
             raise InputError("'full_text' must be a text", where=where, got=kind(text), remedy="write it in quotes")
         spans = listing(needed(record, "spans", where=where), field="spans", where=where)
         marked = [_span(span, f"{where}, span {place}") for place, span in enumerate(spans)]
-        about: dict[str, Any] = {key: optional(metadata, key, where=where) for key in _ABOUT} if own else {}
+        about: dict[str, Any] = {key: optional(metadata, key, where=where) for key in ABOUT} if own else {}
         if own:
             about["groups"] = groups_of(metadata.get("groups"), where=where)
         if left_out is not None:
@@ -85,9 +85,9 @@ def _records(documents: Iterable[Document], left_out: Tally | None) -> Iterator[
     for number, document in enumerate(documents, start=1):
         ids.add(document.id, where=f"document {number}")
         one_list(document, format="Presidio's JSON", where=named("document", document.id, number=number))
-        count_left_out(document, left_out, keeps=(*_ABOUT, "groups"))
+        count_left_out(document, left_out, keeps=(*ABOUT, "groups"))
         metadata: dict[str, Any] = {"id": document.id}
-        metadata |= {key: getattr(document, key) for key in _ABOUT if getattr(document, key) is not None}
+        metadata |= {key: getattr(document, key) for key in ABOUT if getattr(document, key) is not None}
         if document.groups:
             metadata["groups"] = dict(document.groups)
         spans = [

@@ -102,7 +102,7 @@ def _checked_lines(lines: Iterable[str], where: str) -> Iterator[str]:
 
 
 def _header_lines(lines: Iterator[str], where: str) -> tuple[list[str], Iterator[str]]:
-    """The first few lines, enough to see the header and one row, and the iterator that goes on behind them."""
+    """The first few lines, enough to see the header and one row, and the iterator that goes on after them."""
     first = list(itertools.islice(lines, 20))
     if not any(line.strip() for line in first):
         raise InputError(
@@ -147,7 +147,7 @@ def _widths(lines: list[str], delimiter: str) -> list[int]:
 def _cells(lines: Iterable[str], delimiter: str, skipped: int, where: str) -> tuple[list[str], list[list[str]]]:
     """Column names, and for each column its cells in packed blocks."""
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
-    records = _records(reader, skipped, where)
+    records = csv_records(reader, skipped=skipped, where=where)
     line, names = next(records)
     names = header_names(names, where=f"{where}, line {line}")
     columns: list[list[str]] = [[] for _ in names]
@@ -177,8 +177,8 @@ def _cells(lines: Iterable[str], delimiter: str, skipped: int, where: str) -> tu
     return names, columns
 
 
-def _records(reader: Iterator[list[str]], skipped: int, where: str) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the line it starts on; blank lines are passed over."""
+def csv_records(reader: Iterator[list[str]], *, where: str, skipped: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """Each record with the line it starts on, after those that were skipped; blank lines are passed over."""
     line = skipped + 1
     try:
         for record in reader:

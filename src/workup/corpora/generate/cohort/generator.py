@@ -152,7 +152,7 @@ class _Model:
         return {name: found[name] for name in PREDICTORS}
 
     def log_odds(self, predictors: Mapping[str, Floats]) -> Floats:
-        """What the model answers for the predictors as they stand in the table."""
+        """What the model answers for the predictors as they are in the table."""
         total = np.full(predictors["age"].size, self.intercept)
         for name in PREDICTORS:
             total = total + self.coefficients[name] * predictors[name]

@@ -1,4 +1,4 @@
-"""Planted truth by quadrature: what each risk metric tends to where log odds are normal in cells. Knows no columns."""
+"""Planted truth by quadrature: what each risk metric tends to where log odds are normal in cells."""
 
 from __future__ import annotations
 

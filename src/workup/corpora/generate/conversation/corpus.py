@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -19,6 +17,7 @@ from workup.corpora.generate.conversation.plots import plot_of
 from workup.corpora.generate.conversation.schedule import turns_of
 from workup.corpora.generate.conversation.settings import FEWEST_TURNS, MOST_TURNS, ConversationSettings
 from workup.corpora.generate.conversation.sources import families, table
+from workup.corpora.writer import json_line, refuse_existing, said_in_words
 from workup.errors import InputError
 from workup.files.disk import replace_whole
 from workup.values.draws import Chance
@@ -91,27 +90,14 @@ class Conversations:
                 where=str(out),
                 remedy="make the folder, and end the name in .jsonl",
             )
-        if os.path.lexists(out):
-            raise InputError(
-                "a new output was expected, since a corpus that is there would be lost",
-                where=str(out),
-                got="one that exists",
-                remedy="name another, or remove it",
-            )
-        try:
+        refuse_existing(out)
+        with said_in_words(out):
             replace_whole(out, self._lines(watch))
-        except OSError as error:
-            raise InputError(
-                "the output must be a place that can be written, with room",
-                where=str(out),
-                got=error.strerror or type(error).__name__,
-                remedy="choose another place with -o",
-            ) from None
         return (out,)
 
     def _lines(self, watch: Callable[[str, int, int], None] | None) -> Iterator[str]:
         for done, case in enumerate(self.cases(), start=1):
-            yield json.dumps(case, ensure_ascii=False, allow_nan=False) + "\n"
+            yield json_line(case)
             if watch is not None:
                 watch("conversations", done, self.settings.count)
 

@@ -1,4 +1,4 @@
-"""At which turn each thing is told: early, late or in between, what ends after what began. Knows no words."""
+"""At which turn each thing is told: early, late or in between, what ends after what began."""
 
 from __future__ import annotations
 

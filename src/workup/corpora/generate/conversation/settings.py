@@ -1,4 +1,4 @@
-"""What a corpus of conversations is asked to be, checked before anything is made. Knows no conversation."""
+"""What a corpus of conversations is asked to be, checked before anything is made."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workup.corpora.checks import whole_number
 from workup.corpora.generate.conversation.sources import specialties as known_specialties
 from workup.errors import InputError, near
 
@@ -32,11 +33,11 @@ def checked(
     *, count: Any, seed: Any, turns: Any, specialties: Sequence[str], start: Any, months: Any
 ) -> ConversationSettings:
     """The settings, or an error that names the one that cannot be."""
-    _whole("count", count, low=1, high=_MOST)
-    _whole("seed", seed, low=0, high=2**63 - 1)
-    _whole("months", months, low=1, high=240)
+    whole_number("count", count, low=1, high=_MOST, where=_WHERE)
+    whole_number("seed", seed, low=0, high=2**63 - 1, where=_WHERE)
+    whole_number("months", months, low=1, high=240, where=_WHERE)
     if turns is not None:
-        _whole("turns", turns, low=FEWEST_TURNS, high=MOST_TURNS)
+        whole_number("turns", turns, low=FEWEST_TURNS, high=MOST_TURNS, where=_WHERE)
     if isinstance(specialties, str) or not isinstance(specialties, Sequence):
         raise InputError("specialties must be a list of names", where=_WHERE, got=type(specialties).__name__)
     for name in specialties:
@@ -64,13 +65,3 @@ def _first_day(start: Any) -> datetime.date:
         return datetime.date.fromisoformat(str(start))
     except ValueError:
         raise InputError("start must be the first day, as in 2024-01-01", where=_WHERE, got=repr(start)[:40]) from None
-
-
-def _whole(name: str, value: Any, *, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InputError(
-            f"{name} must be a whole number from {low:,} to {high:,}",
-            where=_WHERE,
-            got=repr(value)[:40],
-            remedy=f"set {name} to {low} or more",
-        )

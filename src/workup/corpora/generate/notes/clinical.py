@@ -37,7 +37,7 @@ def write_term(scribe: Scribe, name: str, modifier: str) -> None:
         scribe.out.append(after)
 
 
-Written = tuple[str, str, str]  # the term, its leaf, and plain text behind it
+Written = tuple[str, str, str]  # the term, its leaf, and plain text after it
 
 
 def _problem(scribe: Scribe) -> Written:
@@ -182,7 +182,7 @@ _RANGES = (
 
 
 def write_vital(scribe: Scribe, kind: str, modifier: str) -> None:
-    """A vital sign, its name and its value together, in one of the ways that the notes of the house use."""
+    """A vital sign, its name and its value together, in one of the ways that the notes of the site use."""
     row = next(row for row in _RANGES if scribe.age >= row[0])
     text = _VITALS[kind](scribe, row)
     scribe.out.append(Gold(text[0].upper() + text[1:] if modifier == "Cap" else text, "vital"))

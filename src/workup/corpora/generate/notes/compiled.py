@@ -1,6 +1,6 @@
 """Everything a scribe writes from, compiled once: the grammar and the phrases of each specialty.
 
-One wording serves every note whose allowed leaves, specialty and sex are alike. Knows no patient."""
+One wording serves every note whose allowed leaves, specialty and sex are alike."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from workup.corpora.generate import writer
+from workup.corpora import writer
 from workup.corpora.generate.notes import settings, visits
 from workup.corpora.generate.notes.compiled import wording
 from workup.corpora.generate.notes.grammar import Family
@@ -163,7 +163,7 @@ def _written(asked: NoteSettings, number: int) -> Written:
     return pieces.written(
         f"note-{asked.seed}-{number:07d}",
         patient=f"{visit.patient.id}-{variant}" if len(variants) > 1 else visit.patient.id,
-        site=visit.house.site,
+        site=visit.site_style.site,
         time=visit.day.isoformat(),
         groups=groups,
         type=visit.type.name,

@@ -47,7 +47,7 @@ class NoteType:
     """A kind of note. `length` is its size as a share of the length that was asked for.
 
     A note of a type with `themes` keeps to one of them: where a template asks for it, rule@theme is written. A theme
-    stands behind the mark of whom it fits: f, m, a for adults, or nothing.
+    comes after the mark of whom it fits: f, m, a for adults, or nothing.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""From a visit to a finished note: a family is chosen, its sections are written to length, headed in the house's style.
+"""From a visit to a finished note: a family is chosen, its sections are written to length, headed in the site's style.
 
 Length is measured in blanks, not characters, so that other names in the same place never change what is written."""
 
@@ -37,7 +37,7 @@ def compose(scribe: Scribe, family: Family, *, wording: Wording, characters: flo
         kept = bodies.get(name)
         if kept and written(kept):
             if pieces:
-                pieces.append(scribe.house.gap)
+                pieces.append(scribe.site_style.gap)
             pieces.append(_heading(scribe, name, kept))
             pieces.extend(_trimmed(kept))
     return built(pieces)
@@ -66,10 +66,10 @@ def _heading(scribe: Scribe, name: str, body: list[Piece]) -> str:
     titles = grammar.source().sections[name].titles
     if not titles:
         return ""
-    house = scribe.house
-    title = titles[-1] if house.short or scribe.style == "brief" else titles[0]
-    heading = house.heading.format(title.upper() if house.upper else title)
-    listed = body[0].__class__ is str and body[0] == house.bullet.format(1)
+    look = scribe.site_style
+    title = titles[-1] if look.short or scribe.style == "brief" else titles[0]
+    heading = look.heading.format(title.upper() if look.upper else title)
+    listed = body[0].__class__ is str and body[0] == look.bullet.format(1)
     return heading.rstrip(" -:") + ":\n" if listed and heading[-1] == " " else heading  # a list begins its own line
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from workup.corpora.generate.notes import clinical, people, phi_slots, pronouns
 from workup.corpora.generate.notes.compiled import Terms, Wording, common_terms, terms
-from workup.corpora.generate.notes.site_styles import House
+from workup.corpora.generate.notes.site_styles import SiteStyle
 from workup.corpora.generate.notes.slot_writers import EMPTY, Parts
 from workup.corpora.generate.notes.visits import Visit
 from workup.corpora.generate.notes.vocabulary import Lab
@@ -22,7 +22,7 @@ from workup.values.draws import Chance
 BEGIN, END = object(), object()  # the edges of boilerplate among the pieces
 Piece = Any  # a text, a value, a Gold, or an edge; narrower types cost a check per piece
 _COVID, _VACCINE = datetime.date(2020, 4, 1), datetime.date(2021, 3, 1)
-_VALUE = "0123456789. "  # what stands behind the name of a test
+_VALUE = "0123456789. "  # what comes after the name of a test
 # Around a hard negative, by its leaf; a phrase without one says more itself.
 _FRAMES = {
     "disease": (("A relative is said to have had ", "."), ("Chart mentions ", "."), ("Workup for ", " was negative.")),
@@ -48,7 +48,7 @@ class Scribe:
 
     visit: Visit
     patient: Patient
-    house: House
+    site_style: SiteStyle
     relation: str
     credential: str
 
@@ -64,7 +64,7 @@ class Scribe:
         neutral: bool,
         style: str,
     ) -> None:
-        self.visit, self.patient, self.house = visit, visit.patient, visit.house
+        self.visit, self.patient, self.site_style = visit, visit.patient, visit.site_style
         self.number, self.chance, self.manner, self.style = number, chance, manner, style
         self.density = manner.density
         self.draw: Callable[[], float] = chance.uniform
@@ -162,7 +162,7 @@ class Scribe:
         return [] if self.stale else pieces
 
     def bulleted(self, name: str, options: tuple[Parts, ...], count: int) -> None:
-        """Items of a list, one to a line, with the bullets of the house."""
+        """Items of a list, one to a line, with the bullets of the site."""
         line = 0
         listed: set[str] = set()
         for _ in range(count):
@@ -172,11 +172,11 @@ class Scribe:
                 continue
             listed |= {about} - {""}
             line += 1
-            self.out.append(("\n" if line > 1 else "") + self.house.bullet.format(line))
+            self.out.append(("\n" if line > 1 else "") + self.site_style.bullet.format(line))
             self.out.extend(item)
 
     def boilerplate(self, parts: Parts) -> None:
-        """Words of the house."""
+        """Words in the style of the site."""
         self.out.append(BEGIN)
         self.write(parts)
         self.out.append(END)
@@ -267,7 +267,7 @@ class Scribe:
         self.out.append("an" if value.text[0] in "aeiouAEIOU" else "a")
 
     def provider(self, role: str) -> tuple[Provider, Patient]:
-        """Who stands in a role for this patient."""
+        """Who has a role for this patient."""
         return people.provider_of(self, role)
 
     def hard_negative(self) -> None:

@@ -1,4 +1,4 @@
-"""Who appears in a patient's notes: the relative who speaks, the author, and who stands in which role."""
+"""Who appears in a patient's notes: the relative who speaks, the author, and who has which role."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def author_of(scribe: Scribe) -> Provider:
 
 
 def provider_of(scribe: Scribe, role: str) -> tuple[Provider, Patient]:
-    """Who stands in a role, and whose provider that is; a role that is not filled is taken by a colleague."""
+    """Who has a role, and whose provider that is; a role that is not filled is taken by a colleague."""
     patient = scribe.patient
     if role == "author":
         own = scribe.author in patient.providers

@@ -1,6 +1,6 @@
-"""Values that identify, as the slots of templates ask for them: who stands in which role, in which form a value comes.
+"""Values that identify, as the slots of templates ask for them: who has which role, in which form a value comes.
 
-Forms are those that read well where the slot stands; the tables behind them are the values package's."""
+Forms are those that read well where the slot is; the tables for them are the values package's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workup.values.vocabulary import plain_letters
 if TYPE_CHECKING:
     from workup.corpora.generate.notes.note_writer import Scribe
 
-# Forms that fit most places; a form that stands twice comes twice as often.
+# Forms that fit most places; a form that is listed twice comes twice as often.
 _FORMS: Mapping[str, tuple[str, ...]] = {
     leaf: tuple(forms.split())
     for leaf, forms in {
@@ -97,14 +97,14 @@ def _provider_name(role: str) -> Callable[[Scribe, str], Value]:
 def _date(scribe: Scribe, detail: str) -> Value:
     moment, _, form = detail.partition(" ")
     draw = scribe.draw()
-    days = scribe.house.days
+    days = scribe.site_style.days
     form = form or (days[int(draw * 3.75)] if draw < 0.8 else _PLAIN_DAYS[int((draw - 0.8) * 5 * len(_PLAIN_DAYS))])
     day = scribe.visit.days[moment or "visit"]
     return date_value(day, patient=scribe.patient, chance=scribe.chance, form=form, subtype=_SUBTYPES.get(moment))
 
 
 def _birth(scribe: Scribe, detail: str) -> Value:
-    days = scribe.house.days
+    days = scribe.site_style.days
     form = days[0] if scribe.draw() < 0.6 else _pick(scribe, _FORMS["dob"])
     return make("date_birth", patient=scribe.patient, chance=scribe.chance, when=scribe.visit.day, form=form)
 
@@ -113,14 +113,14 @@ def _death(scribe: Scribe, detail: str) -> Value:
     if detail:
         day = scribe.visit.days[detail]
         return date_value(
-            day, patient=scribe.patient, chance=scribe.chance, leaf="date_death", form=scribe.house.days[0]
+            day, patient=scribe.patient, chance=scribe.chance, leaf="date_death", form=scribe.site_style.days[0]
         )
     form = _pick(scribe, ("us_slash", "long", "short", "us_slash_unpadded", "day_month_year"))
     return make("date_death", patient=scribe.patient, chance=scribe.chance, when=scribe.visit.day, form=form)
 
 
 def _relative_day(scribe: Scribe, detail: str) -> Value:
-    """A relative day that lies behind; words for days to come are drawn again."""
+    """A relative day that lies in the past; words for days to come are drawn again."""
     patient, chance, when = scribe.patient, scribe.chance, scribe.visit.day
     if detail and detail != "past":
         return make("date_relative", patient=patient, chance=chance, when=when, form=detail)
@@ -132,7 +132,7 @@ def _relative_day(scribe: Scribe, detail: str) -> Value:
 
 
 def _clock(scribe: Scribe, detail: str) -> Value:
-    form = scribe.house.clock if scribe.draw() < 0.75 else _pick(scribe, _CLOCKS)
+    form = scribe.site_style.clock if scribe.draw() < 0.75 else _pick(scribe, _CLOCKS)
     return make("time", patient=scribe.patient, chance=scribe.chance, when=scribe.visit.day, form=detail or form)
 
 
@@ -166,7 +166,7 @@ def _very_old(scribe: Scribe, detail: str) -> Value:
 
 def _record_number(scribe: Scribe, detail: str) -> Value:
     patient = scribe.bystander if detail == "other" else scribe.patient
-    return make("mrn", patient=patient, chance=scribe.chance, when=scribe.visit.day, form=scribe.house.record)
+    return make("mrn", patient=patient, chance=scribe.chance, when=scribe.visit.day, form=scribe.site_style.record)
 
 
 def _provider_number(form: str) -> Callable[[Scribe, str], Value]:
@@ -254,7 +254,7 @@ def _pick(scribe: Scribe, options: tuple[str, ...]) -> str:
 
 
 def write_aged(scribe: Scribe, name: str) -> None:
-    """An age as it stands before a noun: a 64-year-old, 3-month-old; the number alone is the value."""
+    """An age as it is written before a noun: a 64-year-old, 3-month-old; the number alone is the value."""
     if scribe.allowed is not None and not {"age_under_90", "age_over_89"} <= scribe.allowed:
         word = "elderly" if scribe.age >= 70 else "adult" if scribe.age >= 18 else "young"
         article = "an " if word[0] in "ae" else "a "
@@ -265,7 +265,7 @@ def write_aged(scribe: Scribe, name: str) -> None:
         spelt = scribe.draw() < 0.04 and name != "aged_short"
         value = _age(scribe, "words" if spelt else "")
         tight = name == "aged_short" and scribe.draw() < 0.5
-        shape = "{}-year-old" if spelt else "{}yo" if tight else scribe.house.age
+        shape = "{}-year-old" if spelt else "{}yo" if tight else scribe.site_style.age
     else:
         number, shape = (max(1, days // 30), "{}-month-old") if days > 59 else (max(1, days), "{}-day-old")
         like = _age(scribe, "")

@@ -1,4 +1,4 @@
-"""What a corpus of notes is asked to be, checked before anything is made. Knows no note."""
+"""What a corpus of notes is asked to be, checked before anything is made."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from workup.corpora.checks import time_of, whole_number
 from workup.corpora.generate.notes import grammar, visits
 from workup.corpora.generate.notes.note_writer import Manner
-from workup.corpora.generate.writer import time_of
 from workup.documents.labels import SCHEME, branch_of
 from workup.errors import InputError, near
 from workup.values import ORIGINS, SEXES
@@ -83,8 +83,8 @@ def checked(
     phi_free: float,
 ) -> NoteSettings:
     """The settings, or an error that names the one that cannot be."""
-    _whole("count", count, low=1, high=_MOST)
-    _whole("seed", seed, low=0, high=2**63 - 1)
+    whole_number("count", count, low=1, high=_MOST, where=_WHERE)
+    whole_number("seed", seed, low=0, high=2**63 - 1, where=_WHERE)
     for name, value, known in (
         ("length", length, LENGTHS),
         ("density", density, _DENSITIES),
@@ -111,16 +111,6 @@ def checked(
         int(count), int(seed), length, density, ambiguity, time_of(as_of, where=_WHERE), tuple(types),
         tuple(specialties), _leaves(leaves), swap, float(phi_free),
     )  # fmt: skip
-
-
-def _whole(name: str, value: Any, *, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InputError(
-            f"{name} must be a whole number from {low:,} to {high:,}",
-            where=_WHERE,
-            got=repr(value)[:40],
-            remedy=f"set {name} to {low} or more",
-        )
 
 
 def _one_of(name: str, value: Any, known: Collection[str]) -> None:

@@ -1,7 +1,31 @@
 """From a template to what writes it: each slot becomes a call on the scribe, once, before any note is written.
 
 A template that needs a value that identifies is dropped where a note must be free of them, and with it every choice
-that has no other way. Knows the notation; what a slot writes is the scribe's affair."""
+that has no other way. Knows the notation; what a slot writes is the scribe's affair.
+
+The notation. Text stands for itself; a slot is in braces, and slots may be inside one another:
+
+    {@leaf detail}     a value that identifies, marked as gold ({@date visit}, {@city other}, {@patient}); @hard is a
+                       value that only looks like one
+    {@a_an:leaf}       the article that fits the value
+    {#name}            a clinical term of the specialty (a drug, a finding); #vital:kind a vital sign, #labrows 3-6 rows
+                       of results
+    {$kind}            a phrase of the specialty
+    {^leaf text}       a clinical term as it is written here
+    {!said|unsaid}     the first with the chance that the density gives, else the second (or one of the others)
+    {?flag yes|no}     the first where the flag holds for the patient or the note, else the second; either may be empty
+    {&rule}            a line of identifiers, as the density asks; nothing where none may be written
+    {=rule}            the rule, noted as boilerplate
+    {%rule}            the way in which the theme of the note writes the rule (rule@theme)
+    {*rule 2-4}        so many different sentences of the rule, one after another
+    {-rule 2-4}        so many items of the rule as a list, with the bullets of the site
+    {rule}             one of the ways to write the rule, not used before in this note where there is another
+    {rule:12}          the same, filled up with blanks to a width; {pad:Name:12} does so with a text and its colon
+    {he} {aged} {Mr}   words that depend on the patient (WORDS, AGES)
+    {n:2-40}           a whole number in the range; {n:3} the number itself
+    {one|another|}     one of the options; an empty one takes the blank before it back
+
+`:Cap` after a name writes its first letter in upper case, another modifier that of a plain word in lower case."""
 
 from __future__ import annotations
 
@@ -290,7 +314,7 @@ def _closing(text: str, brace: int) -> int:
 
 
 def _split(text: str) -> list[str]:
-    """Options between bars that stand in no inner slot."""
+    """Options between bars that are in no inner slot."""
     found, depth, start = [], 0, 0
     for place, character in enumerate(text):
         depth += (character == "{") - (character == "}")

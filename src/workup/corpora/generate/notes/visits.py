@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from workup.corpora.generate.notes import vocabulary
 from workup.corpora.generate.notes.grammar import NoteType
-from workup.corpora.generate.notes.site_styles import HOUSES, House
+from workup.corpora.generate.notes.site_styles import SiteStyle, site_styles
 from workup.corpora.generate.notes.vocabulary import Specialty
 from workup.values import Patient
 from workup.values.draws import Chance
@@ -44,7 +44,7 @@ class Visit:
     """One note that is to be written. `days` are the days that it may name."""
 
     patient: Patient
-    house: House
+    site_style: SiteStyle
     place: Patient
     specialty: Specialty
     type: NoteType
@@ -84,8 +84,9 @@ def _block(seed: int, block: int) -> tuple[tuple[int, int], ...]:
 def visits(seed: int, index: int, size: int, wanted: Wanted) -> tuple[Visit, ...]:
     """The notes of a patient in the order of their days."""
     chance = Chance.of(seed, "notes", "chart", index)
-    house = HOUSES[chance.integer(0, len(HOUSES) - 1)]
-    place = site_place(seed, house.site)
+    styles = site_styles()
+    site_style = styles[chance.integer(0, len(styles) - 1)]
+    place = site_place(seed, site_style.site)
     patient = replace(Patient.of(seed, index, ambiguity=wanted.ambiguity), facility=place.facility)
     own = _specialty(chance, patient, wanted.specialties, neutral=wanted.neutral)
     types = sorted(_types(chance, wanted.types, size), key=lambda kind: STAGES.get(kind.name, 8))
@@ -94,7 +95,7 @@ def visits(seed: int, index: int, size: int, wanted: Wanted) -> tuple[Visit, ...
     return tuple(
         Visit(
             patient,
-            house,
+            site_style,
             place,
             _fitting(chance, patient, kind, own, wanted),
             kind,

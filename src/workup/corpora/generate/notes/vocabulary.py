@@ -105,7 +105,7 @@ def _specialty(block: str, *, where: str) -> Specialty:
             "a specialty must list all that notes talk about", where=f"{where}, {name}", got=f"no {missing[0]}"
         )
     one = Specialty(name, title, clinician, sees, frozenset(does.split()), MappingProxyType(listed))
-    for item in (*one.items("labs", marks="mfac"), *one.items("drugs", marks="mfac")):  # a slip in the file is met here
+    for item in (*one.items("labs", marks="mfac"), *one.items("drugs", marks="mfac")):  # a typo in the file is met here
         drug_of(item, where=where) if " = " in item else lab_of(item, where=f"{where}, {name}")
     return one
 

@@ -12,15 +12,15 @@ from types import MappingProxyType
 from typing import Any
 
 from workup.errors import InputError, near
+from workup.files.jsonlines import kind
 from workup.tasks.conversation.cases.consistency import check_case, late_entities
 from workup.tasks.conversation.cases.entities import fact_of_entity
 from workup.tasks.conversation.cases.facts import ATTRIBUTES, HARMS, STATUSES, TYPES, Fact
 from workup.tasks.conversation.cases.json_files import (
-    kind,
     list_of,
     needed,
     records,
-    refuse_slips,
+    refuse_misspelt,
     text_of,
     whole_of,
 )
@@ -126,7 +126,7 @@ def read_cases(path: Path | str) -> list[ConversationCase]:
 
 def case_of(record: Mapping[str, Any], *, where: str) -> ConversationCase:
     """The case that an object stands for, in the simple form or with its ledger."""
-    refuse_slips(record, _CASE_KEYS, where=where)
+    refuse_misspelt(record, _CASE_KEYS, where=where)
     id = text_of(needed(record, "id", where=where, known=_CASE_KEYS), field="id", where=where)
     summary = text_of(
         needed(record, "patient_summary", where=where, known=_CASE_KEYS, remedy="add it; it may be empty"),
@@ -162,7 +162,7 @@ def _turns(value: Any, where: str) -> tuple[Turn, ...]:
         place = f"{where}, turns[{number - 1}]"
         if not isinstance(record, Mapping):
             raise InputError("a turn must be an object", where=place, got=kind(record))
-        refuse_slips(record, _TURN_KEYS, where=place)
+        refuse_misspelt(record, _TURN_KEYS, where=place)
         turn = whole_of(needed(record, "turn", where=place, known=_TURN_KEYS), field="turn", where=place)
         if turn != number:
             raise InputError(

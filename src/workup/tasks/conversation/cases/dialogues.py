@@ -23,6 +23,7 @@ from workup.tasks.conversation.read.content.extended import extended_facts
 from workup.tasks.conversation.read.content.passages import Passage
 from workup.tasks.conversation.read.facts.mentions import prepare_fact
 from workup.tasks.conversation.talk.transcripts import Probe, Said, Transcripts
+from workup.text.sentences import spoken_sentences
 
 FORMATS = ("aci_bench", "mts_dialog")
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -170,7 +171,6 @@ _TOGETHER = ((re.compile(r"\bgon na\b", re.IGNORECASE), "gonna"), (re.compile(r"
 _FILLERS = re.compile(r"^(?:(?:um+|uh+|oh|well|okay|ok|ah|hmm|so|actually|honestly)\b[\s,.]*)+(?=\w)", re.IGNORECASE)
 _YES = re.compile(r"^(?:yes|yeah|yep|yup|correct|absolutely|definitely|mm-?hmm|uh-huh)\b[\s,.!]*", re.IGNORECASE)
 _NO = re.compile(r"^(?:no|nope|nah|none|negative|never)\b[\s,.!]*", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?:[^.?!]|[.](?=\d))+[.?!]*")
 _NEXT = re.compile(r"\b(?:okay|ok|alright|all right)\b[\s,]*", re.IGNORECASE)
 # How a question opens where no sign closes it. Any, for itself, opens one at the beginning of a part only.
 _QUESTION = re.compile(
@@ -213,7 +213,7 @@ def _plain(lines: list[tuple[str, str]]) -> Iterator[str]:
     asked = False
     for who, text in lines:
         spoken = _cut(text) if who in ("Doctor", "Clinician") else _answer(_FILLERS.sub("", text)) if asked else text
-        found = [one.strip() for one in _SENTENCE.findall(spoken) if any(sign.isalnum() for sign in one)]
+        found = [one.strip() for one in spoken_sentences(spoken) if any(sign.isalnum() for sign in one)]
         asked = bool(found) and found[-1].endswith("?")
         for one in found:
             yield one if one[-1] in ".?!" else f"{one.rstrip(',;:- ')}."
@@ -221,7 +221,7 @@ def _plain(lines: list[tuple[str, str]]) -> Iterator[str]:
 
 def _cut(text: str) -> str:
     """A doctor's line with stops at "okay" and "alright", and each question set off from what stands before it."""
-    parts = [part.strip() for sentence in _SENTENCE.findall(text) for part in _NEXT.split(sentence)]
+    parts = [part.strip() for sentence in spoken_sentences(text) for part in _NEXT.split(sentence)]
     return " ".join(_asking(part) for part in parts if any(sign.isalnum() for sign in part))
 
 

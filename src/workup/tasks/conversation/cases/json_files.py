@@ -6,15 +6,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from os.path import isdir, isfile
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from workup.errors import InputError, near
-
-_LARGEST = 512 * 2**20  # bytes
-
-
-class Where(str):
-    """A place in a file, as it is told to the user."""
+from workup.files.jsonlines import LARGEST_FILE, KeyTwiceError, kind, parse
 
 
 def records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -38,12 +33,12 @@ def _text(path: Path) -> str:
         raise InputError("a file was expected", where=path.name or str(path), got=got, remedy="check the path")
     try:
         with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
+            content = file.read(LARGEST_FILE + 1)
     except OSError as error:
         raise InputError("a file that can be read was expected", where=path.name, got=error.strerror or "") from None
-    if len(content) > _LARGEST:
+    if len(content) > LARGEST_FILE:
         raise InputError(
-            f"a file of at most {_LARGEST:,} bytes was expected", where=path.name, remedy="cut it in parts"
+            f"a file of at most {LARGEST_FILE:,} bytes was expected", where=path.name, remedy="cut it in parts"
         )
     try:
         return content.decode("utf-8-sig")
@@ -59,7 +54,7 @@ def _text(path: Path) -> str:
 
 def _parsed(text: str, *, where: str, whole: bool) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_each_key_once)
+        return parse(text)
     except json.JSONDecodeError as error:
         place = f"{where}, line {error.lineno}" if whole else where
         got = f"something else at column {error.colno}"
@@ -67,7 +62,7 @@ def _parsed(text: str, *, where: str, whole: bool) -> Any:
             got = "an object spread over several lines"
     except RecursionError:
         place, got = where, "brackets nested too deeply"
-    except _TwiceError:
+    except KeyTwiceError:
         place, got = where, "a key that stands twice in one object"
     except ValueError:
         place, got = where, "a number that JSON has no form for"
@@ -79,35 +74,10 @@ def _parsed(text: str, *, where: str, whole: bool) -> Any:
     )
 
 
-class _TwiceError(ValueError):
-    """A key that stands twice: of two values under one name Python would keep the last."""
-
-
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise _TwiceError
-    return found
-
-
-def _refuse(_: str) -> NoReturn:
-    raise ValueError
-
-
 def _object(value: Any, *, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError("a JSON object was expected", where=where, got=kind(value))
     return value
-
-
-def kind(value: Any) -> str:
-    """What sort of JSON value this is, without the value."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
-    return kinds.get(type(value), "a number")
 
 
 def needed(record: Mapping[str, Any], key: str, *, where: str, known: Iterable[str], remedy: str = "") -> Any:
@@ -119,8 +89,8 @@ def needed(record: Mapping[str, Any], key: str, *, where: str, known: Iterable[s
     raise InputError(f"'{key}' is needed", where=where, got="no such key", remedy=hint)
 
 
-def refuse_slips(record: Mapping[str, Any], known: Iterable[str], *, where: str) -> None:
-    """Keys of the user's own are passed over; one that is nearly a known key is a slip of the pen."""
+def refuse_misspelt(record: Mapping[str, Any], known: Iterable[str], *, where: str) -> None:
+    """Keys of the user's own are passed over; one that is nearly a known key is a typo."""
     names = list(known)
     for key in record:
         if key in names:

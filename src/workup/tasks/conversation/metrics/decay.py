@@ -16,8 +16,6 @@ from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import Design, of_row, quotient, summed
 from workup.tasks.conversation.metrics.intervals import share_over_cases, smooth
 
-_WORDS = {"first": "first", "sustained": "for good"}
-
 
 def decay_metrics(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> list[Metric]:
     """Slopes over turns and tokens, and the time until a fact is lost."""
@@ -30,31 +28,28 @@ def decay_metrics(arm: str, kind: str, design: Design, *, at: dict[str, Any]) ->
 
     two = "no conversation has two turns with a scorable fact"
     found = [
-        _mean_slope("decay_slope", columns.of_arm(arm, kind, "slope"), design, "change of recall per turn", two, at),
+        _mean_slope("decay_slope", columns.of_arm(arm, kind, "slope"), design, two, at),
         smooth(
             "decay_slope_logistic",
             over_turns,
             _logistic_slope,
             draws=design.draws,
-            describe="change of the log odds of recall per turn, over all conversations together",
             undefined="no finite slope: fewer than two turns, or recall is all or nothing",
             at=at,
         ),
         *(loss_metric(arm, kind, loss, design, at=at) for loss in columns.LOSSES),
     ]
     if arm == "live":
-        name, described = columns.of_arm(arm, kind, "token_slope"), "change of recall per 1,000 tokens since the fact"
-        found.append(_mean_slope("decay_slope_tokens", name, design, described, two, at))
+        found.append(_mean_slope("decay_slope_tokens", columns.of_arm(arm, kind, "token_slope"), design, two, at))
     return found
 
 
-def _mean_slope(name: str, column: str, design: Design, describe: str, undefined: str, at: dict[str, Any]) -> Metric:
+def _mean_slope(name: str, column: str, design: Design, undefined: str, at: dict[str, Any]) -> Metric:
     return smooth(
         name,
         lambda scores: np.column_stack([of_row(scores, column), of_row(scores, f"{column}_known")]),
         quotient,
         draws=design.draws,
-        describe=f"{describe}, mean over conversations",
         undefined=undefined,
         at=at,
     )
@@ -91,7 +86,6 @@ def loss_metric(arm: str, kind: str, loss: str, design: Design, *, at: dict[str,
         restricted_mean,
         draws=design.draws,
         possible=(1.0, float(columns.CLOCK)),
-        describe=f"turns until a fact is lost {_WORDS[loss]}, mean restricted to {columns.CLOCK}",
         undefined=f"no fact was followed long enough for a mean restricted to {columns.CLOCK} turns",
         at={**at, "loss": loss} if loss != "first" else at,
     )
@@ -140,7 +134,6 @@ def _gap(kind: str, turns: Sequence[int], design: Design, at: dict[str, Any]) ->
         finish,
         draws=design.draws,
         possible=(-1.0, 1.0),
-        describe="recall in the conversation less recall with the facts alone before the model",
         undefined="the arms live and oracle were not both scored"
         if "oracle" in design.arms
         else "no oracle arm was run",

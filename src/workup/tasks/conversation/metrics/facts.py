@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from workup.metric import Column, Concern, Interval, Linear, Metric, linear, ratio
+from workup.metric import Column, Interval, Linear, Metric, linear, ratio
 from workup.scores import Scores
 from workup.stats.arrays import Floats
+from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import TENTH, Design, summed
 from workup.tasks.conversation.metrics.intervals import rate, share_over_cases, t_over_cases
 
-_RECALL = Concern(0.05, 0.10, 0.10)  # falls of recall over time that matter, by custom
 _WITHOUT = "no fact was active and scorable"
 
 
@@ -29,53 +29,21 @@ def fact_metrics(
     def unscorable(scores: Scores) -> Floats:
         return np.asarray(of("facts")(scores) - of("scorable")(scores))
 
-    shares: list[tuple[str, Column, Column, str, str, str]] = [
-        (
-            "recall",
-            of("correct"),
-            of("scorable"),
-            "share of facts that are kept, right in status and value",
-            "",
-            "higher",
-        ),
-        ("omission_rate", of("omitted"), of("scorable"), "share of facts that go unmentioned", "", "lower"),
-        ("reversal_rate", of("reversed"), of("scorable"), "share of facts said to be otherwise", "", "lower"),
-        ("wrong_value_rate", of("wrong_value"), of("scorable"), "share of facts with a wrong value", "", "lower"),
-        ("stale_rate", of("stale"), of("retired"), "share of retired facts still said", "no fact was retired", "lower"),
-        ("unscorable_rate", unscorable, of("facts"), "share of facts of which no reply can be read", "", "lower"),
-        ("coverage", of("scorable"), of("facts"), "share of facts of which a reply can be read", "", "higher"),
-        (
-            *(
-                "precision",
-                of(columns.SUPPORTED),
-                of(columns.NAMED),
-                "share of entities named that are facts of the set",
-            ),
-            *("no entity was named", "higher"),
-        ),
-        (
-            *(
-                "hallucination_rate",
-                of(columns.UNGROUNDED),
-                of(columns.NAMED),
-                "share of entities that nobody mentioned",
-            ),
-            *("no entity was named", "lower"),
-        ),
+    retired, named = "no fact was retired", "no entity was named"
+    shares = [
+        ("recall", of("correct"), of("scorable"), _WITHOUT),
+        ("omission_rate", of("omitted"), of("scorable"), _WITHOUT),
+        ("reversal_rate", of("reversed"), of("scorable"), _WITHOUT),
+        ("wrong_value_rate", of("wrong_value"), of("scorable"), _WITHOUT),
+        ("stale_rate", of("stale"), of("retired"), retired),
+        ("unscorable_rate", unscorable, of("facts"), _WITHOUT),
+        ("coverage", of("scorable"), of("facts"), _WITHOUT),
+        ("precision", of(columns.SUPPORTED), of(columns.NAMED), named),
+        ("hallucination_rate", of(columns.UNGROUNDED), of(columns.NAMED), named),
     ]
     found = [
-        rate(
-            name,
-            top,
-            bottom,
-            describe=describe,
-            undefined=undefined or _WITHOUT,
-            better=better,
-            at=at,
-            parity=name == "recall",
-            concern=_RECALL if name == "recall" else None,
-        )
-        for name, top, bottom, describe, undefined, better in shares
+        rate(name, top, bottom, undefined=undefined, at=at, parity=name == "recall")
+        for name, top, bottom, undefined in shares
     ]
     found.append(_f1(of, at))
     if weighted:
@@ -91,8 +59,8 @@ def _weighted(of: Callable[[str], Column], at: dict[str, Any]) -> Metric:
         unit = float(facts(scores).sum() / bottom(scores).sum())
         return share_over_cases(unit * top(scores), unit * bottom(scores), scores, level)
 
-    described = "share of facts kept, each by its weight"
-    return ratio("recall_weighted", top, bottom, interval=interval, describe=described, undefined=_WITHOUT, at=at)
+    card = CARDS["recall_weighted"]
+    return ratio("recall_weighted", top, bottom, interval=interval, card=card, undefined=_WITHOUT, at=at)
 
 
 def _f1(of: Callable[[str], Column], at: dict[str, Any]) -> Metric:
@@ -114,8 +82,7 @@ def _f1(of: Callable[[str], Column], at: dict[str, Any]) -> Metric:
         return t_over_cases(form, scores, level, possible=(0.0, 1.0))
 
     undefined = "no fact was scorable or no entity was named"
-    described = "harmonic mean of precision and recall"
-    return linear("f1", sums, finish, interval=interval, describe=described, undefined=undefined, at=at)
+    return linear("f1", sums, finish, interval=interval, card=CARDS["f1"], undefined=undefined, at=at)
 
 
 def recall_at(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> list[Metric]:
@@ -128,7 +95,6 @@ def recall_at(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> lis
                 name,
                 summed(arm, kind, (turn,), "correct"),
                 summed(arm, kind, (turn,), "scorable"),
-                describe=f"share of facts kept at turn {turn}",
                 undefined=f"no conversation has a scorable fact at turn {turn}",
                 at=at,
             )

@@ -13,6 +13,7 @@ from workup.metric import Column, Interval, Metric, few_clusters, ratio
 from workup.scores import Scores
 from workup.stats import intervals
 from workup.stats.arrays import Floats
+from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import Design, of_row, quotient
 from workup.tasks.conversation.metrics.intervals import rate, smooth
@@ -26,38 +27,30 @@ def live_metrics(design: Design) -> list[Metric]:
 
     sent = "the transcripts do not say what was sent"
     found = [
-        rate(
-            "availability", of("sent"), of("sendable"), describe="share of facts still in what was sent", undefined=sent
-        ),
+        rate("availability", of("sent"), of("sendable"), undefined=sent),
         rate(
             *("use", of("sent_correct"), of("sent")),
-            describe="share of facts kept, of those still in what was sent",
             undefined=sent,
         ),
         *_conflict_rates(of, judged=design.judged),
         rate(
             *("conflict_rate_published", of("published_conflicts"), of("published_turns")),
-            describe="neighbouring turns that a language judge calls contradictory, over all turns",
             undefined="no judge of contradictions was given",
-            better="lower",
         ),
         rate(
             *("plan_coverage", of("plan_covered"), of("plan_items")),
-            describe="share of the plan's items that the replies cover and do not oppose",
             undefined="no plan was given and none could be made",
         ),
         rate(
             *("plan_contradicted", of("plan_contradicted"), of("plan_items")),
-            describe="share of the plan's items that a reply opposes",
             undefined="no plan was given and none could be made",
-            better="lower",
         ),
         _mean(
-            *("plan_alignment_published", "alignment", design, "cosine of whole texts"),
+            *("plan_alignment_published", "alignment", design),
             *("no sentence encoder was given", (-1.0, 1.0)),
         ),
         _mean(
-            *("copy_rate", "copied", design, "share of a reply that is copied word for word"),
+            *("copy_rate", "copied", design),
             *("no reply was given", (0.0, 1.0)),
         ),
         *_never_events(),
@@ -71,11 +64,7 @@ def _conflict_rates(of: Callable[[str], Column], *, judged: bool) -> list[Metric
     Without a judge the plain K shows what the rules found, and no gate rests on it: a judge may see what they missed. A
     study that trusts the rules says so, `conflict_rate{judge=rules}`.
     """
-    fields: dict[str, Any] = {
-        "describe": "share of comparable pairs of advice that conflict",
-        "undefined": "no two pieces of advice can be compared",
-        "better": "lower",
-    }
+    fields: dict[str, Any] = {"undefined": "no two pieces of advice can be compared"}
     by_rules = rate("conflict_rate", of("conflicting"), of("comparable"), at={"judge": "rules"}, **fields)
     if judged:
         plain = rate("conflict_rate", of("judged_conflicts"), of("judged_comparable"), **fields)
@@ -98,9 +87,7 @@ def _if_all_judged(metric: Metric, unjudged: Column) -> Callable[[Scores, float]
     return interval
 
 
-def _mean(
-    name: str, field: str, design: Design, describe: str, undefined: str, possible: tuple[float, float]
-) -> Metric:
+def _mean(name: str, field: str, design: Design, undefined: str, possible: tuple[float, float]) -> Metric:
     return smooth(
         name,
         lambda scores: np.column_stack(
@@ -109,9 +96,7 @@ def _mean(
         quotient,
         draws=design.draws,
         possible=possible,
-        describe=describe,
         undefined=undefined,
-        better="neither",
     )
 
 
@@ -179,30 +164,28 @@ def _never_events() -> list[Metric]:
 
         return Interval(*ends(level), None, method, reason=few_clusters(events.size, "cases"), ends=ends)
 
-    common: dict[str, Any] = {"better": "lower", "undefined": none_held}
     return [
         Metric(
             name="never_events",
             compute=number,
-            describe="contraindicated advice, and critical facts asserted after they were retired or reversed",
+            card=CARDS["never_events"],
             interval=seen,
             whole_study=True,  # a number grows with the study: sites are pooled on the rate beside it
-            **common,
+            undefined=none_held,
         ),
         Metric(
             name="never_event_rate",
             compute=share,
-            describe="share of cases (or clusters of them) with at least one never-event",
+            card=CARDS["never_event_rate"],
             interval=exact,
             counts=lambda scores: tuple(map(float, touched(scores))),  # type: ignore[arg-type, return-value]
-            scale="logit",
-            **common,
+            undefined=none_held,
         ),
         ratio(
             *("never_events_per_100", lambda scores: 100 * of_row(scores, count), lambda scores: of_row(scores, held)),
             share=False,
-            describe="never-events in a hundred conversations",
+            card=CARDS["never_events_per_100"],
             interval=bunched,
-            **common,
+            undefined=none_held,
         ),
     ]

@@ -26,6 +26,7 @@ from workup.metric import (
 from workup.scores import Scores
 from workup.stats import bootstrap, intervals
 from workup.stats.arrays import Floats
+from workup.tasks.conversation.cards import CARDS
 
 RESAMPLED_FROM = 50  # clusters from which means and slopes are resampled, not taken for normal
 _NUDGE = 1e-4  # by how much a cluster's weight is moved to see what it adds
@@ -40,7 +41,7 @@ def rate(name: str, top: Column, bottom: Column, **fields: Any) -> Metric:
     def interval(scores: Scores, level: float) -> Interval:
         return share_over_cases(top(scores), bottom(scores), scores, level)
 
-    return ratio(name, top, bottom, interval=interval, **fields)
+    return ratio(name, top, bottom, interval=interval, card=CARDS[name], **fields)
 
 
 def share_over_cases(top: Floats, bottom: Floats, scores: Scores, level: float) -> Interval:
@@ -88,6 +89,7 @@ def smooth(
             return t_over_cases(form, scores, level, possible=possible)
         return resampled_cases(form, scores, level, draws=draws, possible=possible)
 
+    fields.setdefault("card", CARDS[name])
     return linear(name, columns, finish, interval=interval, **fields)
 
 

@@ -15,23 +15,8 @@ from workup.tasks.conversation.metrics.facts import fact_metrics, recall_at
 from workup.tasks.conversation.metrics.held import live_metrics
 from workup.tasks.conversation.metrics.quality import quality_metrics
 
-__all__ = ["LEAST_COVERAGE", "METRIC_NAMES", "Design", "conversation_metrics", "coverage_of", "guarded", "uncovered"]
+__all__ = ["LEAST_COVERAGE", "Design", "conversation_metrics", "coverage_of", "guarded", "uncovered"]
 
-METRIC_NAMES = (
-    *("recall", "precision", "f1", "hallucination_rate", "omission_rate", "reversal_rate", "wrong_value_rate"),
-    *("stale_rate", "unscorable_rate", "coverage", "decay_gap", "recall_at_10", "decay_slope", "decay_slope_tokens"),
-    *("time_to_loss", "availability", "use", "conflict_rate", "never_events", "plan_coverage", "plan_contradicted"),
-    *("copy_rate", "pdsqi"),
-    # Beside those of the contract.
-    *("recall_at_horizon", "recall_weighted", "decay_slope_logistic", "never_event_rate", "never_events_per_100"),
-    *("conflict_rate_published", "plan_alignment_published"),
-)
-# Shares over cases, of which so many cases alone decide what a perfect model can show.
-SHARES = (
-    *("recall", "recall_weighted", "recall_at_10", "recall_at_horizon", "precision", "hallucination_rate"),
-    *("omission_rate", "reversal_rate", "wrong_value_rate", "stale_rate", "availability", "use", "conflict_rate"),
-    *("never_event_rate", "plan_coverage", "plan_contradicted"),
-)
 LEAST_COVERAGE = 0.95  # share of scorable facts below which the headline is withheld
 # How much was missing is told whatever it is, and people's ratings rest on what they read.
 _TOLD_ANYWAY = frozenset({"coverage", "unscorable_rate", "pdsqi"})

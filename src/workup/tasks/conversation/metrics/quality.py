@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from workup.estimate import Draws
 from workup.metric import Metric
 from workup.scores import Scores
 from workup.stats.arrays import Floats
+from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.intervals import smooth
 
@@ -38,8 +41,11 @@ def _rating(attribute: str, draws: Draws) -> Metric:
         both,
         mean,
         draws=draws,
-        describe=f"mean rating of '{attribute}' by people",
+        card=replace(
+            CARDS["pdsqi"],
+            describe=f"mean rating of '{attribute}' by people",
+            better="lower" if attribute == "stigmatising" else "higher",
+        ),
         undefined="not assessed: nobody rated it",
-        better="lower" if attribute == "stigmatising" else "higher",
         at={"attribute": attribute},
     )

@@ -9,7 +9,6 @@ from itertools import groupby
 import numpy as np
 
 from workup.scores import Levels, Scores, patient_codes
-from workup.study import ConversationPart
 from workup.task import Case
 from workup.tasks.conversation.cases.corpus import ConversationCorpus
 from workup.tasks.conversation.cases.facts import Fact
@@ -17,6 +16,7 @@ from workup.tasks.conversation.read.content import Grounding, extended_facts, to
 from workup.tasks.conversation.read.judging import Held, held_of
 from workup.tasks.conversation.scores.held import Readers, Shown, entity_counts, live_counts
 from workup.tasks.conversation.scores.rows import Row, row_of
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk.transcripts import Said, Transcripts
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from workup.gates import Gate, judge
-from workup.study import ConversationPart
 from workup.task import Reply
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.read.content import plan_score, published_alignment
@@ -19,6 +18,7 @@ from workup.tasks.conversation.scripted.model import Scripted
 from workup.tasks.conversation.scripted.plan import Plan
 from workup.tasks.conversation.scripted.recording import transcripts
 from workup.tasks.conversation.scripted.scored import Scored
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk import converse
 from workup.tasks.conversation.talk.prompts import summary_probe
 from workup.tasks.selftests import Check
@@ -173,7 +173,7 @@ def _missing_judge_is_no_zero(seed: int) -> Iterator[Check]:
     yield _is("published K without a judge", None, agreeing.estimate("conflict_rate_published").value)
     for name, seen in (("without any pair", silent), ("by rules alone", agreeing)):
         found = seen.estimate("conflict_rate", level=0.9)
-        [verdict] = judge([Gate.parse("conflict_rate.high <= 0.5", task="conversation")], [found])
+        [verdict] = judge([Gate.parse("conflict_rate.high <= 0.5", level=0.90)], [found])
         yield _is(f"gate on K {name}", "not_assessed", verdict.outcome)
 
 

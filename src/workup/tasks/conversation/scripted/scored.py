@@ -7,9 +7,9 @@ from typing import Any
 
 from workup.estimate import Draws, Estimate, estimate
 from workup.metric import Metric
-from workup.study import Study
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.scores.scoring import ConversationScores
+from workup.tasks.conversation.settings import ConversationStudy
 from workup.tasks.conversation.task import ConversationTask, GivenTranscripts
 
 _LIVE = {"set": "critical", "arm": "live"}
@@ -34,7 +34,9 @@ class Scored:
         *,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self.study = Study.of({"name": "self-test", "task": "conversation", "conversation": dict(settings or {})})
+        self.study = ConversationStudy.of(
+            {"name": "self-test", "task": "conversation", "conversation": dict(settings or {})}
+        )
         task = ConversationTask()
         corpus = task.read(self.study, list(cases))
         self.scores: ConversationScores = task.scores(corpus, GivenTranscripts(lines).of(corpus))

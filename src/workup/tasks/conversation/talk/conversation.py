@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from workup.study import ConversationPart
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk.arms import LIVE, context_of, reply_context_of
 from workup.tasks.conversation.talk.calls import Caller, Place
 from workup.tasks.conversation.talk.memory import Exchange, Memory, Message, Recalled, Tools

@@ -10,9 +10,9 @@ from typing import Any
 
 from workup.errors import PluginError
 from workup.stats.random import generator
-from workup.study import ConversationPart
 from workup.task import UNLIMITED, Budget, OutputLog, Watch
 from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk.calls import Caller
 from workup.tasks.conversation.talk.conversation import LIVE, Conversation, tokens_as_heard
 from workup.tasks.conversation.talk.cost_estimate import estimate_for

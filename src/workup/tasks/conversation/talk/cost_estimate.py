@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workup.study import ConversationPart
 from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk.arms import LIVE, context_of, reply_context_of
 from workup.tasks.conversation.talk.calls import most_tokens, price_of
 from workup.tasks.conversation.talk.conversation import probe_tokens, probes_at

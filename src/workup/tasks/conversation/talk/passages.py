@@ -19,8 +19,8 @@ from workup.tasks.conversation.read.sentence.folding import tokens
 from workup.tasks.conversation.read.sentence.text import sentences
 from workup.tasks.conversation.read.sentence.vocabulary import words_of
 from workup.tasks.conversation.talk.prompts import NEUTRAL, opening_of
+from workup.text.sentences import sentences_by
 
-_END = re.compile(r"(?<=[.!?])[\"')\]]*[ \t]+|[ \t]*\n\s*")
 _PLAIN_END = re.compile(r"([^\W\d_]{2,})[.!?][\"')\]]*\s*\Z")
 _ABBREVIATIONS = ("abbreviations_never_last", "abbreviations_sometimes_last")
 _SPACES = re.compile(r"\s+")
@@ -43,18 +43,7 @@ def cut(text: str) -> list[str]:
     >>> cut("Dr. Ito gave me 2.5 mg of it. Is that right?\\nI think so")
     ['Dr. Ito gave me 2.5 mg of it.', 'Is that right?', 'I think so']
     """
-    found: list[str] = []
-    start = 0
-    for gap in [*_END.finditer(text), None]:
-        piece = text[start : gap.end() if gap else len(text)]
-        start = gap.end() if gap else start
-        if not piece.strip():
-            continue
-        if found and _one_sentence(found[-1], piece):
-            found[-1] += piece
-        else:
-            found.append(piece)
-    return [piece.strip() for piece in found]
+    return sentences_by(text, one_sentence=_one_sentence)
 
 
 def _one_sentence(before: str, after: str) -> bool:

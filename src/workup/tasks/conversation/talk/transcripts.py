@@ -13,13 +13,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from workup.errors import InputError, near
+from workup.files.jsonlines import kind
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.json_files import (
-    kind,
     list_of,
     needed,
     records,
-    refuse_slips,
+    refuse_misspelt,
     text_of,
     whole_of,
 )
@@ -152,7 +152,7 @@ def _missing(said: list[Said], known: Mapping[str, ConversationCase]) -> tuple[M
 
 def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *, where: str) -> Said:
     """One line, checked; keys beyond the known ones (latency, messages, fingerprint) are passed over."""
-    refuse_slips(record, _KEYS, where=where)
+    refuse_misspelt(record, _KEYS, where=where)
     id = text_of(needed(record, "case", where=where, known=_KEYS), field="case", where=where)
     case = known.get(id)
     if case is None:
@@ -231,7 +231,7 @@ def _probe(value: Any, case: ConversationCase, where: str) -> Probe | None:
     place = f"{where}, probe"
     if not isinstance(value, Mapping):
         raise InputError("'probe' must be an object", where=place, got=kind(value))
-    refuse_slips(value, _PROBE_KEYS, where=place)
+    refuse_misspelt(value, _PROBE_KEYS, where=place)
     asked = needed(value, "kind", where=place, known=_PROBE_KEYS)
     if asked not in PROBES:
         raise InputError(

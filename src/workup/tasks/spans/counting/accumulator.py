@@ -16,6 +16,7 @@ from workup.documents.batch import Batch
 from workup.documents.detections import Found
 from workup.documents.document import Document, SpanArrays
 from workup.documents.labels import SCHEME
+from workup.documents.language import language_of
 from workup.documents.policies import Policy
 from workup.stats.arrays import Ints
 from workup.tasks.spans import columns
@@ -32,7 +33,6 @@ from workup.tasks.spans.errors.error_log import Errors
 from workup.tasks.spans.errors.severity import severity_weights
 from workup.tasks.spans.information import Information
 from workup.tasks.spans.utility import Utility
-from workup.text.language import language_of
 
 UNKNOWN = ("", "", "", "", "", ())  # the design of predictions that belong to no document of the corpus
 _Columns = dict[str, npt.NDArray[Any]]

@@ -1,24 +1,32 @@
-"""One category for each miss and each false alarm, from its text and what lies on it. Holds no text and no counts.
+"""Why a span went wrong: one category for each miss and each false alarm, from its text and what lies on it.
+
+Holds no text and no counts.
 
 Where several fit, the first in the order of the lists below is taken. Misses: what is seen in the text comes before
 what the detector did there, since partial masks and wrong types are counted elsewhere in full, while nothing else says
-that names were ambiguous or dates unusual; noise comes first because it explains strange forms. Only a gold of which
-nothing stayed visible is judged by the detector's part alone. False alarms: what lies on real PHI comes first, and what
-is clinical before what merely looks odd."""
+that names were ambiguous or dates unusual; noise comes first because it explains strange forms. Only a gold span of
+which nothing stayed visible is judged by the detector's part alone. False alarms: what lies on real PHI comes first,
+and what is clinical before what merely looks odd."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 from workup.documents.ambiguous_words import BRANCH_OF, ambiguous_names, empty_words, eponyms
+from workup.documents.batch import Batch
+from workup.documents.document import SpanArrays
+from workup.documents.labels import NAMES
+from workup.documents.policies import MUST_NOT
 from workup.documents.visible import Range, telling_ranges, touches
 from workup.lexicon import Extractor
+from workup.tasks.spans.counting.counting_rules import Golds
+from workup.tasks.spans.counting.matchup import Matchup, Setting
 from workup.tasks.spans.errors.grammars import is_measurement, simple_address, usual_date
 from workup.tasks.spans.errors.noise import noisy
 
@@ -62,7 +70,7 @@ def category_of_miss(
     same: Sequence[Range] = (),
     other: Sequence[Range] = (),
 ) -> str:
-    """The category of a gold that was not found; `label` is its canonical name, None where it has none.
+    """The category of a gold span that was not found; `label` is its canonical name, None where it has none.
 
     `same` are the predictions on it of a type that is equal at the level scored (at phi: all), `other` those of another
     type. A name is ambiguous when a word of it that stayed whole and visible is.
@@ -143,7 +151,7 @@ def category_of_false_alarm(
 ) -> str:
     """The category of a prediction that is a false alarm.
 
-    `same` are the golds it lies on (those that must or may be masked) of a type equal at the level scored, `other`
+    `same` are the gold spans it lies on (those that must or may be masked) of a type equal at the level scored, `other`
     those of another type.
 
     >>> note = "PLAN: Foley catheter out, Lasix 20 mg, room 412"
@@ -224,6 +232,84 @@ def _is_heading(text: str, start: int, end: int) -> bool:
     if colon and end <= shift + len(title) and len(title) <= _LINE_REACH and _HEADING.fullmatch(title.rstrip()):
         return len(title.split()) <= 6
     return len(line) <= _LINE_REACH and line.isupper() and not _has_digit(line)
+
+
+# ---- spans of a batch ------------------------------------------------------------------------------------------------
+
+
+class Categories:
+    """Looks at the texts of one batch; keeps none of it beyond the batch."""
+
+    def __init__(self, batch: Batch, golds: Golds, matchup: Matchup, setting: Setting) -> None:
+        self._texts = batch.texts
+        self._golds, self._found, self._canonical = golds.spans, matchup.predictions, golds.canonical
+        self._counted = golds.decisions[setting.policy] != MUST_NOT
+        level = matchup.level(setting.level)
+        self._types = None if level.types is None else level.types
+
+    def of_gold(self, gold: int) -> str:
+        """The category of a missed gold span."""
+        document = int(self._golds.document[gold])
+        same, other = self._around(
+            self._found_edges, self._found, document, self._golds.labels[self._golds.label[gold]]
+        )
+        code = int(self._canonical[gold])
+        return category_of_miss(
+            self._texts[document],
+            int(self._golds.start[gold]),
+            int(self._golds.end[gold]),
+            label=NAMES[code] if code >= 0 else None,
+            same=same,
+            other=other,
+        )
+
+    def of_prediction(self, prediction: int) -> str:
+        """The category of a false alarm."""
+        found = self._found
+        document = int(found.document[prediction])
+        text = self._texts[document]
+        start, end = int(found.start[prediction]), int(found.end[prediction])
+        if not 0 <= start < end <= len(text):
+            return "outside_text"
+        label = found.labels[found.label[prediction]]
+        same, other = self._around(self._gold_edges, self._golds, document, label, only=self._counted)
+        return category_of_false_alarm(text, start, end, same=same, other=other)
+
+    def visible_under(self, document: int) -> list[Range]:
+        """The places of all predictions of a document."""
+        first, last = self._found_edges[document], self._found_edges[document + 1]
+        return [(int(self._found.start[i]), int(self._found.end[i])) for i in range(first, last)]
+
+    def _around(
+        self, edges: list[int], spans: SpanArrays, document: int, label: str, *, only: np.ndarray | None = None
+    ) -> tuple[list[Range], list[Range]]:
+        """Spans of the other side in a document: of a type equal to this label's, and of others."""
+        same: list[Range] = []
+        other: list[Range] = []
+        for i in range(edges[document], edges[document + 1]):
+            if only is None or only[i]:
+                equal = self._equal(label, spans.labels[spans.label[i]])
+                (same if equal else other).append((int(spans.start[i]), int(spans.end[i])))
+        return same, other
+
+    def _equal(self, one: str, other: str) -> bool:
+        if self._types is None:
+            return True
+        kind = self._types.get(one)
+        return kind is not None and kind == self._types.get(other)
+
+    @cached_property
+    def _found_edges(self) -> list[int]:
+        return _edges(self._found, len(self._texts))
+
+    @cached_property
+    def _gold_edges(self) -> list[int]:
+        return _edges(self._golds, len(self._texts))
+
+
+def _edges(spans: SpanArrays, documents: int) -> list[int]:
+    """Where the spans of each document begin; spans of one document are together, in the order of the documents."""
+    return [int(place) for place in np.searchsorted(spans.document, np.arange(documents + 1))]
 
 
 # ---- position --------------------------------------------------------------------------------------------------------

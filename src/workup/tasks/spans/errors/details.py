@@ -1,6 +1,6 @@
-"""details.jsonl of a detector: what became of every gold and every prediction, by offset and label, without text.
+"""details.jsonl of a detector: what became of every gold span and every prediction, by offset and label, without text.
 
-Reads corpus and predictions once more, so nothing of single spans has to be kept from the first time."""
+Walks over corpus and predictions once more, so nothing of single spans has to be kept from the first time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workup.tasks.spans.counting.matchup import Matchup, Setting
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.scoring import SpanScores
 from workup.tasks.spans.counting.verdicts import OUTCOMES
-from workup.tasks.spans.errors.error_category import Categories
+from workup.tasks.spans.errors.categories import Categories
 
 Records = Iterator[dict[str, Any]]
 
@@ -117,5 +117,5 @@ def _partners(one: Any, other: Any, others: SpanArrays, documents: int) -> dict[
 
 
 def _firsts(spans: SpanArrays, documents: int) -> list[int]:
-    """Where the spans of each document begin; those of one document stand together."""
+    """Where the spans of each document begin; those of one document are together."""
     return [int(place) for place in np.searchsorted(spans.document, np.arange(documents))]

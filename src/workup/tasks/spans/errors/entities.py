@@ -1,6 +1,6 @@
 """Mentions of one document that speak of the same thing: by entity id where given, else by what they say.
 
-Knows no policy and no detector; which mentions must be masked, and which were, is told by the caller."""
+Knows no policy and no detector; which mentions must be masked, and which were, the caller says."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from workup.documents.document import IDENTIFIERS
 from workup.documents.labels import LEVEL_TABLES
 from workup.errors import InputError, near
 from workup.stats.arrays import Bools
+from workup.text.unicode import compatibility_caseless
 
 Kind = Literal["direct", "quasi", "unspecified"]
 KINDS: tuple[Kind, ...] = ("direct", "quasi", "unspecified")  # a kind's code is its place here
@@ -36,10 +37,7 @@ def normalised(surface: str) -> str:
     if surface.isascii():
         folded = " ".join(surface.lower().split())
         return folded.strip(_EDGES) or folded
-    # Unicode's own compatibility caseless form: one round alone leaves a few letters that a second would change.
-    folded = unicodedata.normalize("NFD", surface).casefold()
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
-    folded = " ".join(folded.split())
+    folded = " ".join(compatibility_caseless(surface).split())
     first, last = 0, len(folded)
     while first < last and _edge(folded[first]):
         first += 1
@@ -123,7 +121,7 @@ def group_mentions(
 
 
 def group_entities(batch: Batch, canonical: npt.ArrayLike, identifier: npt.ArrayLike) -> Entities:
-    """The golds of a batch grouped into entities; `canonical` and `identifier` are their codes.
+    """The gold spans of a batch grouped into entities; `canonical` and `identifier` are their codes.
 
     >>> from workup.documents.document import Document, Span
     >>> batch = Batch.of([Document("1", "Ann saw ann", (Span(0, 3, "name_patient"), Span(8, 11, "name_patient")))])

@@ -21,8 +21,7 @@ from workup.tasks.spans.counting.matchup import PHI, Matchup, Setting
 from workup.tasks.spans.counting.modes import parse_mode
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.verdicts import FALSE_ALARM
-from workup.tasks.spans.errors.categories import fifth
-from workup.tasks.spans.errors.error_category import Categories
+from workup.tasks.spans.errors.categories import Categories, fifth
 from workup.tasks.spans.errors.partial_leaks import partial_leak
 from workup.tasks.spans.errors.shapes import coarse_shape
 from workup.tasks.spans.errors.viewer import Viewer
@@ -96,7 +95,7 @@ class Errors:
             self._shapes[kind, label, coarse_shape(text[start:end])] += 1
 
     def _add_leaks(self, batch: Batch, golds: Golds, fate: Outcomes, found: SpanArrays) -> None:
-        """What stayed visible of golds that were touched, and masked values that stand elsewhere unmasked."""
+        """What stayed visible of gold spans that were touched, and masked values that are unmasked elsewhere."""
         masks: list[list[Range]] = [[] for _ in batch.texts]
         for document, *place in zip(found.document.tolist(), found.start.tolist(), found.end.tolist(), strict=True):
             masks[document].append((place[0], place[1]))

@@ -6,20 +6,18 @@ from __future__ import annotations
 
 import re
 
-MONTHS = (
-    "january|february|march|april|may|june|july|august|september|october|november|december|"
-    "jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec"
-)
-_WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\.?,? "
+from workup.text.calendar import MONTH_NAMES, WEEKDAY
+
+_WEEKDAY = rf"{WEEKDAY}\.?,? "
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _ORDINAL = rf"{_DAY}(?:st|nd|rd|th)?"
 _USUAL_DATE = re.compile(
     rf"(?:{_WEEKDAY})?(?:"
     rf"{_DAY}([/.-]){_DAY}\1(?:\d{{4}}|\d\d)"  # 3/14/2020, 14.03.20
     rf"|(?:1[89]|20)\d\d([/.-]){_DAY}\2{_DAY}(?:[T ][0-2]?\d:[0-5]\d(?::[0-5]\d)?Z?)?"  # 2020-03-14
-    rf"|(?:{MONTHS})\.?[ -]{_ORDINAL}(?:(?:,? |-)(?:\d{{4}}|\d\d))?"  # March 14th, 2020
-    rf"|(?:the )?{_ORDINAL}(?: of)?[ -](?:{MONTHS})\.?(?:(?:,? |-)(?:\d{{4}}|\d\d))?"  # 14-Mar-2020
-    rf"|(?:{MONTHS})\.?(?:,? |-)(?:1[89]|20)\d\d"  # March 2020
+    rf"|(?:{MONTH_NAMES})\.?[ -]{_ORDINAL}(?:(?:,? |-)(?:\d{{4}}|\d\d))?"  # March 14th, 2020
+    rf"|(?:the )?{_ORDINAL}(?: of)?[ -](?:{MONTH_NAMES})\.?(?:(?:,? |-)(?:\d{{4}}|\d\d))?"  # 14-Mar-2020
+    rf"|(?:{MONTH_NAMES})\.?(?:,? |-)(?:1[89]|20)\d\d"  # March 2020
     r")",
     re.IGNORECASE,
 )

@@ -6,7 +6,8 @@ import re
 import unicodedata
 from functools import cache
 
-from workup.tasks.spans.errors.grammars import MONTHS
+from workup.text.calendar import MONTH_NUMBER
+from workup.text.numbers import ENDINGS
 
 _DOUBLED = re.compile(r"\S[^\S\n\r]{2,}\S")
 _SPELT = re.compile(r"(?<![^\W_])(?:[^\W_] ){3,}[^\W_](?![^\W_])")  # J o h n
@@ -14,8 +15,8 @@ _RUN = re.compile(r"[^\W_]+")
 _STRAY = re.compile(r"[^\W\d_][!@#$%^*|\\~{}<>=+][^\W\d_]")  # Sm!th
 _INSIDE = re.compile(r"[A-Za-z]\d[A-Za-z]|[a-z]{2}\d|\d(?!st\b|nd\b|rd\b|th\b)[a-z]{2}")  # Ma1n, Genera1, 5mith
 _LETTERS = re.compile(r"[^\W\d_]+")
-_ORDINALS = frozenset({"st", "nd", "rd", "th"})
-_IN_DATES = _ORDINALS | frozenset(MONTHS.split("|")) | {"am", "pm", "h", "hr", "hrs", "hours", "t", "z", "tz", "s"}
+_ORDINALS = frozenset(ENDINGS)
+_IN_DATES = _ORDINALS | frozenset(MONTH_NUMBER) | {"am", "pm", "h", "hr", "hrs", "hours", "t", "z", "tz", "s"}
 _IN_NUMBERS = frozenset({"x", "ext"})
 _IN_AGES = frozenset({"y", "yo", "yr", "yrs", "year", "years", "m", "f"})
 _NUMBERS = frozenset({"phone", "fax", "ssn", "credit_card", "bank_account", "CONTACT"})
@@ -58,7 +59,7 @@ def noisy(surface: str, *, leaf: str, branch: str) -> bool:
 
 
 def _mixed(surface: str, allowed: frozenset[str]) -> bool:
-    """Whether letters that do not belong there stand in one run with digits."""
+    """Whether letters that do not belong there are in one run with digits."""
     return any(
         letters.lower() not in allowed
         for run in _RUN.findall(surface)
@@ -84,7 +85,7 @@ def _strange(surface: str) -> bool:
 
 @cache
 def _kind(character: str) -> str:
-    """The script of a letter, "mark" for what stands on one, "strange" for what no keyboard writes, else nothing."""
+    """The script of a letter, "mark" for what belongs to one, "strange" for what no keyboard writes, else nothing."""
     category = unicodedata.category(character)
     if character in " \t\n\r":
         return ""

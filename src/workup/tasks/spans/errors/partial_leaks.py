@@ -6,18 +6,65 @@ does is for the weights of leaves."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 from workup.documents.ambiguous_words import BRANCH_OF, empty_words
 from workup.documents.titles import title_length
 from workup.documents.visible import Range, telling_ranges, touches
 from workup.tasks.spans.errors.grammars import STREET_WORDS
-from workup.tasks.spans.errors.masked_in_part import SEVERITIES, Part, Remnant, Severity
-from workup.tasks.spans.errors.partial_dates import parts_of_date
+from workup.text.calendar import MONTH_NAMES, WEEKDAY
+from workup.text.numbers import ENDINGS
 
+Severity = Literal["low", "medium", "high"]
+SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
+Seen = Literal["whole", "some", "none"]
+_ALNUM = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _READ = 400  # characters of a value that are looked at; longer ones are passages
+
+
+class Part(NamedTuple):
+    """What stayed visible, in a word, and how grave that is by itself."""
+
+    name: str
+    severity: Severity
+
+
+class Remnant:
+    """A surface with what is visible of it; places are counted from its own start.
+
+    >>> left = Remnant("Ann Lee", [(2, 7)])
+    >>> left.seen(0, 3), left.seen(4, 7), left.letters(0, 7)
+    ('some', 'whole', (4, 6))
+    """
+
+    def __init__(self, surface: str, visible: Sequence[Range]) -> None:
+        self.surface = surface
+        shown = bytearray(len(surface))
+        for left, right in visible:
+            shown[left:right] = b"\x01" * (right - left)
+        self._shown = shown
+
+    def letters(self, start: int, end: int) -> tuple[int, int]:
+        """Letters and digits of a stretch: how many are visible, and how many there are."""
+        places = [place.start() for place in _ALNUM.finditer(self.surface, start, end)]
+        return sum(self._shown[place] for place in places), len(places)
+
+    def seen(self, start: int, end: int) -> Seen:
+        """Whether all, some or none of the letters and digits of a stretch are visible."""
+        visible, total = self.letters(start, end)
+        return "none" if not visible else "whole" if visible == total else "some"
+
+    def flags(self) -> list[bool]:
+        """Of each letter and digit, whether it is visible."""
+        return [bool(self._shown[place.start()]) for place in _ALNUM.finditer(self.surface)]
+
+    def matches(self, pattern: re.Pattern[str]) -> Iterator[tuple[str, int, int, Seen]]:
+        """Everything that a pattern finds in the surface, with its place and how much of it is visible."""
+        for match in pattern.finditer(self.surface):
+            yield match[0], match.start(), match.end(), self.seen(match.start(), match.end())
 
 
 class PartialLeak(NamedTuple):
@@ -33,9 +80,9 @@ class PartialLeak(NamedTuple):
 
 
 def partial_leak(text: str, start: int, end: int, *, label: str | None, masks: Sequence[Range]) -> PartialLeak | None:
-    """What stayed visible of a gold that masks touch without covering it; None where they cover it or miss it.
+    """What stayed visible of a gold span that masks touch without covering it; None where they cover it or miss it.
 
-    `label` is the gold's canonical name, None where it has none. A mask is whole when it leaves blanks and punctuation.
+    `label` is the span's canonical name, None where it has none. A mask is whole when it leaves blanks and punctuation.
 
     >>> partial_leak("Ann Lee", 0, 7, label="name_patient", masks=[(0, 3)])
     PartialLeak(parts=('surname',), severity='high', visible=3, total=6)
@@ -110,6 +157,106 @@ def _name_roles(surface: str, words: Sequence[tuple[str, int, int]]) -> list[str
         "suffix" if place >= last else "surname" if place in surnames else "initial" if len(word) == 1 else "given_name"
         for place, (word, _, _) in enumerate(words)
     ]
+
+
+# ---- dates -----------------------------------------------------------------------------------------------------------
+
+# Reads English months and the order of the United States. A number that may be a day or a month is taken for what it
+# most likely is; both visible is what matters.
+_DATE_TOKENS = re.compile(
+    rf"(?P<month>(?<![^\W\d_])(?:{MONTH_NAMES})(?![^\W\d_]))|(?P<number>\d+)|(?P<word>[^\W\d_]+)",
+    re.IGNORECASE,
+)
+_WEEKDAYS = re.compile(WEEKDAY, re.IGNORECASE)
+_QUIET = frozenset((*ENDINGS, "of", "the"))
+_Role = Literal["day", "month", "year", "weekday", "word", "none"]
+
+
+class _DateToken(NamedTuple):
+    role: _Role
+    start: int
+    end: int
+
+
+def _date(left: Remnant, leaf: str) -> list[Part]:
+    """The parts of a date or time that are visible.
+
+    >>> [part.name for part in _date(Remnant("03/14/2020", [(0, 6)]), "date")]
+    ['day_and_month']
+    >>> [part.name for part in _date(Remnant("March 14, 2020", [(0, 6), (10, 14)]), "date_birth")]
+    ['month_and_year']
+    """
+    if leaf == "time":
+        return [Part("time_of_day", "low")]
+    seen: set[_Role] = set()
+    fragment = False
+    for token in _date_tokens(left.surface):
+        how = left.seen(token.start, token.end)
+        if how == "whole":
+            seen.add(token.role)
+        elif how == "some":
+            fragment = True
+    found = []
+    if {"day", "month"} <= seen:
+        found.append(Part("day_and_month", "high"))
+        seen -= {"day", "month"}
+    elif {"month", "year"} <= seen:
+        found.append(Part("month_and_year", "medium"))
+        seen -= {"month", "year"}
+    for role in ("day", "month", "year", "weekday"):
+        if role in seen:
+            found.append(Part(role, "low"))
+    if "word" in seen:
+        found.append(Part("date_word", "medium" if leaf == "date_relative" else "low"))
+    return found + [Part("date_fragment", "low")] * fragment
+
+
+def _date_tokens(surface: str) -> list[_DateToken]:
+    """The words and numbers of a date with their roles."""
+    found: list[_DateToken] = []
+    numbers: list[tuple[int, int]] = []
+    has_month = False
+    for match in _DATE_TOKENS.finditer(surface):
+        if match["month"]:
+            has_month = True
+            found.append(_DateToken("month", match.start(), match.end()))
+        elif match["number"]:
+            numbers += _parted(match[0], match.start())
+        elif _WEEKDAYS.fullmatch(match[0]):
+            found.append(_DateToken("weekday", match.start(), match.end()))
+        else:
+            role: _Role = "none" if match[0].lower() in _QUIET else "word"
+            found.append(_DateToken(role, match.start(), match.end()))
+    values = [surface[start:end] for start, end in numbers]
+    for (start, end), role in zip(numbers, _number_roles(values, has_month=has_month), strict=True):
+        found.append(_DateToken(role, start, end))
+    return found
+
+
+def _parted(digits: str, start: int) -> list[tuple[int, int]]:
+    """Dates run together: 20200314 and 03142020."""
+    if len(digits) != 8:
+        return [(start, start + len(digits))]
+    cuts = (0, 4, 6, 8) if digits[:2] in ("18", "19", "20") else (0, 2, 4, 8)
+    return [(start + a, start + b) for a, b in pairwise(cuts)]
+
+
+def _number_roles(values: list[str], *, has_month: bool) -> list[_Role]:
+    """A number of four digits is a year; the others are month, day and year in that order, or the day beside a month
+    in letters. Where the first cannot be a month it is the day."""
+    short = [value for value in values if len(value) <= 2]
+    waiting: list[_Role] = ["day", "year"] if has_month else ["month", "day", "year"]
+    if not has_month and len(short) > 1 and int(short[0]) > 12:
+        waiting = ["day", "month", "year"]
+    roles: list[_Role] = []
+    for value in values:
+        if len(value) == 4:
+            roles.append("year")
+        elif len(value) <= 2 and waiting:
+            roles.append(waiting.pop(0))
+        else:
+            roles.append("none")
+    return roles
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
@@ -258,7 +405,7 @@ _BY_LEAF: dict[str, _Reader] = {
 }
 _BY_BRANCH: dict[str, _Reader] = {
     "NAME": _name,
-    "DATE": parts_of_date,
+    "DATE": _date,
     "AGE": _age,
     "CONTACT": _phone,
     "NET": _digits,

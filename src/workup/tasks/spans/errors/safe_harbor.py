@@ -42,10 +42,10 @@ TITLES: Mapping[str, str] = {
 
 
 class Share(NamedTuple):
-    """Golds found, with the interval of recall and the one-sided upper bound of the miss rate; None where unknown.
+    """Gold spans found, with the interval of recall and the one-sided upper bound of the miss rate; None where unknown.
 
-    `patients` have at least one such gold, `patients_missed` at least one that was not found. `effective_n` is how many
-    independent golds these are worth. `reason` says why an end is missing, or warns of few patients.
+    `patients` have at least one such gold span, `patients_missed` at least one that was not found. `effective_n` is
+    how many independent gold spans these are worth. `reason` says why an end is missing, or warns of few patients.
     """
 
     golds: int
@@ -73,7 +73,7 @@ class LeafRow(NamedTuple):
 class LetterRow(NamedTuple):
     """One letter. Its share is over all its leaves, those with a condition too: a miss is never left out.
 
-    It is tested only where golds were seen whose letter depends on nothing; `reason` says why it is not.
+    It is tested only where gold spans were seen whose letter depends on nothing; `reason` says why it is not.
     """
 
     letter: str
@@ -93,14 +93,14 @@ class CoarseRow(NamedTuple):
 
 
 class SafeHarbor(NamedTuple):
-    """All eighteen letters, and the golds that could not be laid under one."""
+    """All eighteen letters, and the gold spans that could not be put under one."""
 
     rows: tuple[LetterRow, ...]
     coarse: tuple[CoarseRow, ...]
 
 
 def safe_harbor(counts: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, level: float = 0.95) -> SafeHarbor:
-    """The matrix from golds and hits of each label: two arrays with an entry per patient, of one length for all labels.
+    """The matrix from gold spans and hits of each label: two arrays, an entry per patient, alike for all labels.
 
     Labels are leaves, branches, or names without a canonical one; of the last two it is not known which letter they
     fall under, so they are answered apart. Leaves without a letter are no part of Safe Harbor and left out.
@@ -122,11 +122,11 @@ def safe_harbor(counts: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]], *, le
 
 
 def share_of(golds: Floats, hits: Floats, *, level: float = 0.95) -> Share:
-    """Recall over golds that cluster in patients, one entry per patient.
+    """Recall over gold spans that cluster in patients, one entry per patient.
 
-    The interval is Wilson's on golds where no patient has two, else that of a clustered share. The bound of the miss
-    rate is one-sided: exact over patients where no patient has two golds, else what the low end of the interval leaves
-    at that level. Of a single patient with several golds only the bound exists, exact over patients.
+    The interval is Wilson's on gold spans where no patient has two, else that of a clustered share. The bound of the
+    miss rate is one-sided: exact over patients where no patient has two gold spans, else what the low end of the
+    interval leaves at that level. Of a single patient with several of them only the bound exists, exact over patients.
 
     >>> clean = share_of(np.full(100, 3.0), np.full(100, 3.0))
     >>> clean.golds, clean.patients, round(clean.miss_upper, 4), clean.miss_method
@@ -204,6 +204,6 @@ _NOTHING: tuple[Floats, Floats] = (np.empty(0), np.empty(0))
 
 
 def _letters_under(label: str) -> tuple[str, ...]:
-    """Letters that golds of a coarse label may fall under; of a label without a canonical name, any."""
+    """Letters that gold spans of a coarse label may fall under; of a label without a canonical name, any."""
     leaves = leaves_of(label) if label in BRANCHES else tuple(SCHEME)
     return tuple(sorted({letter for leaf in leaves if (letter := SCHEME[leaf].safe_harbor)}))

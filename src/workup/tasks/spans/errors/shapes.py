@@ -3,7 +3,7 @@
 A shape has one character for each of the text, so that offsets hold in it. What it gives away, on purpose: lengths of
 words, capitals, and which places are digits, punctuation or blanks. What it never gives away: any letter or digit, the
 script (letters of scripts without capitals, emoji, control characters and the punctuation of other scripts are all `o`)
-and accents. Whoever holds a note can tell its shape from others; a shape is for the eye of those who run the study."""
+and accents. Whoever has a note can pick its shape out; a shape is for the eyes of those who run the study."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _class_of(character: str) -> str:
     kind = unicodedata.category(character)
     if kind in ("Lu", "Lt"):
         return UPPER
-    if kind == "Ll" or kind.startswith("M"):  # a mark stands on a letter
+    if kind == "Ll" or kind.startswith("M"):  # a mark belongs to a letter
         return LOWER
     return DIGIT if kind.startswith("N") else OTHER
 
@@ -68,7 +68,7 @@ def shape(text: str) -> str:
 def coarse_shape(text: str, *, longest: int = 4) -> str:
     """A shape for counting alike ones: runs of one class are cut at `longest` and blanks collapsed.
 
-    Fewer words have a length of their own in it, so it tells less; offsets do not hold.
+    Fewer words have a length of their own in it, so it reveals less; offsets do not hold.
 
     >>> coarse_shape("Alexandra Wong"), coarse_shape("MRN 00123456")
     ('Xxxxx Xxxx', 'XXX 9999')
@@ -89,7 +89,7 @@ class Placed(Protocol):
 
 
 class Run(NamedTuple):
-    """A stretch of a document on which the same spans lie: places in the list of golds and of predictions."""
+    """A stretch of a document on which the same spans lie: places in the list of gold spans and of predictions."""
 
     start: int
     end: int
@@ -105,7 +105,7 @@ class DocumentShape(NamedTuple):
 
 
 def document_shape(text: str, golds: Sequence[Placed], predictions: Sequence[Placed]) -> DocumentShape:
-    """The shape of a document, cut wherever a gold or a prediction begins or ends.
+    """The shape of a document, cut wherever a gold span or a prediction begins or ends.
 
     What lies outside the text is cut off at its end; a span wholly outside has no run.
 

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from workup.tasks.conversation.read.advice.targets import Found
 from workup.tasks.conversation.read.advice.verbs import Verb, at
-from workup.tasks.conversation.read.sentence.doses import Dose, find_doses, unit_of
-from workup.tasks.conversation.read.sentence.vocabulary import table
+from workup.tasks.conversation.read.sentence.doses import Dose, find_doses, numbers, unit_of
 
 _MARKS = frozenset(["dose", "dosage", "unchanged", "is", "change"])
 _LIMITS = frozenset(["maximum", "max", "than", "exceed", "exceeding", "limit", "total", "most"])
 _REACH = 12  # words behind a drug that may hold its dose
 
 
-@cache
-def _number_words() -> frozenset[str]:
-    return frozenset(table("values")["numbers"])
-
-
 def has_number(text: Sequence[str]) -> bool:
     """Whether a sentence holds a number at all; most hold none."""
-    return not _number_words().isdisjoint(text) or any(word[0].isdigit() for word in text)
+    return not numbers().keys().isdisjoint(text) or any(word[0].isdigit() for word in text)
 
 
 def dose_near(text: Sequence[str], verb: Verb | None, target: Found, after: int) -> tuple[float, str] | None:

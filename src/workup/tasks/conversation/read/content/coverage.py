@@ -16,13 +16,14 @@ from workup.tasks.conversation.read.content.encoders import Encoder, encoded, fi
 from workup.tasks.conversation.read.content.extended import aliases_of, values_behind
 from workup.tasks.conversation.read.content.lists import actions, listed, opposed
 from workup.tasks.conversation.read.content.passages import Entity, Passage
-from workup.tasks.conversation.read.content.plans import Plan, items_of, sentences_of
+from workup.tasks.conversation.read.content.plans import Plan, items_of
 from workup.tasks.conversation.read.facts import Judged, Matcher
 from workup.tasks.conversation.read.facts.allergies import speaks_of_allergy
 from workup.tasks.conversation.read.facts.names import stem
 from workup.tasks.conversation.read.sentence.cues import word_set
 from workup.tasks.conversation.read.sentence.folding import without_reasoning, word_tokens
 from workup.tasks.conversation.read.sentence.text import Sentence, sentences
+from workup.text.sentences import sentences_of
 
 SIMILAR = 0.60  # cosine from which a sentence carries an item
 _SHARED = 0.60  # share of an item's words that a sentence must hold, where the item has no clinical term

@@ -7,15 +7,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
+from workup.text.wordlists import read_lists, words_of
 
 
 @cache
 def _content() -> Mapping[str, Any]:
-    text = (files("workup.tasks.conversation.read.content") / "data" / "lists.yaml").read_text(encoding="utf-8")
-    # Every scalar is text: in YAML's own reading "no" and "on" are truth values.
-    loaded: Mapping[str, Any] = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    return loaded
+    return read_lists((files("workup.tasks.conversation.read.content") / "data" / "lists.yaml").read_text("utf-8"))
 
 
 @cache
@@ -26,7 +23,7 @@ def listed(name: str) -> frozenset[str]:
     (True, True)
     """
     held = _content()[name]
-    return frozenset(held.split() if isinstance(held, str) else held)
+    return words_of(held) if isinstance(held, str) else frozenset(held)
 
 
 @cache

@@ -13,13 +13,10 @@ from workup.errors import InputError
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.content.lists import actions, listed
+from workup.text.sentences import sentences_of
 
 SOURCES = ("case", "target_plans", "synthesised", "none")
-_LONGEST = 100_000  # characters
-_LINE_MARK = re.compile(r"^[ \t]{0,20}(?:[-*+\u2022\u25e6\u2023]+|\(?\d{1,2}[.)]|\(?[a-z]\)|#{1,6})[ \t]+")
-_CLOSED = ("dr", "mr", "mrs", "ms", "vs", "e.g", "i.e", "no", "approx", "st")
 _WORD = re.compile(r"[^\W_]+")
-_DOTTED = re.compile(r"(?:^|[\s(])[a-z](?:\.[a-z])+\.?$", re.IGNORECASE)
 # What a fact that must be kept asks for; a fact that is absent, uncertain, past or of the family asks for nothing.
 _ASKS = {
     "medication": "Continue {}",
@@ -89,39 +86,6 @@ def _named(fact: Fact) -> str:
         told.append(f"{value:g}" if isinstance(value, (int, float)) else str(value))
         told.append(str(fact.attributes.get("dose_unit", "")))
     return " ".join(part for part in told if part)
-
-
-def sentences_of(text: str) -> list[str]:
-    """The sentences, list items and lines of a text as they are written, for what must see the words themselves.
-
-    >>> sentences_of("1. Take 2.5 mg b.i.d. with food; see Dr. Ito.\\n- Rest")
-    ['Take 2.5 mg b.i.d. with food', 'see Dr. Ito.', 'Rest']
-    """
-    found: list[str] = []
-    for line in text[:_LONGEST].splitlines():
-        rest = _LINE_MARK.sub("", line)
-        start = 0
-        for place, sign in enumerate(rest):
-            if sign == ";" or (sign in ".!?" and _ends(rest, start, place)):
-                found.append(rest[start : place + (sign != ";")])
-                start = place + 1
-        found.append(rest[start:])
-    pieces = [piece.strip(" \t*_") for piece in found]
-    return [piece for piece in pieces if any(sign.isalnum() for sign in piece)]
-
-
-def _ends(line: str, start: int, place: int) -> bool:
-    """Whether a stop ends a sentence: a blank follows, and no abbreviation or lower-case word says that it goes on."""
-    if place + 1 < len(line) and not line[place + 1].isspace() and line[place + 1] not in "\"')]*":
-        return False
-    if line[place] != ".":
-        return True
-    before = line[max(start, place - 12) : place]
-    last = before.rsplit(" ", 1)[-1].strip("(").casefold()
-    following = line[place + 1 :].lstrip()[:1]
-    if last in _CLOSED:
-        return not following
-    return not (_DOTTED.search(before) and following and not following.isupper())
 
 
 def items_of(plan: str | Plan) -> tuple[str, ...]:

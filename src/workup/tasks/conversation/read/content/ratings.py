@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workup.errors import InputError, near
-from workup.tasks.conversation.cases.json_files import refuse_slips
+from workup.tasks.conversation.cases.json_files import refuse_misspelt
 from workup.tasks.conversation.metrics import columns
 
 # Croxford and others, the Provider Documentation Summarization Quality Instrument, 2025.
@@ -153,7 +153,7 @@ def _check_header(header: Sequence[str], file: Path) -> None:
             raise InputError(f"a column '{name}' was expected", where=f"{file.name}, header", remedy=remedy)
     if len(set(header)) < len(header):
         raise InputError("every column must have a name of its own", where=f"{file.name}, header", got="one twice")
-    refuse_slips(dict.fromkeys(header), _KNOWN, where=f"{file.name}, header")
+    refuse_misspelt(dict.fromkeys(header), _KNOWN, where=f"{file.name}, header")
 
 
 # ---- one row --------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from workup.tasks.conversation.read.sentence.vocabulary import table
+from workup.text.numbers import NUMBER
 
 _VALUES = "values"
 
@@ -44,8 +45,9 @@ def _listed(name: str) -> frozenset[str]:
 
 
 @cache
-def _numbers() -> dict[str, float]:
-    return {word: float(number) for word, number in table(_VALUES)["numbers"].items()}
+def numbers() -> dict[str, float]:
+    """Numbers in words: those of a count, and a half."""
+    return {"half": 0.5} | {word: float(number) for word, number in NUMBER.items()}
 
 
 def unit_of(text: str) -> Unit | None:
@@ -88,8 +90,8 @@ def read_number(words: list[str], place: int) -> tuple[float, int] | None:
     digits = number_of(words[place])
     if digits is not None:
         return digits, place + 1
-    numbers = _numbers()
-    total = numbers.get(words[place])
+    known = numbers()
+    total = known.get(words[place])
     if total is None:
         return (100.0, place + 1) if words[place] == "hundred" else None
     place += 1
@@ -97,10 +99,10 @@ def read_number(words: list[str], place: int) -> tuple[float, int] | None:
         word = words[place]
         if word in ("hundred", "thousand"):
             total *= 100 if word == "hundred" else 1000
-        elif (word in numbers and total >= 20 and numbers[word] < 10 and total % 10 == 0) or (
-            word in numbers and total >= 100 and total % 100 == 0
+        elif (word in known and total >= 20 and known[word] < 10 and total % 10 == 0) or (
+            word in known and total >= 100 and total % 100 == 0
         ):
-            total += numbers[word]
+            total += known[word]
         elif words[place : place + 3] == ["and", "a", "half"]:
             return total + 0.5, place + 3
         else:

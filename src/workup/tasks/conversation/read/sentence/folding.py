@@ -6,9 +6,9 @@ Nothing here depends on upper or lower case, so that a reply in capitals is read
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from workup.tasks.conversation.read.sentence.vocabulary import words_of
+from workup.text.unicode import without_marks
 
 # Marks of structure, from the private area of Unicode: a title, an empty line, a line that opens with a label; and
 # items of a list, whose code grows with how far they are set in.
@@ -101,8 +101,7 @@ def word_tokens(text: str) -> tuple[str, ...]:
 def _plain(text: str) -> str:
     text = without_reasoning(text).replace("\r\n", "\n").replace("\r", "\n").casefold().translate(_PLAIN)
     if not text.isascii():
-        spread = unicodedata.normalize("NFKD", text)
-        text = "".join(sign for sign in spread if not unicodedata.combining(sign)).casefold()
+        text = without_marks(text, form="NFKD").casefold()
     if "<" in text:
         text = _TAGS.sub(lambda tag: "\n" if tag[2] else " ", text)
     if "[" in text:

@@ -7,6 +7,7 @@ from functools import cache
 from workup.lexicon.sources import everyday_words
 from workup.tasks.conversation.read.sentence.doses import unit_of
 from workup.tasks.conversation.read.sentence.vocabulary import known_words, table
+from workup.text.typos import distance
 
 SHORTEST, LONG = 8, 12
 
@@ -42,7 +43,7 @@ def misspells(word: str, name: str) -> bool:
     most = 2 if len(name) >= LONG else 1
     if not -most <= len(word) - len(name) <= most or not _shares_a_piece(word, name, most):
         return False
-    if word == name or not can_be_misspelled(name) or not word.isalpha() or distance(word, name, most=most) > most:
+    if word == name or not can_be_misspelled(name) or not word.isalpha() or distance(word, name) > most:
         return False
     if word in _pairs().get(name, ()) or _opposed(word, name) or unit_of(word) is not None:
         return False
@@ -73,25 +74,3 @@ def _opposed(word: str, name: str) -> bool:
         if bool(mine) != bool(other) and (word[mine:] == name or name[other:] == word):
             return True
     return False
-
-
-def distance(one: str, other: str, *, most: int) -> int:
-    """Levenshtein's distance, or `most` + 1 where it is larger.
-
-    >>> distance("metformin", "metforman", most=1), distance("abc", "xyz", most=1)
-    (1, 2)
-    """
-    if len(one) > len(other):
-        one, other = other, one
-    if len(other) - len(one) > most:
-        return most + 1
-    row = list(range(len(one) + 1))
-    for place, letter in enumerate(other, start=1):
-        diagonal, row[0] = row[0], place
-        for column, mine in enumerate(one, start=1):
-            kept = diagonal if mine == letter else diagonal + 1
-            diagonal = row[column]
-            row[column] = min(kept, diagonal + 1, row[column - 1] + 1)
-        if min(row) > most:
-            return most + 1
-    return min(row[-1], most + 1)

@@ -7,6 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from workup.tasks.conversation.read.sentence.vocabulary import table
+from workup.text.calendar import MONTH_NUMBER
 
 Date = tuple[int, int, int]  # year, month, day; 0 where not said
 
@@ -123,17 +124,16 @@ def find_dates(words: list[str], first: int, last: int) -> list[Dated]:
 
 
 def _date_at(words: list[str], place: int, last: int) -> Dated | None:
-    months: dict[str, str] = table("values")["months"]
     word = words[place]
-    if word in months:
-        return _named_month(words, place, last, int(months[word]))
+    if word in MONTH_NUMBER:
+        return _named_month(words, place, last, MONTH_NUMBER[word])
     if not word[0].isdigit():
         return None
     following = words[place + 1 : min(place + 7, last)]
     if word.isdigit() and len(word) <= 2 and following:
         skip = 1 + (following[0] in ("st", "nd", "rd", "th")) + ("of" in following[:2])
-        if place + skip < last and words[place + skip] in months:
-            named = _named_month(words, place + skip, last, int(months[words[place + skip]]))
+        if place + skip < last and words[place + skip] in MONTH_NUMBER:
+            named = _named_month(words, place + skip, last, MONTH_NUMBER[words[place + skip]])
             if named is not None and named.readings[0][2] == 0:
                 year, month, _ = named.readings[0]
                 return Dated(place, named.end, [(year, month, int(word))])

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
+from workup.text.wordlists import read_lists
 
 _DATA = files("workup.tasks.conversation") / "data"
 
@@ -19,10 +19,7 @@ def table(name: str) -> Mapping[str, Any]:
     >>> "same_word" in table("words")
     True
     """
-    # Every scalar is text: in YAML's own reading "no", "on" and "off" are truth values.
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    loaded: Mapping[str, Any] = yaml.load(data_file(name), Loader=loader)
-    return loaded
+    return read_lists(data_file(name))
 
 
 def strings_of(value: Any) -> Iterator[str]:

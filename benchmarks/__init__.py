@@ -1,0 +1,1 @@
+"""Measurements of time and memory, each a module to run: `python -m benchmarks.NAME`."""

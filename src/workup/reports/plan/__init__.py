@@ -1,0 +1,3 @@
+"""The report of a plan, which has no data."""
+
+PAGE = "page:PlanPage"

@@ -1,0 +1,1 @@
+"""The tests: run by pytest from the root of the checkout."""
