@@ -52,6 +52,7 @@ TESTED = [
     "stats/random.py",
     "stats/rank.py",
     "stats/reference.py",
+    "stats/scales.py",
     "stats/charts/run_lengths.py",
     "stats/categorical_distances.py",
     "tasks/risk/calibration_metrics.py",

@@ -12,10 +12,9 @@ import numpy as np
 from workup.disclosure.overlaps import missing_as_levels, overlaps
 from workup.estimate import Estimate
 from workup.report import LensResult
-from workup.scores import MISSING, Levels, Scores
+from workup.scores import CROSS, MISSING, Levels, Scores
 
 Source = Literal["rows", "pack", "published"]
-CROSS = " × "  # between the two columns of a crossed group, as Levels.crossed writes it
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def holdings(scores: Scores) -> dict[str, Any]:
     """What the data hold: patients and rows, by group too, the missing share of each input, and the delay of labels.
 
     `overlaps` says which levels of different groupings occur together; it is for the site's own eyes, so that a pack
-    made of this record can keep back what overlapping groupings would give away.
+    made of this record can withhold what overlapping groupings would give away.
 
     >>> held = holdings(Scores.of({"x": [1, 2, 3]}, patient=["a", "a", "b"], groups={"sex": ["F", "F", "M"]}))
     >>> held["patients"], held["rows"], held["groups"]["sex"]["M"]

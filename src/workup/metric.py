@@ -63,6 +63,17 @@ class Family:
     compute: Callable[[Scores, Floats], Mapping[str, Floats]]
 
 
+class PairedGap(NamedTuple):
+    """Second less first of two systems on the same rows, with its interval and test; `reason` where there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    method: str = "none"
+    reason: str = ""
+
+
 class Concern(NamedTuple):
     """How large a change over time is of medium and of high concern, and in a single group, by custom."""
 
@@ -139,6 +150,7 @@ class Metric:
     joint_gap: str = ""  # metrics that share this name at the same `at` are also judged by their largest gap
     complement: str = ""  # name of one minus this share, where a ratio between groups is asked of that too
     omnibus: Callable[[Scores, Levels], intervals.Test] | None = None
+    paired: Callable[[Scores, Scores, float], PairedGap] | None = None  # of two systems on the same independent rows
     whole_study: bool = False  # rests on knots or bins of the whole study, so sites cannot be pooled on it
     concern: Concern | None = None  # changes over time that matter, by custom
 

@@ -19,8 +19,11 @@ from workup.estimate import Estimate
 from workup.files.received import content_of, json_of
 from workup.report_schema import SCHEMA_VERSION, SINCE_2, fault_in, unsaid_in_schema_1
 
-__all__ = ["Estimate", "LensResult", "Report", "Verdict", "canonical", "digest", "drawing_on"]
+__all__ = ["Z_POWER", "Estimate", "LensResult", "Report", "Verdict", "canonical", "digest", "drawing_on"]
 
+# Standard errors in the smallest difference that data of a size would show: the normal quantiles of 0.975 and 0.80
+# added, for a two-sided 5 % test with 80 % power.
+Z_POWER = 2.80159
 _OLDEST_READ = 1
 _SHOWN_LEVEL = 0.95
 _OF_ONE_LENS = ("pooled", "alerts", "charts_state")  # rows that a single lens adds; absent from the others' results

@@ -15,6 +15,10 @@ from workup.errors import InputError
 from workup.stats.arrays import Bools, Floats, Ints
 
 MISSING = "missing"
+CROSS = " × "  # between the names of two groupings that are crossed, and between their levels
+# Columns of `values` that lenses know, where a task has them: whether the event happened, and the chance of it that the
+# system gave.
+OUTCOME, RISK = "outcome", "risk"
 Kept = TypeVar("Kept")
 _MAKING = threading.RLock()  # workers that share rows make a thing once, not each for itself
 
@@ -55,7 +59,7 @@ class Levels:
         """Every combination of two groupings that occurs, named "a × b"."""
         pairs = self.codes * len(other.names) + other.codes
         found, codes = np.unique(pairs, return_inverse=True)
-        names = tuple(f"{self.names[p // len(other.names)]} × {other.names[p % len(other.names)]}" for p in found)
+        names = tuple(self.names[p // len(other.names)] + CROSS + other.names[p % len(other.names)] for p in found)
         return Levels(codes.astype(np.int64), names)
 
 

@@ -260,6 +260,8 @@ class Task(Protocol):
     reports, as far as both name it, for them to be compared;
     `compared(metrics, study)`, those that a comparison shows; and `paired(first, second, study)`, which answers with
     `Paired` where rows have no column "row" to be matched by, or where there is more to tell of the pair.
+    `counted`, a CountedFigures, is optional too: how figures are tied to counts, without which a site pack of the task
+    cannot withhold small ones.
     """
 
     name: str

@@ -13,9 +13,9 @@ from scipy import special
 from tests.support.places import DATA
 from tests.support.pooled_apart import agree, rounded
 from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites
-from workup.lenses.sites.published_evidence import from_summaries
 from workup.report import LensResult, Report
 from workup.study import Study
+from workup.tasks.risk.published_evidence import from_summaries
 from workup.validate import validate
 
 GOALS = {"auroc": Goal("higher"), "oe_ratio": Goal("target", 1.0)}

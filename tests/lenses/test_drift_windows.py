@@ -20,7 +20,7 @@ from tests.support.planted_months import (
     with_values,
 )
 from workup.errors import StudyError
-from workup.lenses.drift import notes as drift_notes
+from workup.lenses.drift.monitor import stream
 from workup.lenses.drift.settings import Settings
 from workup.lenses.drift.windows import Window
 from workup.report import LensResult
@@ -149,6 +149,6 @@ def test_series_without_a_baseline_are_named_up_to_six(monkeypatch: pytest.Monke
     family = SimpleNamespace(baseline=(), windows_a_year=12, charts=())
     for count, end in ((6, "s4, s5."), (7, "s4, s5 and 1 more.")):
         names = [f"s{i}" for i in range(count)]
-        monkeypatch.setattr(drift_notes, "_without_baseline", lambda watching, names=names: {"too few rows": names})
-        *_, told = drift_notes.standing_notes(SimpleNamespace(family=family), Settings())  # type: ignore[arg-type]
+        monkeypatch.setattr(stream, "_without_baseline", lambda watching, names=names: {"too few rows": names})
+        *_, told = stream.standing_notes(SimpleNamespace(family=family), Settings())  # type: ignore[arg-type]
         assert told.endswith(end)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.planted_months import STABLE, Month, looked, months, planted
-from workup.lenses.drift.forecast import FEWEST_WINDOWS, trend
+from workup.lenses.drift.trend import FEWEST_WINDOWS, trend
 from workup.metric import mean, ratio
 from workup.report import LensResult
 from workup.scores import Scores

@@ -11,7 +11,6 @@ from scipy import special
 
 from tests.support.planted_months import DRAWS, STABLE, Month, looked, metrics_of, months, planted
 from workup.lenses.drift.kinds import (
-    RISK,
     WEIGHTED,
     Evidence,
     concept_drift,
@@ -21,7 +20,7 @@ from workup.lenses.drift.kinds import (
     recalibration,
     without_labels,
 )
-from workup.scores import Scores
+from workup.scores import RISK, Scores
 from workup.stats import calibration
 
 LEVEL = 0.05 / 12

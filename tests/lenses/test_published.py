@@ -12,8 +12,8 @@ from workup.errors import InputError
 from workup.estimate import Estimate
 from workup.evidence import SiteEvidence
 from workup.lenses.sites.pooling import PoolSettings, pool_sites
-from workup.lenses.sites.published_evidence import from_summaries
 from workup.stats.rank import hanley_mcneil
+from workup.tasks.risk.published_evidence import from_summaries
 
 
 def read(columns: dict[str, str] | None = None, **table: list[Any]) -> list[SiteEvidence]:

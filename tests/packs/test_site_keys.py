@@ -15,7 +15,7 @@ import pytest
 from tests.support.hospitals import hospital, report_of
 from workup.errors import InputError, MissingExtra
 from workup.packs import Pack, Seen, SiteKeys, check_together, make_key_pair, make_pack, read_pack
-from workup.packs.near_copies import SAME, likeness
+from workup.packs.compatible import NEAR_COPY, likeness
 from workup.packs.signing import sign, signed_by
 from workup.report import Report, digest
 
@@ -205,5 +205,5 @@ def test_honest_sites_of_one_size_are_not_refused() -> None:
     """Ten hospitals of one model and one size: none of the 45 pairs comes near to being held for one."""
     packs = [make_pack(report_of(hospital(300, seed=seed)), site=f"S{seed}") for seed in range(20, 30)]
     alike = [likeness(one, other) for i, one in enumerate(packs) for other in packs[:i]]
-    assert max(alike) < SAME / 2
+    assert max(alike) < NEAR_COPY / 2
     check_together([Pack(pack["site"], pack) for pack in packs])

@@ -11,7 +11,8 @@ import pytest
 
 from tests.support.hospitals import THRESHOLDS, hospital, report_of
 from tests.support.pack_attacker import Attacker, Cell, recovered, true_counts
-from workup.packs import make_pack, publish, suppression
+from workup.disclosure.figures import CountedFigures
+from workup.packs import make_pack, suppression
 from workup.report import Report, digest
 
 PAIRS = [("sex", "unit")]
@@ -63,7 +64,9 @@ def test_withholding_one_figure_of_a_table_does_not_protect_its_cells(monkeypatc
     assert 0 < missed < 11, "the case needs few missed events"
     only = {"sensitivity": ("events",), "specificity": ("non-events",)}
     assert recovered(make_pack(report, site="A"), truth, 11) == []
-    monkeypatch.setattr(publish, "sides_of", lambda metric, at: only.get(metric, ()) if "threshold" in at else ())
+    monkeypatch.setattr(
+        CountedFigures, "sides_of", lambda _, metric, at: only.get(metric, ()) if "threshold" in at else ()
+    )
     found = recovered(make_pack(report, site="A"), truth, 11)
     assert (Cell(((),), (1,), 0, 1), missed, missed) in found
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workup.splits.integer_rounding import Limits, landed
-from workup.splits.rounding import Margin, rounded
+from workup.splits.rounding import Limits, Margin, landing, rounded
 
 
 def _margins(shape: tuple[int, ...]) -> list[Margin]:
@@ -82,5 +81,5 @@ def test_where_no_whole_numbers_do_the_miss_is_as_small_as_can_be(aim: float) ->
     limits = Limits(np.array([0, 2]), np.array([0, 2]), np.array([False, False]), np.array([True, True]))
     groups = [np.array([0]), np.array([0])]
     rng = np.random.default_rng(0)
-    found = landed(np.array([0]), np.array([aim]), np.array([aim]), np.array([2]), groups, limits, rng=rng)
+    found = landing(np.array([0]), np.array([aim]), np.array([aim]), np.array([2]), groups, limits, rng=rng)
     assert abs(found[0] - 0) + abs(found[0] - 2) == 2

@@ -162,8 +162,8 @@ def _read(
 ) -> tuple[list[Pack], list[SiteEvidence]]:
     """Packs in the order of their sites, checked with each other, and the evidence of published tables."""
     from workup import plugins
-    from workup.lenses.sites.published_evidence import from_summaries
     from workup.packs import check_together, read_key, read_pack
+    from workup.tasks.risk.published_evidence import from_summaries
 
     keys = [read_key(file) for file in key_files]
     tables = [path for path in paths if path.suffix.lower() in _TABLES]

@@ -1,2 +1,2 @@
-"""Disclosure: what published counts would give away, and what must be kept back so that they do not. Knows groupings
+"""Disclosure: what published counts would give away, and what must be withheld so that they do not. Knows groupings
 and counts of people, nothing of tasks, metrics or files."""

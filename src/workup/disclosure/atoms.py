@@ -60,7 +60,7 @@ class Block:
     def ties(self, crossed: Mapping[Who, tuple[Who, Who]]) -> dict[Who, Ints]:
         """The slices that are made of atoms of this block, and the positions of their atoms among those that occur.
 
-        `crossed` are slices that stand for a combination of two levels themselves.
+        `crossed` are slices that are themselves a combination of two levels.
         """
         flat = np.full(self.occurs.size, -1, dtype=np.int64)
         flat[self.occurs.ravel()] = np.arange(np.count_nonzero(self.occurs))

@@ -1,4 +1,4 @@
-"""Could a reader of published counts work out one that was kept back? Knows tables that add up, nothing of medicine.
+"""Could a reader of published counts work out one that was withheld? Knows tables that add up, nothing of medicine.
 
 Counts are held by slice (a group of people) and by bin (between successive cuts of a score). What is published is the
 count of a slice at or above a cut; everything else has to be inferred from sums, differences and the fact that no count
@@ -189,7 +189,7 @@ class Audit:
 
     def proof(self, span: Span) -> set[Piece]:
         """The published pieces that the ends of a range rest on, by the dual prices of the linear programme. While all
-        of them stand, so does the range; it can only widen when one is withdrawn."""
+        of them hold, so does the range; it can only widen when one is withdrawn."""
         vector = self._vector(span)
         found: set[Piece] = set()
         upper = self._at_least_one

@@ -1,7 +1,7 @@
-"""Which groups of a report stand for so few people that it would tell of each of them, and what must be kept back with
-them. Knows groupings of rows and whose rows they are; nothing of what is measured on them.
+"""Which groups of a report are so few people that it would tell of each of them, and what must be withheld with them.
+Knows groupings of rows and whose rows they are; nothing of what is measured on them.
 
-The rows of levels that are kept back stand together as one level of at least k patients: no figure of a small group is
+The rows of withheld levels are counted as one level of at least k patients: no figure of a small group is
 made at all, and nobody is left out of what is said of the groups. A level that is not small joins them where the small
 ones alone are too few, or where a figure of theirs could be worked out from what is told: from the total, from another
 grouping of the same people (sex beside male: yes or no), or from a crossing of two.
@@ -17,17 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.disclosure.inference import Audit, Ledger, Piece, Span, Sum, Who
-from workup.scores import Levels
+from workup.scores import CROSS, Levels
 from workup.stats.arrays import Bools, Floats, Ints
 
 TOGETHER = "withheld together"
-CROSS = " × "  # between the names of two columns, and between their levels, as Levels.crossed writes it
 _EVERYONE: Who = ()
 _MOST_CELLS = 150  # looked at by a linear programme first, before all of them are
 _NOT_BY_CHANCE = 7.0  # rows that chance would put where there are none; it leaves them out once in a thousand times
 _MOST_ALIKE = 30  # cells of a count for which others like them are looked for
 _MOST_AUDITED = 4000  # beyond which a count that is not shown to be safe is taken for exposed
-_PAIRED = 8  # of the smallest levels, each pair is tried as company of those kept back
+_PAIRED = 8  # of the smallest levels, each pair is tried as company of those withheld
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Regrouped:
 
     @property
     def held(self) -> Bools | None:
-        """Rows that stand together; None where no level is withheld or the whole column is."""
+        """Rows that are counted as one; None where no level is withheld or the whole column is."""
         if self.levels is None or not self.together:
             return None
         return np.asarray(self.levels.codes == self.levels.names.index(self.together))
@@ -59,9 +58,9 @@ def regrouped(
     outcome: Bools | None = None,
     wanted: Mapping[str, Collection[str]] | None = None,
 ) -> dict[str, Regrouped]:
-    """Every grouping, and every crossing of two as "a × b", with levels of fewer than `k` patients kept back.
+    """Every grouping, and every crossing of two as "a × b", with levels of fewer than `k` patients withheld.
 
-    `outcome` marks the rows with an event: the levels kept back then hold rows with it and rows without, since a group
+    `outcome` marks the rows with an event: the withheld levels then hold rows with it and rows without, since a group
     in which all have one outcome tells that of each. `wanted` are levels that join others only where nothing else
     helps, such as the one that all others are compared with.
 
@@ -391,10 +390,10 @@ class _Search:
         span = Span(cells.slices(name, codes), 0, 1)
         return Audit(cells.ledger(parts), told).width(span, enough=cells.enough)
 
-    # ---- what to keep back next --------------------------------------------------------------------------------------
+    # ---- what to withhold next ---------------------------------------------------------------------------------------
 
     def _resolve(self, name: str, codes: frozenset[int], cells: _Cells) -> bool:
-        """Keep back something more, best what by itself hides this set; False where nothing is left to keep back."""
+        """Withhold something more, best what by itself hides this set; False where nothing is left to withhold."""
 
         def hides() -> bool:
             return not self._narrow(cells, name, codes)

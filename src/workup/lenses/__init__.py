@@ -1,1 +1,1 @@
-"""How scores become estimates. A lens reads Scores and metrics, and knows no task."""
+"""How scores become estimates. A lens reads Scores and metrics, whichever task made them."""

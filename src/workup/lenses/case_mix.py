@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.lenses.drift.kinds import RISK
 from workup.lenses.input_rows import one_row_positions
 from workup.metric import FEWEST_PATIENTS
-from workup.scores import MISSING, Levels, Scores
+from workup.scores import MISSING, RISK, Levels, Scores
 from workup.stats.arrays import Bools, Floats
 from workup.stats.random import generator
 from workup.stats.standardised import Standardised, moments, of_categories, of_numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from workup.errors import StudyError, near
-from workup.scores import Levels
+from workup.scores import CROSS, Levels
 from workup.task import StudyDesign
 
 MOST_LEVELS = 50  # groups of one column; each is estimated with its resamples, and no reader weighs more
@@ -33,7 +33,7 @@ def too_many(name: str, levels: Levels) -> str:
         return ""
     return (
         f"'{name}' has {len(levels.names):,} levels; at most {MOST_LEVELS} can be compared. To fix: join levels, or "
-        f"cut a number into bands, such as {{column: {name.split(' × ')[0]}, cuts: [45, 65, 75]}} under columns.groups"
+        f"cut a number into bands, such as {{column: {name.split(CROSS)[0]}, cuts: [45, 65, 75]}} under columns.groups"
     )
 
 

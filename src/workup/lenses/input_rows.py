@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from workup.lenses.drift.windows import Window, rows_of
 from workup.scores import Levels, Scores
 from workup.stats.arrays import Floats
-
-
-def all_rows(scores: Scores, windows: Sequence[Window]) -> Scores:
-    """Every row of some windows, those that wait for their answer included; values that both have."""
-    return everyone(rows_of(scores, windows))
 
 
 def everyone(scores: Scores) -> Scores:

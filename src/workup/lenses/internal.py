@@ -79,7 +79,7 @@ def internal(
     """Point, interval and n of every metric; with `refit`, also corrected for optimism, cross-validated, by site.
 
     `parts` are finer rows of a task (one per label, say), measured beside the whole. `withheld_sites` are predicted as
-    all others and not told.
+    all others and not reported.
     """
     chosen = Settings.checked(settings, where="lenses.internal")
     found = estimate(scores, metrics, (EVERYTHING,), draws=draws, levels=levels, progress=progress)

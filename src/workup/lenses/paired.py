@@ -1,4 +1,4 @@
-"""Two systems on the same rows: what separates them once all that they share has cancelled out. Knows no task.
+"""Two systems on the same rows: what separates them once all that they share has cancelled out.
 
 Also the shape of a comparison, which the one made from two records has too.
 """
@@ -16,14 +16,13 @@ from workup.errors import InputError
 from workup.estimate import EVERYTHING, Draws, jackknife, replicate, slices_by
 from workup.lenses.contrasts import Contrast, Side, paired_difference
 from workup.metric import FEWEST_CLUSTERS, FEWEST_FOR_SHARES, FEWEST_PATIENTS, Linear, Metric, few_clusters
-from workup.scores import Levels, Scores
-from workup.stats import rank
+from workup.scores import OUTCOME, Levels, Scores
 from workup.stats.arrays import Bools, Floats
-from workup.stats.intervals import share_difference, z_critical
+from workup.stats.intervals import share_difference
 from workup.stats.paired_gaps import patient_gap
+from workup.stats.scales import or_none
 
 LEVEL = 0.95
-FEWEST_OF_A_CLASS = 10  # below that DeLong's variance is too small (evidence/small_samples.json)
 MOST_LEFT_OUT = 50_000_000  # rows weighed in all, where patients are left out one at a time
 Row = dict[str, Any]
 Intervals = Literal["resampled", "linearised"]
@@ -89,7 +88,7 @@ def compare_scores(
     groups: Iterable[str] = (),
     intervals: Intervals = "resampled",
 ) -> list[Row]:
-    """Both systems on the rows both answered: DeLong's paired test for AUROC, shared resamples of patients otherwise.
+    """Both systems on the rows both answered: by a metric's own paired test, else by shared resamples of patients.
 
     Rows are matched by the column "row", or by place without one. `groups` adds a slice per level of each. Strata of
     `draws` are those of the rows of `first`. `of_second` are the metrics as the second system has them, one for each of
@@ -139,7 +138,7 @@ def compare_scores(
                     metric.name,
                     {**one.key, **metric.at},
                     [
-                        {"value": _or_none(own.value(part)), "low": None, "high": None}
+                        {"value": or_none(own.value(part)), "low": None, "high": None}
                         for own, part in zip(pair, parts, strict=True)
                     ],
                     gap,
@@ -169,7 +168,7 @@ def _matched(first: Scores, second: Scores) -> tuple[Scores, Scores, npt.NDArray
     pairs = np.unique(np.column_stack([one.patient, other.patient]), axis=0)
     if not len(pairs) == one.n_patients == other.n_patients:
         raise InputError("the two systems must have the same patients behind the same rows", got="others")
-    if "outcome" in one.values and not np.array_equal(one["outcome"], other["outcome"]):
+    if OUTCOME in one.values and not np.array_equal(one[OUTCOME], other[OUTCOME]):
         raise InputError("the two systems must have the same outcomes behind the same rows", got="others")
     patient = _numbered(one, other)
     return replace(one, patient=patient), replace(other, patient=patient), here.astype(np.intp)
@@ -212,8 +211,8 @@ def _paired(pair: Pair, first: Side, second: Side) -> Gap:
         if not np.isclose(gap, 0, atol=1e-12):
             return Gap(gap, reason="identical answers on every row of both: other rows decide where each curve bends")
         return Gap(0.0, 0.0, 0.0, 1.0, "identical answers on every row")
-    if metric.name == "auroc" and first.scores.independent:
-        return _delong(first.scores, second.scores)
+    if metric.paired is not None and first.scores.independent:
+        return Gap(*metric.paired(first.scores, second.scores, LEVEL))
     if first.scores.n_patients < FEWEST_PATIENTS:
         few = f"{first.scores.n_patients} patients; a resampling interval needs at least {FEWEST_PATIENTS}"
         return Gap(gap, reason=f"insufficient: {few}")
@@ -321,20 +320,7 @@ def _slope(form: Linear, totals: Floats) -> Floats:
     return np.array(slopes)
 
 
-# ---- tests and resamples -------------------------------------------------------------------------------------------
-
-
-def _delong(first: Scores, second: Scores) -> Gap:
-    events = int(np.count_nonzero(first["outcome"] > 0))
-    found = min(events, len(first) - events)
-    if found < FEWEST_OF_A_CLASS:
-        gap = rank.delong(second["outcome"], second["risk"]).auc - rank.delong(first["outcome"], first["risk"]).auc
-        return Gap(gap, reason=f"insufficient: {found} rows of one outcome; at least {FEWEST_OF_A_CLASS} are needed")
-    test = rank.delong_paired(first["outcome"], second["risk"], first["risk"])
-    if not test.se > 0:
-        return Gap(test.difference, p=None, reason="insufficient: the difference has no variance here")
-    half = z_critical(LEVEL) * test.se
-    return Gap(test.difference, test.difference - half, test.difference + half, test.p, "DeLong, paired")
+# ---- distances from a target ---------------------------------------------------------------------------------------
 
 
 def _paired_distance(pair: Pair, first: Side, second: Side) -> Gap | None:
@@ -355,8 +341,4 @@ def _distance(metric: Metric, target: float) -> Metric:
     def compute(scores: Scores, weights: Floats) -> Floats:
         return np.abs(metric.compute(scores, weights) - target)
 
-    return replace(metric, compute=compute, interval=None, linear=None, family=None)
-
-
-def _or_none(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+    return replace(metric, compute=compute, interval=None, linear=None, family=None, paired=None)

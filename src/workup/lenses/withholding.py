@@ -1,8 +1,9 @@
-"""Which groups and sites of a study its report tells. Small ones stand together before any lens sees the rows, so that
-no figure of theirs is ever made. Knows the lenses' settings and what was kept back; decides nothing itself."""
+"""Which groups and sites of a study its report shows. Small ones are counted as one before any lens sees the rows, so
+that no figure of theirs is ever made. Knows the lenses' settings and what is withheld; `disclosure` decides that."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,29 +11,49 @@ from typing import Any
 import numpy as np
 
 from workup.disclosure.identifying import near_unique, refusal
-from workup.disclosure.small_groups import CROSS, Regrouped, regrouped
+from workup.disclosure.small_groups import Regrouped, regrouped
 from workup.errors import StudyError
 from workup.estimate import Estimate
-from workup.lenses.untold import untold
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import MISSING, Levels, Scores
+from workup.scores import CROSS, MISSING, OUTCOME, Levels, Scores
 from workup.stats.arrays import Bools, Floats
 from workup.study import Study
 
 _SITE = "site "  # beside a group that may bear the name of the site column
-# Settings that may name a level, what they say where it is not told, and the words that are no levels.
+# Settings that may name a level, what takes its place where it is withheld, and the words that are no levels.
 _REFERENCES = {
     "subgroups": ("comparator", "rest", ("rest", "largest", "best", "overall")),
     "power": ("reference", "largest", ("largest",)),
 }
+FEW = "it would tell of few patients, or let a group of few be worked out"
+_COUNTED = re.compile(r"(?<![\d.,])(\d+)(?= (?:rows?|events?|patients?)\b)")
+
+
+def as_withheld(e: Estimate, reason: str = FEW) -> Estimate:
+    """An estimate with nothing in it but its name and the reason.
+
+    >>> few = Estimate("auroc", {"sex": "X"}, 0.9, 0.8, 1.0, 0.95, "DeLong", 0.1, 3, 4, 1)
+    >>> as_withheld(few).value, as_withheld(few).n_patients, as_withheld(few).status
+    (None, 0, 'withheld')
+    """
+    return Estimate(e.metric, e.slice, None, None, None, e.level, "none", None, 0, 0, status="withheld", reason=reason)
+
+
+def without_small_counts(text: str, k: int) -> str:
+    """A sentence in which counts of people from 1 to k - 1 are not given.
+
+    >>> without_small_counts("3 rows; at least 100 are needed", 5)
+    'fewer than 5 rows; at least 100 are needed'
+    """
+    return _COUNTED.sub(lambda found: f"fewer than {k}" if 0 < int(found[1]) < k else found[1], text)
 
 
 @dataclass(frozen=True)
 class Withholding:
-    """What a report keeps back, and the rows as it may tell them.
+    """What a report withholds, and the rows as it may show them.
 
-    `scores` have the levels that are kept back as one; `crossed` are the crossings that the subgroups lens makes,
+    `scores` have the withheld levels as one; `crossed` are the crossings that the subgroups lens makes,
     `site` the sites and `at_sites` the groups within them.
     """
 
@@ -54,25 +75,25 @@ class Withholding:
 
     @property
     def reason(self) -> str:
-        """Why a level is not told, in words that say nothing of its size."""
+        """Why a level is withheld, in words that say nothing of its size."""
         return f"fewer than {self.k} patients, or one such group could be worked out from it"
 
     @property
     def sites(self) -> tuple[str, ...]:
-        """Sites that are not told."""
+        """Sites that are withheld."""
         return () if self.site is None else self.site.withheld
 
     def applied(self, scores: Scores) -> Scores:
-        """Other rows of the same study with the same levels standing together."""
+        """Other rows of the same study with the same levels counted as one."""
         if not any(one.withheld for one in self.columns.values()):
             return scores
         held = {name: levels for name, levels in scores.groups.items() if name not in self.columns}
-        told = {name: one for name, one in self.columns.items() if one.levels is not None and name in scores.groups}
-        groups = {name: _as_told(scores.groups[name], one) for name, one in told.items()}
+        shown = {name: one for name, one in self.columns.items() if one.levels is not None and name in scores.groups}
+        groups = {name: _regrouped(scores.groups[name], one) for name, one in shown.items()}
         return replace(scores, groups={**groups, **held})
 
     def lens_scores(self, lens: str, settings: Mapping[str, Any]) -> Scores | None:
-        """The rows that a lens is given; None where nothing that it asks for may be told."""
+        """The rows that a lens is given; None where nothing that it asks for may be shown."""
         asked = settings.get("by") or ()
         gone = bool(asked) and not set(asked) & set(self.scores.groups)
         if lens == "subgroups" and self.columns and (gone or not self.scores.groups):
@@ -82,7 +103,7 @@ class Withholding:
         return replace(self.scores, groups={}) if lens == "power" and gone else self.scores
 
     def settings(self, lens: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings of a lens without what may not be told."""
+        """The settings of a lens without what may not be shown."""
         found = dict(settings)
         if found.get("by"):
             found["by"] = [name for name in found["by"] if name not in self.columns or name in self.scores.groups]
@@ -103,7 +124,7 @@ class Withholding:
         return found
 
     def _hidden(self, named: Any, words: Sequence[str]) -> list[str]:
-        """Columns whose reference level is not told."""
+        """Columns whose reference level is withheld."""
         found = []
         for name, one in self.columns.items():
             level = named.get(name) if isinstance(named, Mapping) else named
@@ -112,7 +133,7 @@ class Withholding:
         return found
 
     def own(self, lens: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """What a lens is told beside its settings."""
+        """What a lens is given beside its settings."""
         if lens == "subgroups" and self.crossed:
             return {"crossed": {name: one.levels for name, one in self.crossed.items() if one.levels is not None}}
         if lens == "internal" and self.sites and settings.get("leave_one_site_out"):
@@ -124,7 +145,7 @@ class Withholding:
         return {}
 
     def _within_sites(self) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
-        """Levels that are not told at a site, by site and column."""
+        """Levels that are withheld at a site, by site and column."""
         place = None if self.site is None else self.site.levels
         if place is None:
             return
@@ -144,7 +165,7 @@ class Withholding:
     def told(
         self, result: LensResult, settings: Mapping[str, Any], metrics: Sequence[Metric], levels: Sequence[float]
     ) -> LensResult:
-        """A lens's result with a row that says so for every level that it would have told, so that a gate on it is not
+        """A lens's result with a row that says so for every level that is withheld from it, so that a gate on it is not
         assessed and never passes because nothing is there. `settings` are the study's own."""
         slices: list[dict[str, str]] = []
         asked = settings.get("by") or self.columns
@@ -166,7 +187,7 @@ class Withholding:
                 for level in one.withheld
             ]
         more = tuple(
-            _untold(metric, {**keys, **metric.at}, level, self.reason)
+            _nothing(metric, {**keys, **metric.at}, level, self.reason)
             for keys in slices
             for metric in metrics
             for level in levels
@@ -174,7 +195,7 @@ class Withholding:
         return replace(result, estimates=(*result.estimates, *more)) if more else result
 
     def nothing(self, lens: str) -> LensResult:
-        """The result of a lens that has nothing it may tell."""
+        """The result of a lens that has nothing it may show."""
         return LensResult(lens=lens, settings={"by": []}, notes=(f"The {lens} lens tells nothing here: {self.why}",))
 
     @property
@@ -186,7 +207,7 @@ class Withholding:
         )
 
     def table(self) -> list[dict[str, Any]]:
-        """Every column with the levels that are not told; never how many people they are."""
+        """Every column with its withheld levels; never how many people they are."""
         rows = [_row(name, one) for name, one in (*self.columns.items(), *self.crossed.items())]
         if self.site is not None:
             rows.append(_row("site", replace(self.site, together="")))
@@ -206,7 +227,7 @@ class Withholding:
         return {**held, "inputs": rows}
 
     def split(self, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The record of the split behind a corpus without variables of which a side holds few patients."""
+        """The record of the split of a corpus without variables of which a side holds few patients."""
         if "split" not in tables or self.k <= 1:
             return dict(tables)
         record = dict(tables["split"])
@@ -261,7 +282,7 @@ def asked_by(study: Study) -> list[str]:
 
 
 def withhold(scores: Scores, study: Study) -> Withholding:
-    """What the report of a study may tell of the groups and sites in these rows."""
+    """What the report of a study may show of the groups and sites in these rows."""
     k, lenses = study.smallest_cell, study.lenses
     for name in asked_by(study):
         if name in scores.groups and near_unique(scores.groups[name], scores.patient):
@@ -280,13 +301,13 @@ def withhold(scores: Scores, study: Study) -> Withholding:
         scores.patient,
         k=k,
         crossings=[*crossings, *by_site],
-        outcome=scores["outcome"] > 0 if "outcome" in scores.values else None,
+        outcome=scores[OUTCOME] > 0 if OUTCOME in scores.values else None,
         wanted=_wanted(scores, lenses),
     )
     columns = {name: found[name] for name in scores.groups}
     return Withholding(
         k,
-        _told(scores, columns),
+        _regrouped_scores(scores, columns),
         columns,
         {CROSS.join(pair): found[CROSS.join(pair)] for pair in crossings},
         found.get(_SITE),
@@ -308,7 +329,7 @@ def _wanted(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> dict[str
     return {**found, _SITE: [development]} if isinstance(development, str) else found
 
 
-def _told(scores: Scores, columns: Mapping[str, Regrouped]) -> Scores:
+def _regrouped_scores(scores: Scores, columns: Mapping[str, Regrouped]) -> Scores:
     if not any(one.withheld for one in columns.values()):
         return scores
     groups = {name: one.levels for name, one in columns.items() if one.levels is not None}
@@ -316,7 +337,7 @@ def _told(scores: Scores, columns: Mapping[str, Regrouped]) -> Scores:
     later = scores.waiting
     if later is not None:
         own = {
-            name: _as_told(levels, columns[name])
+            name: _regrouped(levels, columns[name])
             for name, levels in later.groups.items()
             if name not in columns or columns[name].levels is not None
         }
@@ -327,7 +348,7 @@ def _told(scores: Scores, columns: Mapping[str, Regrouped]) -> Scores:
 
 def _secret_inputs(scores: Scores, columns: Mapping[str, Regrouped]) -> set[str]:
     """Inputs whose levels or gaps are a group that is withheld, by their name or by whom they are missing for: drift,
-    case mix and completeness of an input would count the very people that its groups do not tell."""
+    case mix and completeness of an input would count the very people whose group is withheld."""
     found = {name for name, one in columns.items() if one.withheld and name in scores.inputs}
     for name, one in columns.items():
         if MISSING in one.withheld:
@@ -343,8 +364,8 @@ def _gap(column: Floats | Levels) -> Bools:
     return np.isnan(column)
 
 
-def _as_told(levels: Levels, one: Regrouped | None) -> Levels:
-    """Rows that wait for their answer, with the same levels standing together."""
+def _regrouped(levels: Levels, one: Regrouped | None) -> Levels:
+    """Rows that wait for their answer, with the same levels counted as one."""
     if one is None or one.levels is None or not one.withheld:
         return levels
     names = one.levels.names
@@ -354,7 +375,7 @@ def _as_told(levels: Levels, one: Regrouped | None) -> Levels:
     return Levels(new[levels.codes], (*names, *more))
 
 
-def _untold(metric: Metric, keys: Mapping[str, Any], level: float, reason: str) -> Estimate:
-    """Where an estimate would stand, and why it does not."""
+def _nothing(metric: Metric, keys: Mapping[str, Any], level: float, reason: str) -> Estimate:
+    """The place of an estimate that was never made, and why."""
     none = Estimate(metric.name, dict(keys), None, None, None, level, "none", None, n_patients=0, n_rows=0)
-    return untold(none, reason)
+    return as_withheld(none, reason)

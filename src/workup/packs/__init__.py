@@ -1,6 +1,7 @@
-"""Site packs: the evidence of one hospital as aggregates that may leave it, small counts kept back. Knows no rows."""
+"""Site packs: the evidence of one hospital as aggregates that may leave it, small counts withheld."""
 
-from workup.packs.load import Pack, check_together, read_pack
+from workup.packs.compatible import check_together
+from workup.packs.load import Pack, read_pack
 from workup.packs.pack import PACK_VERSION, make_next_pack, make_pack, says_overlaps
 from workup.packs.received_packs import Seen
 from workup.packs.sent_packs import SiteLedger

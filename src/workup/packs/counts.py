@@ -1,5 +1,5 @@
-"""The counts behind the figures of a risk report: how many people stand in each group, with and without the event, and
-how many of them at or above each threshold. Knows how figures and counts are tied, not which may be told."""
+"""The counts behind the figures of a report: how many people are in each group, with and without the event, and how
+many of them at or above each threshold. Knows how figures and counts are tied, not which may be told."""
 
 from __future__ import annotations
 
@@ -11,22 +11,16 @@ from typing import Any
 import numpy as np
 
 from workup.disclosure.atoms import Block, loose, tied, without_empty
+from workup.disclosure.figures import SIDES, CountedFigures
 from workup.disclosure.inference import Ledger, Sum, Who
+from workup.disclosure.overlaps import MOST_LEVELS
 from workup.estimate import Estimate
 from workup.evidence import SiteEvidence
+from workup.scores import CROSS
 
 EVERYONE: Who = ()
-MOST_LEVELS = 50  # of a column; beyond that its levels are more likely names or numbers of people than groups
 UNSAID = "\0unsaid"  # levels of a column that the record itself does not count, taken together
 SIZES = ("patients", "rows", "events", "non-events")
-SIDES = ("events", "non-events")
-
-# Given the events and the rows of a slice, sensitivity tells how many events are flagged and specificity how many
-# non-events. Every other figure at a threshold is made of both; even net benefit, which is one equation in two whole
-# numbers, mostly has a single solution.
-_ONE_SIDED = {"sensitivity": ("events",), "specificity": ("non-events",)}
-# With repeated rows these say by "insufficient" that few patients stand behind one of the outcomes.
-_SAY_FEW_PATIENTS = ("auroc", "oe_ratio", "calibration_slope", "calibration_in_the_large", "sensitivity", "specificity")
 
 
 @dataclass(frozen=True)
@@ -34,7 +28,7 @@ class Cells:
     """Every count that the figures of one site rest on.
 
     `sizes` are counts by measure and slice, `cuts` the same between successive thresholds, ascending; `few` are slices
-    whose own figures say that few patients stand behind them, `unlisted` columns with too many levels to be groups.
+    whose own figures say that they rest on few patients, `unlisted` columns with too many levels to be groups.
     `blocks` say which levels of different columns occur together, None where the record does not say; `crossed` which
     two levels a combination is made of.
     """
@@ -129,17 +123,11 @@ def who_and_at(keys: Mapping[str, Any], columns: Sequence[str]) -> tuple[Who, di
     return (EVERYONE if not own else (own[0], str(keys[own[0]]))), at
 
 
-def sides_of(metric: str, at: Mapping[str, Any]) -> tuple[str, ...]:
-    """Which sides of the two-by-two table a figure would tell: none without a threshold."""
-    if "threshold" not in at:
-        return ()
-    return _ONE_SIDED.get(metric, SIDES)
-
-
 @dataclass
-class _Found:
+class _Counted:
     """What the estimates say, collected."""
 
+    figures: CountedFigures
     sizes: dict[str, dict[Who, int]] = field(default_factory=lambda: {name: {} for name in SIZES})
     tails: dict[str, dict[Who, dict[float, float]]] = field(default_factory=lambda: {name: {} for name in SIDES})
     few: set[Who] = field(default_factory=set)
@@ -156,22 +144,26 @@ class _Found:
             self.sizes["events"][who], self.sizes["non-events"][who] = e.n_events, e.n_rows - e.n_events
         top, bottom = e.numerator or 0.0, e.denominator or 0.0
         if "threshold" in at:
-            if e.metric == "sensitivity":
+            if e.metric == self.figures.sensitivity:
                 self.tails["events"].setdefault(who, {})[at["threshold"]] = top
-            elif e.metric == "specificity":
+            elif e.metric == self.figures.specificity:
                 self.tails["non-events"].setdefault(who, {})[at["threshold"]] = bottom - top
         if e.n_patients < e.n_rows and e.status == "insufficient":
-            if e.metric in _SAY_FEW_PATIENTS:
+            if e.metric in self.figures.say_few:
                 self.few.add(who)
             elif "threshold" in at:
                 self.few_flagged.add((who, at["threshold"]))
 
 
 def cells_of(
-    evidence: SiteEvidence, columns: Sequence[str], crossings: Sequence[tuple[str, str]], thresholds: Sequence[float]
+    evidence: SiteEvidence,
+    columns: Sequence[str],
+    crossings: Sequence[tuple[str, str]],
+    thresholds: Sequence[float],
+    figures: CountedFigures,
 ) -> Cells:
-    """The counts behind the evidence of a site. `columns` are those of the subgroups lens, crossings among them."""
-    found = _Found()
+    """The counts behind the evidence of a site. `columns` are those of the groups, crossings among them."""
+    found = _Counted(figures)
     for e in evidence.estimates:
         found.add(e, columns)
     for name, levels in (evidence.holdings.get("groups") or {}).items():
@@ -248,7 +240,7 @@ def _unlisted(columns: Mapping[str, Sequence[str]], crossings: Sequence[tuple[st
 
 def crossing_name(pair: tuple[str, str]) -> str:
     """The column under which the combinations of two columns are reported."""
-    return f"{pair[0]} × {pair[1]}"
+    return CROSS.join(pair)
 
 
 def _taken_apart(
@@ -261,7 +253,7 @@ def _taken_apart(
     ways: dict[str, tuple[str, str]] = {}
     for first in columns[pair[0]]:
         for second in columns[pair[1]]:
-            text = f"{first} × {second}"
+            text = first + CROSS + second
             if text in ways:
                 return None
             ways[text] = (first, second)
@@ -291,7 +283,7 @@ def _sums(
     return tuple(one for one in found if one[1]), crossed
 
 
-def _by_cut(found: _Found, thresholds: Sequence[float]) -> tuple[dict[str, dict[Who, tuple[int, ...]]], bool]:
+def _by_cut(found: _Counted, thresholds: Sequence[float]) -> tuple[dict[str, dict[Who, tuple[int, ...]]], bool]:
     """Counts between successive thresholds, and whether they are whole numbers of rows (they are not under weights)."""
     cuts: dict[str, dict[Who, tuple[int, ...]]] = {name: {} for name in SIDES}
     whole = True

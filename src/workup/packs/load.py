@@ -1,9 +1,9 @@
-"""Reads packs that others sent: whole, unaltered, signed when a key is given, and fit to be pooled with each other."""
+"""Reads packs that others sent: whole, unaltered, and signed when a key is given."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,7 @@ from workup.errors import InputError, visible
 from workup.estimate import Estimate
 from workup.evidence import SiteEvidence
 from workup.packs.counts import who_and_at
-from workup.packs.near_copies import SAME, likeness
-from workup.packs.pack import PACK_VERSION, study_digest
+from workup.packs.pack import PACK_VERSION
 from workup.packs.schema import PackForm
 from workup.packs.signing import signed_by
 from workup.packs.site_keys import SiteKeys
@@ -91,26 +90,24 @@ def read_pack(path: str | Path, *, keys: Sequence[bytes] = (), site_keys: SiteKe
     where = visible(str(path))
     content = _content(Path(path), where)
     if not isinstance(content, dict) or "pack_version" not in content:
-        raise _refused(
-            where, "expected a site pack", "a file of another kind", "make one with  workup site-pack REPORT"
-        )
+        raise refused(where, "expected a site pack", "a file of another kind", "make one with  workup site-pack REPORT")
     version = content["pack_version"]
     if isinstance(version, bool) or not isinstance(version, int) or version not in (PACK_VERSION - 1, PACK_VERSION):
         remedy = f"{_AGAIN}, of the same version as this one"
         expected = f"pack_version must be {PACK_VERSION - 1} or {PACK_VERSION}"
-        raise _refused(where, expected, visible(repr(version)[:20]), remedy)
+        raise refused(where, expected, visible(repr(version)[:20]), remedy)
     body = {name: part for name, part in content.items() if name != "signature"}
     if body.get("sha256") != digest(body):
-        raise _refused(where, "the pack must match its own sha256", "one that was changed after it was made", _AGAIN)
+        raise refused(where, "the pack must match its own sha256", "one that was changed after it was made", _AGAIN)
     if keys and "signature" not in content:
-        raise _refused(
+        raise refused(
             where,
             "the pack must be signed, since a key was given",
             "one without a signature",
             f"{_AGAIN} --key-file, or leave the key out and trust the file as it is",
         )
     if keys and not signed_by(content, keys):
-        raise _refused(
+        raise refused(
             where,
             "the pack must be signed with a key given here",
             "a signature of another key",
@@ -135,23 +132,24 @@ def _content(path: Path, where: str) -> Any:
         with path.open("rb") as file:
             raw = file.read(LARGEST_FILE + 1)
         if len(raw) > LARGEST_FILE:
-            raise _refused(where, f"a pack is at most {LARGEST_FILE:,} bytes", "a larger file", "give a site pack")
+            raise refused(where, f"a pack is at most {LARGEST_FILE:,} bytes", "a larger file", "give a site pack")
         found = json.loads(raw.decode("utf-8"), parse_constant=constant, object_pairs_hook=once)
         canonical(found)  # goes deeper for each level than reading did, and is asked for by the checksum
         return found
     except OSError as error:
-        raise _refused(
+        raise refused(
             where, "the pack must be a file that can be read", error.strerror or type(error).__name__, "check its name"
         ) from None
     except RecursionError:
-        raise _refused(where, "expected a site pack", "JSON nested too deeply", _AGAIN) from None
+        raise refused(where, "expected a site pack", "JSON nested too deeply", _AGAIN) from None
     except (UnicodeDecodeError, json.JSONDecodeError):
-        raise _refused(where, "expected a site pack", "a file that is not JSON", _AGAIN) from None
+        raise refused(where, "expected a site pack", "a file that is not JSON", _AGAIN) from None
     except ValueError as error:  # NaN, a doubled field, a whole number of thousands of digits
-        raise _refused(where, "expected a site pack", visible(str(error))[:80], _AGAIN) from None
+        raise refused(where, "expected a site pack", visible(str(error))[:80], _AGAIN) from None
 
 
-def _refused(where: str, expected: str, got: str, remedy: str) -> InputError:
+def refused(where: str, expected: str, got: str, remedy: str) -> InputError:
+    """A pack that is not taken, and why."""
     return InputError(expected, where=where, got=got, remedy=remedy)
 
 
@@ -162,11 +160,11 @@ def _checked(content: Mapping[str, Any], where: str) -> dict[str, Any]:
     except ValidationError as error:
         fault = error.errors(include_input=False, include_url=False)[0]
         place = visible(".".join(str(part)[:40] for part in fault["loc"])) or "the whole"
-        raise _refused(
+        raise refused(
             where, "expected a site pack in its known form", f"at {place}: {visible(_said(fault))}", _AGAIN
         ) from None
     except RecursionError:
-        raise _refused(where, "expected a site pack", "JSON nested too deeply", _AGAIN) from None
+        raise refused(where, "expected a site pack", "JSON nested too deeply", _AGAIN) from None
     found: dict[str, Any] = _visible(dict(content))
     return found
 
@@ -206,63 +204,3 @@ def _visible(value: Any) -> Any:
     if isinstance(value, list):
         return [_visible(item) for item in value]
     return visible(value) if isinstance(value, str) else value
-
-
-def check_together(packs: Sequence[Pack]) -> None:
-    """Refuse packs that must not be pooled: one site twice, or sites that measured different things."""
-    for i, one in enumerate(packs):
-        for other in packs[:i]:
-            pair = f"{other.where} and {one.where}"
-            names = f"'{other.site[:60]}' and '{one.site[:60]}'"
-            if one.site.strip().casefold() == other.site.strip().casefold():
-                raise _refused(
-                    pair,
-                    "each site stands in one pack",
-                    f"two packs of the site '{one.site}'",
-                    "give one of them, or make one again with its own name by --site",
-                )
-            if _figures(one) == _figures(other):
-                raise _refused(
-                    pair,
-                    "each site stands in one pack",
-                    f"the same figures under two names, {names}",
-                    "give one of them",
-                )
-            if (alike := likeness(one.record, other.record)) >= SAME:
-                raise _refused(
-                    pair,
-                    "each site stands in one pack",
-                    f"nearly the same figures under two names, {names} ({alike:.0%} of them)",
-                    "ask both sites whose patients these are, and give one of the packs",
-                )
-            for what, read in _SAME.items():
-                mine, theirs = canonical(read(one.record)), canonical(read(other.record))
-                if mine != theirs:
-                    raise _refused(
-                        pair,
-                        f"packs that are pooled must have the same {what}",
-                        f"{visible(theirs)[:80]} and {visible(mine)[:80]}",
-                        "pool them apart, or make the reports of the sites again from one study",
-                    )
-
-
-def _figures(pack: Pack) -> str:
-    """All that was measured, without what a site says of itself."""
-    told = [row for row in pack.record["estimates"] if row["status"] == "ok"]
-    return canonical([told, pack.record["holdings"]]) if told else pack.sha256
-
-
-_SAME: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
-    "task": lambda record: record["task"],
-    "system": lambda record: record["system"],
-    "thresholds": lambda record: sorted(record["settings"]["thresholds"]),
-    "levels of confidence": lambda record: record["settings"]["levels"],
-    "study settings": lambda record: _study(record),
-}
-
-
-def _study(record: Mapping[str, Any]) -> str:
-    """The hash of the settings that must agree; a pack of version 1 does not say it, but what it is of."""
-    if record.get("study") is not None:
-        return str(record["study"]["sha256"])
-    return study_digest(record["task"], record["system"], record["settings"])

@@ -1,4 +1,4 @@
-"""A site's own report becomes a pack: aggregates without rows, ids, paths or hashes of data, small counts kept back."""
+"""A site's own report becomes a pack: aggregates without rows, ids, paths or hashes of data, small counts withheld."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workup.errors import InputError, visible
+from workup import plugins
+from workup.disclosure.figures import CountedFigures
+from workup.errors import InputError, PluginError, visible
 from workup.evidence import SiteEvidence
 from workup.packs.counts import Cells, cells_of
-from workup.packs.inventory import telling
-from workup.packs.publish import Teller
+from workup.packs.publish import Publisher, published_holdings
 from workup.packs.sent_packs import Sent, SiteLedger, sent
 from workup.packs.signing import sign
 from workup.packs.suppression import withhold
@@ -22,7 +23,7 @@ PACK_VERSION = 2
 LARGEST_K = 10_000
 LARGEST_SEQUENCE = 10**9
 LONGEST_NAME = 200
-_AUDITED = ("risk",)  # tasks whose figures are tied to counts in a way that the audit knows
+_UNCOUNTED = CountedFigures("", "")  # of a task that does not say how its figures are tied to counts
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -85,12 +86,13 @@ def _packed(
     study = _study(report, settings)
     evidence = _evidence(report, site, scales)
     crossings = [(str(first), str(second)) for first, second in settings["intersections"]]
-    cells = cells_of(evidence, columns, crossings, settings["thresholds"])
+    figures = _counted(report.study["task"]) or _UNCOUNTED
+    cells = cells_of(evidence, columns, crossings, settings["thresholds"], figures)
     _refuse_other_groupings(cells, earlier)
     reason = f"fewer than {k} people in a count it rests on, or in one that it would give away"
     kept = withhold(cells, k=k, earlier=earlier, study=study["sha256"])
-    teller = Teller(cells, kept, columns, settings["comparator"], reason)
-    holdings, held_back = telling(evidence.holdings, cells, kept, k=k, reason=reason, earlier=earlier)
+    publisher = Publisher(cells, kept, columns, settings["comparator"], reason, figures)
+    holdings, held_back = published_holdings(evidence.holdings, cells, kept, k=k, reason=reason, earlier=earlier)
     pack = {
         "pack_version": PACK_VERSION,
         "workup": __version__,
@@ -103,11 +105,11 @@ def _packed(
         "settings": settings,
         "k": k,
         "columns": [name for name in columns if name not in cells.unlisted],
-        "estimates": teller.estimates(evidence.estimates),
-        "gaps": teller.gaps(evidence.gaps),
+        "estimates": publisher.estimates(evidence.estimates),
+        "gaps": publisher.gaps(evidence.gaps),
         "holdings": holdings,
         "facts": _facts(facts),
-        "withheld": [*teller.withheld, *held_back, *(_unlisted(name) for name in cells.unlisted)],
+        "withheld": [*publisher.withheld, *held_back, *(_unlisted(name) for name in cells.unlisted)],
     }
     plain: dict[str, Any] = json.loads(canonical(pack))
     plain["sha256"] = digest(plain)
@@ -172,12 +174,24 @@ def _check(report: Report, site: str, k: int, sequence: int) -> None:
             remedy="add  internal: {}  under lenses in the study and run it again",
         )
     task = report.study.get("task")
-    if k > 1 and task not in _AUDITED:
+    if k > 1 and _counted(task) is None:
+        audited = [name for name in sorted(plugins.registered("tasks")) if _counted(name) is not None]
         raise InputError(
-            f"small counts can be withheld from reports of the task {', '.join(_AUDITED)}",
+            f"small counts can be withheld from reports of the task {', '.join(audited)}",
             got=f"a report of the task '{task}'",
             remedy="give --k 0, if every count in the report may leave the site",
         )
+
+
+def _counted(task: Any) -> CountedFigures | None:
+    """How the figures of a task are tied to counts, where it is installed under a name and says so."""
+    if not isinstance(task, str) or ":" in task:
+        return None
+    try:
+        found: CountedFigures | None = getattr(plugins.find("tasks", task), "counted", None)
+    except PluginError:
+        return None
+    return found
 
 
 def _settings(report: Report) -> tuple[dict[str, Any], list[str]]:

@@ -1,4 +1,4 @@
-"""Which packs the pooling centre has had from each site, so that an old one cannot stand in for a new one."""
+"""Which packs the pooling centre has had from each site, so that an old one cannot pass for a new one."""
 
 from __future__ import annotations
 

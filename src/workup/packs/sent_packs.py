@@ -1,5 +1,5 @@
 """The site's own ledger: what earlier packs of a site and study told, so that a new one can be checked together with
-them. It holds every count behind those packs, the withheld ones too, and never leaves the site."""
+them. It holds every count those packs rest on, the withheld ones too, and never leaves the site."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workup.disclosure.figures import SIDES
 from workup.disclosure.inference import Who
 from workup.errors import InputError, visible
-from workup.packs.counts import SIDES, SIZES, Cells
+from workup.packs.counts import SIZES, Cells
 
 LEDGER_VERSION = 1
 LARGEST_LEDGER = 200_000_000

@@ -1,5 +1,5 @@
 """Signatures of packs: Ed25519, where each site has a private key of its own, or HMAC-SHA256 with a secret that a site
-and the pooling centre share. Knows no key store and no site."""
+and the pooling centre share. Which key is whose is not decided here."""
 
 from __future__ import annotations
 

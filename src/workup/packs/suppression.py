@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar
 
 from workup.disclosure.atoms import DoesNotFit
 from workup.disclosure.exposure import Exposed
+from workup.disclosure.figures import SIDES
 from workup.disclosure.inference import Piece, Who
-from workup.packs.counts import EVERYONE, SIDES, SIZES, UNSAID, Cells
+from workup.packs.counts import EVERYONE, SIZES, UNSAID, Cells
 from workup.packs.sent_packs import Sent
 from workup.packs.watched_counts import Watch, small, watch
 

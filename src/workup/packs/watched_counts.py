@@ -75,7 +75,7 @@ def _small_ones(cells: Cells, now: Ledger, counts: Counts, prefix: Who, measure:
                 enough = ceil((k - 1) / _per_row(cells, measure, both))
                 yield Watched(Span(tuple((*prefix, *who) for who in both), start, stop), enough, k)
     # One more than for a slice: any set of atoms and bins that is known to hold k - 1 people or fewer leaves each of
-    # them no more than k whole numbers, so that single ones stand for all.
+    # them no more than k whole numbers, so that single ones represent all.
     bound = ceil(k / _per_row(cells, measure, (EVERYONE,)))
     for who in _atoms(now):
         yield from (Watched(Span(((*prefix, *who),), b, b + 1), bound, bound, "inner") for b in range(now.bins))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workup.report import Estimate, Report
+from workup.report import Z_POWER, Estimate, Report
 from workup.reports.layout import Section, Table
 from workup.reports.wording import at_threshold, number, slice_name
 
-Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
 Z_INTERVAL = 1.95996  # of the 95 % intervals that are read here
 
 

@@ -1,4 +1,4 @@
-"""Equity-aware splits: a table into development and validation rows, whole patients on one side. Knows no model."""
+"""Equity-aware splits: a table into development and validation rows, whole patients on one side."""
 
 from workup.splits.splitting import Split, split
 

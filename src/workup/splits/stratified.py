@@ -141,7 +141,7 @@ def _raked(cells: _Cells, mask: Bools, start: Floats) -> Floats:
         codes = cells.codes[cells.of_patient[mask], column]
         total = np.bincount(cells.codes[:, column], weights=cells.sizes)
         present = np.bincount(codes, minlength=len(total)) > 0
-        # A level with no one on this side cannot be stood for; the others keep their proportions.
+        # A level with no one on this side cannot be represented; the others keep their proportions.
         groups.append((codes, np.where(present, total * n / total[present].sum(), 0.0)))
     for _ in range(_ROUNDS):
         before = weight.copy()

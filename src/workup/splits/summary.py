@@ -1,4 +1,4 @@
-"""What stands on each side, in whole counts: rows, patients, events, dates and levels. Shares are made from counts."""
+"""What is on each side, in whole counts: rows, patients, events, dates and levels. Shares are made from counts."""
 
 from __future__ import annotations
 

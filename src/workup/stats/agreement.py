@@ -78,7 +78,7 @@ def _mean_squares(x: Floats) -> tuple[float, float, float]:
     centred = x - x.mean()
     by_row, by_column = centred.mean(axis=1), centred.mean(axis=0)
     rest = centred - by_row[:, None] - by_column[None, :]
-    # Equal ratings leave rounding behind, of which no ratio may be taken.
+    # Equal ratings leave a rounding error, of which no ratio may be taken.
     small = 1e-12 * max(1.0, float(np.abs(x).max())) ** 2
     parts = (
         k * float(by_row @ by_row) / (n - 1),
@@ -169,7 +169,7 @@ def paired_kappa(
 ) -> Kappa:
     """The mean of the weighted kappas of these pairs of columns (Light 1971), each over the units that both rated.
 
-    NaN stands for no rating. The interval is a delete-one jackknife over clusters with a t quantile: units of one
+    NaN means no rating. The interval is a delete-one jackknife over clusters with a t quantile: units of one
     cluster (the turns of one case) are rated alike. A pair that shares no unit, or leaves chance no room, is left out.
 
     >>> table = [[1, 1], [2, 2], [3, 3], [4, 5], [5, 4], [3, 3], [2, 1], [4, 4]]

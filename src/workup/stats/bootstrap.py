@@ -1,4 +1,4 @@
-"""The cluster bootstrap: which units a replicate holds, and intervals from replicates. Knows no statistic."""
+"""The cluster bootstrap: which units a replicate holds, and intervals from replicates, whatever the statistic."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Distances between two sets of counts: the population stability index, Jensen–Shannon and chi-square for categories.
 
-Knows bins and levels, not what they stand for; `decile_cuts` makes the bins of a continuous column.
+Knows bins and levels, not what they mean; `decile_cuts` makes the bins of a continuous column.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Two kinds of models on the same cases: a difference of means when both models and cases are drawn at random.
 
 Two-way variance as in Cameron, Gelbach and Miller (2011), Journal of Business & Economic Statistics 29:238-249: that of
-the models' means and that of the cases' gaps, less what both count. Knows numbers by model and case, and no metric.
+the models' means and that of the cases' gaps, less what both count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether levels have the same share of rows when rows come in patients. Knows no metric, column or report."""
+"""Whether levels have the same share of rows when rows come in patients."""
 
 from __future__ import annotations
 

@@ -122,10 +122,10 @@ def weigh_design_effect(
     the assumption counts.
     """
     e = rarer / seen
-    told = e * (clusters - 1) / np.maximum(e + clusters - 1, 1e-300)
+    informative = e * (clusters - 1) / np.maximum(e + clusters - 1, 1e-300)
     belief = min(_COUNTS_FOR, clusters / 5) if belief is None else belief
-    effect = np.maximum(seen, (told * seen + belief * assumed) / (told + belief))
-    return Weighed(seen, effect, np.minimum(clusters - 1, told + _LENT_DF))
+    effect = np.maximum(seen, (informative * seen + belief * assumed) / (informative + belief))
+    return Weighed(seen, effect, np.minimum(clusters - 1, informative + _LENT_DF))
 
 
 def korn_graubard(df: Floats, *, level: float) -> Floats:
@@ -184,7 +184,7 @@ class ClusteredShare:
         return float(self._weighed.effect[0])
 
     @property
-    def told(self) -> float:
+    def informative(self) -> float:
         """As how many clusters the data speak of their own likeness."""
         e = self.rows * min(self.share, 1 - self.share) / self.design_effect
         return e * (self.clusters - 1) / (e + self.clusters - 1) if self.clusters > 1 else 0.0
@@ -477,8 +477,8 @@ def correlated_difference(first: ClusteredShare, second: ClusteredShare, *, leve
     apart = [one.hits - one.share * one.sizes for one in (first, second)]
     norms = [float(one @ one) for one in apart]
     common = float(apart[0] @ apart[1]) / float(np.sqrt(norms[0] * norms[1])) if min(norms) > 0 else 0.0
-    told = min(one.told for one in (first, second))
-    common = max(0.0, common) * told / (told + min(_COUNTS_FOR, first.clusters / 5))
+    informative = min(one.informative for one in (first, second))
+    common = max(0.0, common) * informative / (informative + min(_COUNTS_FOR, first.clusters / 5))
     (l1, h1), (l2, h2) = (effective_ends(one, level=level) for one in (first, second))
 
     def joined(a: float, b: float) -> float:
@@ -578,6 +578,13 @@ def katz_ratio(x1: float, n1: float, x2: float, n2: float, *, level: float = 0.9
     centre = np.log((x1 / n1) / (x2 / n2))
     half = z_critical(level) * np.sqrt(1 / x1 - 1 / n1 + 1 / x2 - 1 / n2)
     return Ends(float(np.exp(centre - half)), float(np.exp(centre + half)))
+
+
+def homogeneity(values: npt.ArrayLike, weights: npt.ArrayLike) -> Test:
+    """Cochran's Q that independent values are equal, each weighted by the inverse of its variance."""
+    y, w = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    q = float(np.sum(w * (y - np.sum(w * y) / w.sum()) ** 2))
+    return Test(q, chi2_p(q, y.size - 1), y.size - 1)
 
 
 def chi2_proportions(x: npt.ArrayLike, n: npt.ArrayLike, *, correct: bool = False) -> Test:

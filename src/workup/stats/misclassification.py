@@ -1,4 +1,4 @@
-"""A share read off by an imperfect reader, corrected for its errors. Knows sensitivity and specificity, not of what.
+"""A share read off by an imperfect reader, corrected for its errors.
 
 Rogan and Gladen (1978), American Journal of Epidemiology 107:71-76; the interval by the delta method counts the error
 of the share and of both rates of the reader (Reiczigel, Földi and Ózsvári 2010 discuss its coverage).

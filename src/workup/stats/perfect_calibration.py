@@ -1,4 +1,4 @@
-"""How far a calibration curve strays by chance alone, when every risk is right. Knows no metric and no report."""
+"""How far a calibration curve strays by chance alone, when every risk is right."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import optimize, special
 
 from workup.stats.arrays import Floats, Ints
-from workup.stats.intervals import Ends, t_critical, z_critical
+from workup.stats.intervals import Ends, homogeneity, t_critical, z_critical
 
 
 class Placements(NamedTuple):
@@ -88,7 +88,7 @@ def delong(
 def _delong_rows(positive: npt.NDArray[np.bool_], score: Floats) -> AucVariance:
     """DeLong for independent rows at hardly more than the cost of the sort.
 
-    Without ties the k-th positive in order stands at place p_k and so has p_k - k negatives below it: no running sum is
+    Without ties the k-th positive in order is at place p_k and so has p_k - k negatives below it: no running sum is
     needed. With ties, rows are first counted into blocks of equal score.
     """
     order = np.argsort(score)
@@ -216,10 +216,8 @@ def auc_homogeneity(aucs: npt.ArrayLike, variances: npt.ArrayLike, *, scale: str
     values, v = np.asarray(aucs, dtype=np.float64), np.asarray(variances, dtype=np.float64)
     if scale == "logit":
         values, v = special.logit(values), v / (values * (1 - values)) ** 2
-    weight = 1 / v
-    mean = np.sum(weight * values) / weight.sum()
-    q = float(np.sum(weight * (values - mean) ** 2))
-    return Homogeneity(q, float(special.chdtrc(values.size - 1, q)), values.size - 1)
+    found = homogeneity(values, 1 / v)
+    return Homogeneity(found.statistic, found.p, values.size - 1)
 
 
 def hanley_mcneil(auc: float, positives: float, negatives: float) -> float:

@@ -1,4 +1,4 @@
-"""Control charts over the windows of many series at once, with limits for the whole family. Knows points, not rows."""
+"""Control charts over the windows of many series at once, with limits for the whole family. Sees points, not rows."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Family:
         """The limit of each chart at which at most `chance` of stable years raise any signal in the whole family.
 
         The chance is shared evenly among the charts that are drawn. `watched` are the windows seen so far, or none yet
-        and the baseline's own stand for them: the largest, whose error hides least of the baseline's, decides. A year
+        and the baseline's own take their place: the largest, whose error hides least of the baseline's, decides. A year
         of few windows is held to its rate over a run of twelve, for a running mean that has only begun is quieter than
         it will be.
         """

@@ -3,7 +3,7 @@ significant, among all inputs of the window, and large enough to matter."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,7 +13,8 @@ from scipy import special
 
 from workup.errors import InputError
 from workup.lenses.drift.alerts import Finding, Severity
-from workup.lenses.input_rows import all_rows, everyone, level_counts, one_row_each
+from workup.lenses.drift.windows import Window, rows_of
+from workup.lenses.input_rows import everyone, level_counts, one_row_each
 from workup.scores import MISSING, Levels, Scores
 from workup.settings import Part
 from workup.stats.arrays import Floats
@@ -22,8 +23,6 @@ from workup.stats.distances import in_spreads, missingness
 from workup.stats.kernel_tests import classifier_test, mmd
 from workup.stats.multiplicity import adjust
 from workup.stats.reference import BinnedReference, Reference
-
-__all__ = ["Compared", "InputLimits", "InputReference", "all_rows"]
 
 TOGETHER = "all inputs together"
 FEWEST_ROWS = 20  # on either side; below that no distance means anything
@@ -226,14 +225,19 @@ class InputReference:
         # Rows are dealt to folds by their place, so the places must be those of the values, not of the file.
         sides = [side[np.lexsort(side.T)] for side in (table, now)]
         kernel = mmd(*sides, seed=self.seed)
-        told = classifier_test(*sides, seed=self.seed)
-        p = told.p
-        if p <= 1 / (1 + told.permutations) and told.se > 0:
+        separated = classifier_test(*sides, seed=self.seed)
+        p = separated.p
+        if p <= 1 / (1 + separated.permutations) and separated.se > 0:
             # No deal of the labels came as far. That alone could never pass the limit of many tests in many windows;
             # how far beyond the deals it lies, in their own spread, can.
-            p = min(p, float(special.ndtr(-(told.auc - 0.5) / told.se)))
+            p = min(p, float(special.ndtr(-(separated.auc - 0.5) / separated.se)))
         more = {"mmd": kernel.squared, "mmd_p": kernel.p}
-        return Compared(TOGETHER, "classifier", told.auc, p, told.auc, "AUC", self.limits.separable, more)
+        return Compared(TOGETHER, "classifier", separated.auc, p, separated.auc, "AUC", self.limits.separable, more)
+
+
+def all_rows(scores: Scores, windows: Sequence[Window]) -> Scores:
+    """Every row of some windows, those that wait for their answer included; values that both have."""
+    return everyone(rows_of(scores, windows))
 
 
 def _finite(name: str, column: Floats | Levels) -> Floats | Levels:

@@ -13,13 +13,13 @@ from scipy import special
 from workup.estimate import Draws, replicate
 from workup.lenses.input_rows import one_row_each
 from workup.metric import Metric, clustered_rows
-from workup.scores import Levels, Scores
+from workup.scores import RISK, Levels, Scores
 from workup.stats import calibration, logistic
 from workup.stats.arrays import Floats
 from workup.stats.distances import kolmogorov_smirnov, wasserstein
 from workup.stats.intervals import Ends, chi2_p, chi2_proportions, combine_difference, effective_ends, wilson
+from workup.stats.scales import or_none
 
-RISK = "risk"  # the column of predicted chances, in tasks whose systems give them
 WEIGHTED = "rows carry design weights, and a likelihood of weighted rows is none"
 MOVED, CHANGED = 0.10, 0.20  # risks in their SDs; log odds at the same risk: a fifth in the odds, as by custom for O/E
 _RECALIBRATE = "recalibration of intercept and slope where the ranking (AUROC) holds; retraining where it has fallen"
@@ -40,7 +40,7 @@ def prior_drift(baseline: Scores, now: Scores, events: str) -> dict[str, Any]:
     (before, n_before, of_before), (after, n_after, of_after) = sides
     low, high = combine_difference(after, of_after, before, of_before)
     test = chi2_proportions([after * n_after, before * n_before], [n_after, n_before])
-    return {"kind": "prior", "baseline": before, "now": after, "low": low, "high": high, "p": _or_none(test.p)}
+    return {"kind": "prior", "baseline": before, "now": after, "low": low, "high": high, "p": or_none(test.p)}
 
 
 def _share_of_events(part: Scores, events: str) -> tuple[float, float, Ends]:
@@ -65,7 +65,7 @@ def concept_drift(baseline: Scores, now: Scores, metrics: Sequence[Metric]) -> l
         {
             "kind": "concept",
             "metric": metric.name,
-            "p": None if both is None or metric.omnibus is None else _or_none(metric.omnibus(both.rows, both.period).p),
+            "p": None if both is None or metric.omnibus is None else or_none(metric.omnibus(both.rows, both.period).p),
             "reason": WEIGHTED if weighted else "",
         }
         for metric in asked
@@ -181,8 +181,8 @@ def named(found: Evidence | str, *, level: float, inputs_moved: bool = False) ->
         kind, why = "prior or concept", "risks mean another chance; too few rows to tell why"
     if kind == "concept" and moved:
         kind = "concept and covariate"
-    figures = {f"p_{name}": _or_none(getattr(found, name)) for name in ("risks", "meaning", "slope", "within")}
-    sizes = {"moved": _or_none(found.moved), "changed": found.changed}
+    figures = {f"p_{name}": or_none(getattr(found, name)) for name in ("risks", "meaning", "slope", "within")}
+    sizes = {"moved": or_none(found.moved), "changed": found.changed}
     return {"drift": kind, "reason": why, "options": OPTIONS.get(kind, ""), **figures, **sizes}
 
 
@@ -213,7 +213,7 @@ def without_labels(
         enough = np.isfinite(value) and defined.size >= 0.99 * values.size
         low, high = np.quantile(defined, [0.025, 0.975]) if enough else (None, None)
         rows.append(
-            {"metric": metric.name, "slice": dict(metric.at), "value": _or_none(value), "low": low, "high": high}
+            {"metric": metric.name, "slice": dict(metric.at), "value": or_none(value), "low": low, "high": high}
             | {"rows": len(scores)}
         )
     return rows
@@ -227,7 +227,3 @@ def _twice(scores: Scores, chance: Floats, events: str) -> Scores:
     outcome = np.repeat([1.0, 0.0], len(scores))
     weight = np.concatenate([chance, 1 - chance]) * both(scores.base_weight)
     return Scores({**values, events: outcome}, both(scores.patient), weight=weight)
-
-
-def _or_none(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from workup.errors import StudyError, near
 from workup.estimate import Draws, Estimate, Progress, Slice, estimate, slices_by
@@ -16,7 +17,6 @@ from workup.lenses.checks import crowded, unknown_groups, unknown_metrics
 from workup.lenses.drift.charts import KNOWN_CHARTS
 from workup.lenses.drift.inputs import all_rows
 from workup.lenses.drift.kinds import (
-    RISK,
     concept_drift,
     evidence,
     named,
@@ -25,17 +25,16 @@ from workup.lenses.drift.kinds import (
     without_labels,
 )
 from workup.lenses.drift.monitor.state import ACTED
-from workup.lenses.drift.monitor.stream import Monitor
-from workup.lenses.drift.notes import FEEDBACK, WITHOUT_LABELS, table_notes
+from workup.lenses.drift.monitor.stream import FEEDBACK, Monitor
 from workup.lenses.drift.settings import LimitPart, MinimumPart, Settings
-from workup.lenses.drift.small_windows import few_in, told_windows
+from workup.lenses.drift.small_windows import few_in, hide_small_windows
 from workup.lenses.drift.trend import forecasts
-from workup.lenses.drift.windows import WINDOWS_A_YEAR, Window, cut, judged, moment, rows_of, windows
+from workup.lenses.drift.windows import WINDOWS_A_YEAR, Window, cut, dated, judged, moment, rows_of, windows
 from workup.lenses.input_rows import one_row_each
-from workup.lenses.untold import untold
+from workup.lenses.withholding import as_withheld
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import Scores
+from workup.scores import RISK, Levels, Scores
 from workup.stats.random import generator
 from workup.task import StudyDesign
 
@@ -43,6 +42,11 @@ __all__ = ["FEEDBACK", "LimitPart", "MinimumPart", "Settings", "drift"]
 
 _MOST_TO_TELL_APART = 50_000
 _ESTIMATED_WITHOUT_LABELS = 3  # the last windows: those whose labels are still to come are among them
+_BASELINE_WINDOWS = 10  # a baseline with fewer windows' worth of events has an error of its own that charts feel
+_WITHOUT_LABELS = (
+    "Estimates without labels take the risks, recalibrated on the baseline, at their word: they follow changes in who "
+    "comes, and are blind to a change in what a risk means (concept drift), which only outcomes can show."
+)
 
 
 def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
@@ -84,10 +88,10 @@ def drift(
 ) -> LensResult:
     """Charts, alerts, input drift, kinds of drift and a forecast, window by window after the baseline.
 
-    Windows, and groups within them, of fewer patients than `smallest_cell` are named and not told.
+    Windows, and groups within them, of fewer patients than `smallest_cell` are named without figures.
     """
     chosen = Settings.checked(settings, where="lenses.drift")
-    chosen.followed(metrics)  # a wrong name is told before a wrong date
+    chosen.followed(metrics)  # a wrong name is reported before a wrong date
     chosen.columns(scores)
     before, later = _periods(scores, chosen)
     base = rows_of(scores, before)
@@ -117,7 +121,11 @@ def drift(
         "without_labels": free,
     }
     slices = slices_by({name: scores.groups[name] for name in monitor.by})
-    said = [*monitor.notes(), *table_notes(scores, before, later, monitor.events), *([WITHOUT_LABELS] if free else [])]
+    said = [
+        *monitor.notes(),
+        *_notes(scores, before, later, monitor.events),
+        *([_WITHOUT_LABELS] if free else []),
+    ]
     parts = _now_and_then(scores, base, later, slices)
     found = replace(
         result,
@@ -128,7 +136,7 @@ def drift(
     return (
         found
         if smallest_cell <= 1
-        else told_windows(found, scores, {"baseline": before, "watched": later}, smallest_cell)
+        else hide_small_windows(found, scores, {"baseline": before, "watched": later}, smallest_cell)
     )
 
 
@@ -223,7 +231,7 @@ def _estimates(
         columns = sorted({key for one in own for key in one.key} - {"window"})
         few = few_in(part, columns, smallest_cell)
         for e in estimate(part, followed, own, draws=replace(draws, strata=None), levels=levels):
-            yield untold(e) if any((key, str(value)) in few for key, value in e.slice.items()) else e
+            yield as_withheld(e) if any((key, str(value)) in few for key, value in e.slice.items()) else e
 
 
 def _label_free(
@@ -243,3 +251,75 @@ def _label_free(
             found = without_labels(part, asked, events, line, draws)
             rows += [{"window": window.name, "status": window.status, **row} for row in found]
     return rows
+
+
+def _notes(scores: Scores, before: Sequence[Window], later: Sequence[Window], events: str | None) -> Iterator[str]:
+    """What the windows of a table lack."""
+    undated = int(np.isnat(dated(scores)).sum())
+    if scores.waiting is not None and scores.waiting.time is not None:
+        undated += int(np.isnat(scores.waiting.time).sum())
+    if undated:
+        yield f"{undated} rows have no time and are in no window."
+    few = [window.name for window in later if window.status == "insufficient"]
+    if few:
+        more = ", …" if len(few) > 6 else ""
+        yield f"Too little to judge by in {len(few)} of {len(later)} watched windows: {', '.join(few[:6])}{more}."
+    young = [window.name for window in later if window.status == "immature"]
+    if young:
+        yield f"{len(young)} watched windows are too young: their outcomes are not all known yet."
+    late = sum(int(window.waiting.size) for window in later if window.status == "ok")
+    if late:
+        yield (
+            f"{late} rows of windows that are judged have no outcome yet. Where those with the event are known sooner, "
+            "the window looks worse than it is; set label_delay to wait for it."
+        )
+    if events is not None:
+        yield from _small_baseline(scores, before, later, events)
+    if not scores.inputs:
+        yield "No inputs are named (columns.inputs), so no drift of inputs is looked for."
+    yield from _repeated(scores)
+
+
+def _small_baseline(scores: Scores, before: Sequence[Window], later: Sequence[Window], events: str) -> Iterator[str]:
+    held = sum(int(np.count_nonzero(scores[events][window.rows] > 0)) for window in before)
+    counts = [int(np.count_nonzero(scores[events][window.rows] > 0)) for window in later if window.rows.size]
+    typical = float(np.median(counts)) if counts else 0.0
+    if held < _BASELINE_WINDOWS * typical:
+        yield (
+            f"The baseline holds {held} events, fewer than {_BASELINE_WINDOWS} windows of about {typical:g}; "
+            "its own error is counted in every limit, and real changes are found later for it."
+        )
+
+
+def _repeated(scores: Scores) -> Iterator[str]:
+    """Rows that are the same as another in patient, time and all else: often a feed that was sent twice.
+
+    Without ids rows of one day may well be alike; those of one second are reported.
+    """
+    assert scores.time is not None
+    known = scores.n_patients < len(scores)
+    if not known and not np.any(scores.time != scores.time.astype("datetime64[D]")):
+        return
+    # `row` is the place in the table, which no two rows share.
+    columns: list[npt.NDArray[Any]] = [column for name, column in scores.values.items() if name != "row"]
+    beside = (*scores.groups.values(), *scores.inputs.values())
+    columns += [one.codes if isinstance(one, Levels) else one for one in beside]
+    columns += [scores.time.astype(np.int64), *([scores.patient] if known else [])]
+    repeats = len(scores) - int(np.unique(_fingerprints(columns)).size)
+    if repeats and known:
+        yield f"{repeats} rows repeat the patient, time and values of another row; they are counted as they come."
+    elif repeats:
+        yield (
+            f"{repeats} rows repeat the time and all values of another row; without ids of patients it cannot be told "
+            "whether they were sent twice, and they are counted as they come."
+        )
+
+
+def _fingerprints(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[np.uint64]:
+    """A number for each row that equal rows share and others, but for one chance in 10¹⁹ a pair, do not."""
+    found = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        bits = (column + 0).view(np.uint64) if column.dtype == np.int64 else (column + 0.0).view(np.uint64)
+        found = (found ^ bits) * np.uint64(0x9E3779B97F4A7C15)
+        found ^= found >> np.uint64(32)
+    return found

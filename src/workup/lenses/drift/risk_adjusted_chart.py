@@ -1,5 +1,5 @@
 """A risk-adjusted CUSUM over patients as they came: evidence, one outcome after another, that events have become more
-or less common than the recalibrated risks say. Signals are told by window."""
+or less common than the recalibrated risks say. Signals are reported by window."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from scipy import special
 
 from workup.errors import StudyError
 from workup.lenses.drift.alerts import Finding
-from workup.lenses.drift.kinds import RISK, recalibration
+from workup.lenses.drift.kinds import recalibration
 from workup.lenses.drift.monitor.state import ACTED, not_acted_on, reaches
-from workup.scores import Scores
+from workup.scores import RISK, Scores
 from workup.stats import calibration
 from workup.stats.arrays import Floats
 from workup.stats.charts.control_charts import cusum_of
@@ -69,7 +69,7 @@ class RiskAdjusted:
         order = self._as_they_came(window, scores)
         happened, chance = scores[self.events][order], _chances(scores, self.line)[order]
         rise, fall = (risk_adjusted_weights(happened, chance, odds_ratio=ratio) for ratio in (WORSE, BETTER))
-        # A first step as high as the sums already stand carries them over from the window before.
+        # A first step as high as the sums already are carries them over from the window before.
         steps = np.concatenate([[self.up], rise]), np.concatenate([[self.down], fall])
         seen = np.append(False, np.isfinite(rise))
         seen[0] = True
@@ -100,7 +100,7 @@ class RiskAdjusted:
 
     def _as_they_came(self, window: str, scores: Scores) -> npt.NDArray[np.intp]:
         """Rows in the order of time. Rows of one moment come in a drawn order that knows no outcome: by risk and
-        outcome, as tables are sorted, events would stand last in every day and the sum would climb for nothing."""
+        outcome, as tables are sorted, events would come last in every day and the sum would climb for nothing."""
         assert scores.time is not None
         place = np.lexsort((scores[self.events], scores[RISK], scores.time))
         drawn = generator(self.seed, "order within a moment", window).random(len(scores))
@@ -117,15 +117,15 @@ class RiskAdjusted:
         return Finding("performance", ALERT, {}, window, fires, effect, severity, message)
 
     def _observed_over_expected(self, scores: Scores) -> tuple[float, float, float, str]:
-        """O/E less 1 with the ends of O/E, and the sentence that tells them."""
+        """O/E less 1 with the ends of O/E, and the sentence that reports them."""
         happened, chance = scores[self.events], _chances(scores, self.line)
         observed, expected = float(happened.sum()), float(chance.sum())
-        told = f"{observed:g} events where {expected:.4g} were expected"
+        counts = f"{observed:g} events where {expected:.4g} were expected"
         if not (0 < observed < len(scores) and scores.n_patients > 1):
-            return np.nan, np.nan, np.nan, told
+            return np.nan, np.nan, np.nan, counts
         (low, high), _ = calibration.oe_interval(happened, chance, np.ones(len(scores)), scores.patient)
         ratio = observed / expected
-        return ratio - 1, low, high, f"{told}: {ratio:.3g} ({low:.3g} to {high:.3g})"
+        return ratio - 1, low, high, f"{counts}: {ratio:.3g} ({low:.3g} to {high:.3g})"
 
 
 def _matters(effect: float, low: float, high: float) -> bool:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from workup.estimate import jackknife
 from workup.lenses.drift.windows import Minimum
 from workup.metric import FEWEST_PATIENTS, Concern, Metric
 from workup.scores import Scores
 from workup.stats.intervals import z_critical
+from workup.stats.scales import steepness, there
 
 GAP = Concern(medium=0.05, high=0.10, in_group=0.05)  # by custom, for shares and areas
 # Where a metric names no change of its own: shares by five and ten points, ratios by a fifth, the rest by 0.2.
@@ -225,7 +225,9 @@ def _point(metric: Metric, part: Scores, minimum: Minimum) -> Point:
         return Point(value=value, status="insufficient", reason=se)
     if is_share(metric):
         return _share(metric, part, value, se, minimum)
-    chart_value, chart_se = _on_scale(metric.scale, value, se)
+    chart_value = there(value, metric.scale)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chart_se = float(np.divide(se, steepness(value, metric.scale)))
     if not (np.isfinite(chart_value) and np.isfinite(chart_se) and chart_se > 0):
         return Point(value=value, status="insufficient", reason="it has no standard error: all rows agree")
     return Point(value, se, chart_value, chart_se)
@@ -261,12 +263,3 @@ def _error(metric: Metric, part: Scores) -> float | str:
     if found.status != "ok" or found.se is None or not np.isfinite(found.se):
         return found.reason or "no interval"
     return found.se
-
-
-def _on_scale(scale: str, value: float, se: float) -> tuple[float, float]:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if scale == "logit":
-            return float(special.logit(value)), float(np.divide(se, value * (1 - value)))
-        if scale == "log":
-            return float(np.log(value)), float(np.divide(se, value))
-    return value, se

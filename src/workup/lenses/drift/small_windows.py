@@ -1,5 +1,5 @@
-"""Windows of few patients, and groups of few within a window, kept out of what the drift lens tells. Knows the form of
-its result; judges nothing."""
+"""Windows of few patients, and groups of few within a window, kept out of what the drift lens reports. Knows the form
+of its result; judges nothing."""
 
 from __future__ import annotations
 
@@ -12,27 +12,29 @@ import numpy as np
 from workup.disclosure.small_groups import regrouped
 from workup.lenses.drift.monitor.state import ACTED
 from workup.lenses.drift.windows import Window
-from workup.lenses.untold import FEW, without_small_counts
+from workup.lenses.withholding import FEW, without_small_counts
 from workup.report import LensResult
-from workup.scores import Levels, Scores
+from workup.scores import OUTCOME, Levels, Scores
 
 _COUNTS = ("rows", "patients", "events", "waiting")
 _FIGURES = ("value", "se", "z", "statistic", "lower", "upper")
 
 
 def few_in(part: Scores, columns: Sequence[str], k: int) -> set[tuple[str, str]]:
-    """Column and level of every group of these rows that may not be told."""
+    """Column and level of every group of these rows that must be withheld."""
     if k <= 1:
         return set()
     groupings = {name: part.groups[name] for name in columns if name in part.groups}
     if ACTED in columns:
         groupings[ACTED] = Levels.of(np.where(part[ACTED] == 0, "no", "yes"))
-    outcome = part["outcome"] > 0 if "outcome" in part.values else None
+    outcome = part[OUTCOME] > 0 if OUTCOME in part.values else None
     found = regrouped(groupings, part.patient, k=k, outcome=outcome)
     return {(name, level) for name, one in found.items() for level in one.withheld}
 
 
-def told_windows(result: LensResult, scores: Scores, periods: Mapping[str, Sequence[Window]], k: int) -> LensResult:
+def hide_small_windows(
+    result: LensResult, scores: Scores, periods: Mapping[str, Sequence[Window]], k: int
+) -> LensResult:
     """The result without the counts of windows of fewer than k patients and without figures of such windows or of
     groups of so few in a window. With a small window goes the next smallest of its period, from whose count and the
     total that of the small one would follow."""

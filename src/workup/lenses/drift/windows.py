@@ -21,7 +21,7 @@ from workup.stats.arrays import Rows, Times
 Status = Literal["ok", "insufficient", "immature"]
 
 WINDOWS_A_YEAR = {"day": 365, "week": 52, "month": 12, "quarter": 4, "year": 1}
-MOST_WINDOWS = 4_000  # ten years of days; more are a slip in a date, and would take hours
+MOST_WINDOWS = 4_000  # ten years of days; more are a typo in a date, and would take hours
 _EPOCH_MONDAY = np.datetime64("1969-12-29", "D")
 _DAY = np.timedelta64(1, "D")
 

@@ -1,6 +1,6 @@
 """The power lens: which gaps the data at hand could have shown, and how many patients like these others need.
 
-It reads Scores and metrics and knows no task. Every figure assumes that new patients vary as these do.
+Every figure assumes that new patients vary as these do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the spread seen in a pilot says of other numbers of patients, as plain rows. Knows no task, reads no table."""
+"""What the spread seen in a pilot says of other numbers of patients, as plain rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FARTHEST = 4.0  # times the size needed, up to which a curve goes on to show th
 
 @dataclass(frozen=True)
 class Spread:
-    """A metric on one slice of the pilot: its standard error and the patients behind it, or why no plan rests on it."""
+    """A metric on one slice of the pilot: its standard error and its patients, or why no plan rests on it."""
 
     metric: str
     slice: Mapping[str, Any]

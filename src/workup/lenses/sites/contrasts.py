@@ -13,7 +13,7 @@ from workup.evidence import SiteEvidence
 from workup.lenses.sites.values import HALF, Fit, fit
 from workup.scores import MISSING
 from workup.stats.arrays import Floats
-from workup.stats.intervals import chi2_p
+from workup.stats.intervals import homogeneity
 from workup.stats.meta import pooling
 from workup.stats.meta.pooling import Method, TestKind
 
@@ -89,8 +89,8 @@ def _between(
     w = 1 / np.array([each.se for each in fits.values()], dtype=np.float64) ** 2
     if not np.isfinite(means).all() or not np.isfinite(w).all():
         return None, len(fits) - 1, None
-    q = float(np.sum(w * (means - np.sum(w * means) / w.sum()) ** 2))
-    return q, len(fits) - 1, chi2_p(q, len(fits) - 1)
+    q, p, _ = homogeneity(means, w)
+    return q, len(fits) - 1, p
 
 
 def moderators(

@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Gap:
-    """A gap at one site; `mirrored` when the site itself told it from the other side."""
+    """A gap at one site; `mirrored` when the site itself reported it from the other side."""
 
     row: Row
     column: str
@@ -41,7 +41,7 @@ def pooled_gaps(
         for gap in _both_ways(one):
             if gap.row["metric"] in scales:
                 found.setdefault(canonical([*gap.about, gap.level]), {})[one.site] = gap
-    kept = [gaps for gaps in found.values() if not _said_already(gaps, found)]
+    kept = [gaps for gaps in found.values() if not _mirrors_another(gaps, found)]
     sites = [one.site for one in evidence]
     return [_pooled(gaps, sites, method, test, level) for gaps in kept]
 
@@ -63,7 +63,7 @@ def _both_ways(one: SiteEvidence) -> Iterator[Gap]:
         if row["against"] == "rest" and len(others) == 1:
             other = others.pop()
             if (column, other) not in compared:
-                yield Gap(_turned(row, column, other), column, other, mirrored=True)
+                yield Gap(_mirrored(row, column, other), column, other, mirrored=True)
 
 
 def _levels(one: SiteEvidence, column: str) -> set[str]:
@@ -73,12 +73,12 @@ def _levels(one: SiteEvidence, column: str) -> set[str]:
     return found | {level for level, size in held.items() if size.get("patients") != 0}
 
 
-def _turned(row: Row, column: str, other: str) -> Row:
+def _mirrored(row: Row, column: str, other: str) -> Row:
     low, high, value = (None if row.get(key) is None else -row[key] for key in ("high", "low", "value"))
     return {**row, "slice": {**row["slice"], column: other}, "value": value, "low": low, "high": high}
 
 
-def _said_already(mine: Mapping[str, Gap], found: Mapping[str, Mapping[str, Gap]]) -> bool:
+def _mirrors_another(mine: Mapping[str, Gap], found: Mapping[str, Mapping[str, Gap]]) -> bool:
     """Is this gap the mirror image, at every site, of one that is kept? Then it says nothing new."""
     one = next(iter(mine.values()))
     for theirs in found.values():

@@ -23,7 +23,7 @@ from workup.lenses.sites.limits import bounds
 from workup.lenses.sites.pooling import Goal, PoolSettings, pool_sites, poolable
 from workup.lenses.sites.tables import read_places
 from workup.lenses.subgroups.lens import subgroups
-from workup.lenses.untold import untold
+from workup.lenses.withholding import as_withheld
 from workup.metric import Metric
 from workup.report import LensResult, Report
 from workup.scores import MISSING, Levels, Scores
@@ -86,7 +86,7 @@ def sites(
 ) -> LensResult:
     """Each site by itself and all of them pooled; `places` are their characteristics, one row per site.
 
-    `withheld_sites` are left out of all of it, and `withheld_groups` are levels that are not told, by site and column.
+    `withheld_sites` are left out of all of it; `withheld_groups` are levels that are not reported, by site and column.
     """
     chosen = Settings.checked(settings, where="lenses.sites")
     if scores.site is None:
@@ -96,19 +96,19 @@ def sites(
             raise StudyError(f"lenses.sites.by: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
         refuse_too_many(name, scores.groups[name], where="lenses.sites.by")
     if withheld_sites:
-        told = np.flatnonzero([scores.site.names[code] not in withheld_sites for code in scores.site.codes])
-        draws = replace(draws, strata=None if draws.strata is None else draws.strata.take(told))
-        scores = _of_rows(scores, told, withheld_sites)
+        kept = np.flatnonzero([scores.site.names[code] not in withheld_sites for code in scores.site.codes])
+        draws = replace(draws, strata=None if draws.strata is None else draws.strata.take(kept))
+        scores = _of_rows(scores, kept, withheld_sites)
     assert scores.site is not None
     facts = {} if places is None else read_places(places)
     facts = {name: said for name, said in facts.items() if name not in withheld_sites}
     pooled = poolable(metrics)
     evidence = [
-        _of_site(scores, scores.site, pooled, name, facts.get(name, {}), chosen, draws, levels, tell)
-        for name, tell in _told(scores.site, progress)
+        _of_site(scores, scores.site, pooled, name, facts.get(name, {}), chosen, draws, levels, progress_here)
+        for name, progress_here in _with_progress(scores.site, progress)
     ]
     if withheld_groups:
-        evidence = [_kept_back(one, withheld_groups) for one in evidence]
+        evidence = [_without_levels(one, withheld_groups) for one in evidence]
     found = pool_sites(
         evidence,
         scales={metric.name: metric.scale for metric in pooled},
@@ -131,7 +131,7 @@ def sites(
 
 
 def _of_rows(scores: Scores, rows: npt.NDArray[np.intp], withheld: Collection[str]) -> Scores:
-    """The rows of sites that are told, with those of theirs that wait for an answer, and no other site by name."""
+    """The rows of sites that are reported, with those of theirs that wait for an answer, and no other site by name."""
     part, later = scores.take(rows), scores.waiting
     if later is not None and later.site is not None:
         later = later.take(np.flatnonzero([later.site.names[code] not in withheld for code in later.site.codes]))
@@ -142,8 +142,8 @@ def _of_rows(scores: Scores, rows: npt.NDArray[np.intp], withheld: Collection[st
     return replace(part, site=site, waiting=later)
 
 
-def _kept_back(one: SiteEvidence, withheld: Mapping[tuple[str, str], Collection[str]]) -> SiteEvidence:
-    """A site's evidence with levels of few patients told by name alone; a gap of one is not told either."""
+def _without_levels(one: SiteEvidence, withheld: Mapping[tuple[str, str], Collection[str]]) -> SiteEvidence:
+    """A site's evidence with levels of few patients given by name alone; their gaps are left out too."""
     own = {column: levels for (site, column), levels in withheld.items() if site == one.site}
 
     def hidden(keys: Mapping[str, Any]) -> bool:
@@ -152,7 +152,7 @@ def _kept_back(one: SiteEvidence, withheld: Mapping[tuple[str, str], Collection[
     def against(row: Mapping[str, Any]) -> bool:
         return any(str(row["against"]) in levels for column, levels in own.items() if column in row["slice"])
 
-    estimates = tuple(untold(e) if hidden(e.slice) else e for e in one.estimates)
+    estimates = tuple(as_withheld(e) if hidden(e.slice) else e for e in one.estimates)
     groups = {
         name: {level: dict.fromkeys(sizes) if level in own.get(name, ()) else sizes for level, sizes in levels.items()}
         for name, levels in (one.holdings.get("groups") or {}).items()
@@ -176,15 +176,15 @@ def _case_mix(scores: Scores, site: Levels, seed: int) -> dict[str, Any]:
     return {"standardised_differences": rows} if rows else {}
 
 
-def _told(site: Levels, progress: Progress | None) -> Iterator[tuple[str, Progress | None]]:
-    """Each site with a way to tell how far it is, as a part of the whole."""
+def _with_progress(site: Levels, progress: Progress | None) -> Iterator[tuple[str, Progress | None]]:
+    """Each site with a way to report its progress as a part of the whole."""
 
-    def tell(before: int, done: int, total: int) -> None:
+    def progress_here(before: int, done: int, total: int) -> None:
         assert progress is not None
         progress(before * total + done, len(site.names) * total)
 
     for i, name in enumerate(site.names):
-        yield name, None if progress is None else partial(tell, i)
+        yield name, None if progress is None else partial(progress_here, i)
 
 
 def _of_site(

@@ -9,12 +9,12 @@ import numpy as np
 from scipy import special
 
 from workup.estimate import Estimate
-from workup.lenses.scales import there
 from workup.lenses.sites.contrasts import Pooling
 from workup.lenses.sites.limits import Goal
 from workup.lenses.sites.values import on_scale
 from workup.report import Report, canonical
 from workup.stats.intervals import Ends, combine_difference, normal_p
+from workup.stats.scales import there
 
 
 def figures_of(report: Report) -> dict[str, Estimate]:

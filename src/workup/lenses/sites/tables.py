@@ -132,7 +132,7 @@ def _names(one: SiteEvidence) -> list[str]:
 
 
 def withheld_table(evidence: Sequence[SiteEvidence]) -> list[dict[str, Any]]:
-    """What sites kept back, each with the words that stand in for it."""
+    """What sites withheld, each with the words shown in its place."""
     return [
         {"site": one.site, **row, "said": f"insufficient at site {one.site}"}
         for one in evidence

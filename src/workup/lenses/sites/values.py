@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from workup.estimate import Estimate
-from workup.lenses.scales import back, or_none, steepness, there
 from workup.metric import CLUSTERED
 from workup.stats.intervals import t_critical, z_critical
 from workup.stats.meta import pooling
 from workup.stats.meta.pooling import Method, Pooled, TestKind
+from workup.stats.scales import back, or_none, steepness, there
 
 SPARSE = 5  # counted rows, or rows not counted, below which a logit and its variance mislead
 NOISE = 1e-9  # a standard error below this share of the value is rounding: the site would get all the weight
@@ -97,7 +97,7 @@ def _effective(e: Estimate, share: float) -> float | str:
         return f"a share of {share:g} whose size is not known"
     if e.method.startswith(CLUSTERED):  # Clopper and Pearson's: the chance that as many rows are all alike
         return float(np.log((1 - e.level) / 2) / np.log1p(-end))
-    # Wilson's was made with a t quantile; with the normal one it stands for a smaller size, which errs on the side of
+    # Wilson's was made with a t quantile; with the normal one it amounts to a smaller size, which errs on the side of
     # less weight.
     return z_critical(e.level) ** 2 * (1 - end) / end
 

@@ -18,8 +18,8 @@ from workup.lenses.contrasts import Contrast, Side, as_row, difference, ratio
 from workup.lenses.subgroups.omnibus import omnibus
 from workup.lenses.subgroups.parity import parity_ratios
 from workup.metric import Metric
-from workup.report import LensResult
-from workup.scores import Levels, Scores
+from workup.report import Z_POWER, LensResult
+from workup.scores import CROSS, Levels, Scores
 from workup.settings import Part
 from workup.stats.arrays import Bools, Floats
 from workup.stats.intervals import z_critical
@@ -28,7 +28,6 @@ from workup.task import StudyDesign
 
 OUTSIDE = "outside the family that the study declared"
 _COMPARATORS = ("rest", "largest", "best", "overall")
-Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
 
 
 class Family(Part):
@@ -77,7 +76,7 @@ def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
         yield from unknown_groups(field, names, design)
     for one, other in chosen.intersections:
         known = design.groups or {}
-        if {one, other} <= set(known) and (said := too_many(f"{one} × {other}", known[one].crossed(known[other]))):
+        if {one, other} <= set(known) and (said := too_many(one + CROSS + other, known[one].crossed(known[other]))):
             yield f".intersections: {said}."
     yield from crowded("by", chosen.by or design.groups or (), design)
     yield from _wrong_margins(chosen, design)
@@ -97,7 +96,7 @@ def check(chosen: Settings, design: StudyDesign) -> Iterator[str]:
 
 def slice_keys(chosen: Settings, design: StudyDesign) -> list[str]:
     """Keys of the slices that the lens will make."""
-    return [*(chosen.by or design.groups or ()), *(f"{one} × {other}" for one, other in chosen.intersections)]
+    return [*(chosen.by or design.groups or ()), *map(CROSS.join, chosen.intersections)]
 
 
 def _wrong_margins(chosen: Settings, design: StudyDesign) -> Iterator[str]:
@@ -180,7 +179,7 @@ def _groups(scores: Scores, chosen: Settings, crossed: Mapping[str, Levels]) -> 
             raise StudyError(f"lenses.subgroups: '{name}' is not one of columns.groups; {near(name, scores.groups)}.")
     groups = {name: scores.groups[name] for name in by}
     for first, second in chosen.intersections:
-        name = f"{first} × {second}"
+        name = first + CROSS + second
         groups[name] = crossed[name] if name in crossed else scores.groups[first].crossed(scores.groups[second])
     for name, levels in groups.items():
         refuse_too_many(name, levels, where="lenses.subgroups")
@@ -380,7 +379,7 @@ def _judge(
         else:
             row |= _no_disparity(row, contrast, len(family), chosen.alpha)
             if adjusted[i] < chosen.alpha:
-                row |= _held_back(row, together)
+                row |= _overruled(row, together)
 
 
 def _all_groups(row: Mapping[str, Any], tests: Sequence[Mapping[str, Any]]) -> float | None:
@@ -427,7 +426,7 @@ def _no_disparity(row: Mapping[str, Any], contrast: Contrast, family: int, alpha
     return found | {"verdict": "inconclusive", "reason": reason}
 
 
-def _held_back(row: Mapping[str, Any], together: float | None) -> dict[str, Any]:
+def _overruled(row: Mapping[str, Any], together: float | None) -> dict[str, Any]:
     """A gap that is large by its own test while the groups together do not differ: the interval must allow for both."""
     margin = row["margin"]
     drawn_out = {"low": min(row["low"], margin)} if row["value"] > 0 else {"high": max(row["high"], -margin)}
@@ -506,8 +505,8 @@ def _smallest(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _error(row: Mapping[str, Any]) -> float:
-    """The standard error of a gap, or that which its interval bespeaks where it is larger: a share of all or none has
-    a standard error of 0, and no study sees everything."""
+    """The standard error of a gap, or the one its interval implies where that is larger: a share of all or none has a
+    standard error of 0, and no study sees everything."""
     spread = float(row["se"])
     if row["low"] is None or row["high"] is None:
         return spread

@@ -9,7 +9,7 @@ import numpy as np
 
 from workup.metric import Metric
 from workup.scores import Levels, Scores
-from workup.stats.intervals import Test, chi2_p, chi2_proportions
+from workup.stats.intervals import Test, chi2_proportions, homogeneity
 
 
 def omnibus(scores: Scores, metrics: Sequence[Metric], name: str, levels: Levels) -> Iterator[dict[str, Any]]:
@@ -72,7 +72,4 @@ def _cochran(metric: Metric, parts: Sequence[Scores]) -> tuple[str, Test, list[b
         took_part[place] = True
     if len(values) < 2:
         return "Cochran's Q", Test(np.nan, np.nan, np.nan), took_part
-    weight = 1 / np.square(errors)
-    mean = np.average(values, weights=weight)
-    q = float(np.sum(weight * (np.array(values) - mean) ** 2))
-    return "Cochran's Q", Test(q, chi2_p(q, len(values) - 1), len(values) - 1), took_part
+    return "Cochran's Q", homogeneity(values, 1 / np.square(errors)), took_part

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import hypot
 from typing import Any
 
-from workup.report import Estimate, LensResult, Report
+from workup.report import Z_POWER, Estimate, LensResult, Report
 from workup.reports import case_mix
 from workup.reports.charts.figure import Figure
 from workup.reports.drift.charts import control_charts
@@ -17,7 +17,6 @@ from workup.reports.drift.signals import active, chart_state, fairness, loudest,
 from workup.reports.layout import Section, Table
 from workup.reports.wording import at_threshold, drawn, group_words, interval, number, patients, plural, signed
 
-Z_POWER = 2.80159  # normal quantiles of 0.975 and 0.80 added: a two-sided 5 % test with 80 % power
 _NOT_GROUPS = ("window", "acted")
 
 

@@ -1,4 +1,4 @@
-"""Frozen baselines: what the windows of phase I say about centre and spread, and how later windows stand against it.
+"""Frozen baselines: what the windows of phase I say about centre and spread, and how later windows compare with it.
 Nothing here judges a window.
 
 Windows are the last axis, NaN is a window without enough data, and figures are one per series.
@@ -65,7 +65,7 @@ def standardise(
     own = per_series(baseline_se, x.shape, what="baseline_se")
     total = np.hypot(np.broadcast_to(spread, x.shape), own)
     gap = x - per_series(baseline, x.shape, what="baseline")
-    known = np.isfinite(total) & (total > 0)  # an infinite SE knows nothing: NaN, not the 0 that a division would give
+    known = np.isfinite(total) & (total > 0)  # an infinite SE says nothing: NaN, not the 0 that a division would give
     return np.asarray(np.divide(gap, total, out=np.full(x.shape, np.nan), where=known))
 
 

@@ -1,4 +1,4 @@
-"""Limits for a family of charts, so that a stable year of all of them seldom raises any alarm. Knows no data.
+"""Limits for a family of charts, so that a stable year of all of them seldom raises any alarm.
 
 Two things make single-series limits too narrow. Many series over many windows are many chances of a false alarm; and
 windows judged against one estimated baseline share its error, which no average over windows takes away.

@@ -1,4 +1,4 @@
-"""How long a chart runs before it signals: exactly for normal input, and by simulation. Knows no data and no baseline.
+"""How long a chart runs before it signals: exactly for normal input, and by simulation.
 
 The chart's level is a Markov chain (Brook and Evans 1972). Its states here are Gauss–Legendre points instead of equal
 cells, so that a few dozen give ten digits where cells would need thousands (Crowder 1987; Knoth's R package spc).

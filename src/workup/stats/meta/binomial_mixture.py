@@ -17,7 +17,7 @@ from workup.stats.arrays import Floats
 LARGEST_TAU = 10.0  # on the logit scale: one site in three would lie beyond 5e-5 of a share of 0 or 1
 SCANNED = 25  # values of tau at which the profile likelihood is looked at before it is climbed
 STEP = 0.08  # of the quadrature; the log-likelihood is then within 1e-9 of the integral at any tau up to the largest
-SMALL_TAU = 0.05  # below it slopes are summed as they stand, above it by parts
+SMALL_TAU = 0.05  # below it slopes are summed as they are, above it by parts
 TOLERANCE = 1e-12
 LOG_ROOT_TWO_PI = 0.5 * float(np.log(2 * np.pi))
 

@@ -1,4 +1,4 @@
-"""Pooling of one estimate per site: mean, heterogeneity, prediction interval. Knows no metric, scale or site name.
+"""Pooling of one estimate per site: mean, heterogeneity, prediction interval.
 
 Estimates come on a scale where they are about normal (logit, log, a slope as it is), with their sampling variances.
 Freeman and Tukey's double arcsine is not offered: its way back to a share depends on one "mean" sample size, so a

@@ -1,4 +1,4 @@
-"""Meta-regression: do characteristics of sites explain how their estimates differ? Knows no names of columns."""
+"""Meta-regression: do characteristics of sites explain how their estimates differ?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many patients a difference of two AUCs, an AUC above chance, or an interval of an AUC needs. Knows no data."""
+"""How many patients a difference of two AUCs, an AUC above chance, or an interval of an AUC needs."""
 
 from __future__ import annotations
 

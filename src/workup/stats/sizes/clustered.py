@@ -1,4 +1,4 @@
-"""Golds and documents for a bound on a rate of misses, or for a gap in recall, when golds cluster in documents."""
+"""Gold spans and documents for a bound on a rate of misses, or for a gap in recall, when they cluster in documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases needed to find a decay over turns, or a gap at one turn, by a t test of one number per case. Knows no text."""
+"""Cases needed to find a decay over turns, or a gap at one turn, by a t test of one number per case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From rows of a class to patients of a population, and from one comparison to several. Knows no metric."""
+"""From rows of a class to patients of a population, and from one comparison to several."""
 
 from __future__ import annotations
 

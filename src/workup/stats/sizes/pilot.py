@@ -1,4 +1,4 @@
-"""Sizes from a pilot: the standard error it showed, scaled to other numbers of patients. Knows no metric."""
+"""Sizes from a pilot: the standard error it showed, scaled to other numbers of patients."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How many rows two proportions need, and what a given number of rows can show. Knows no data.
+"""How many rows two proportions need, and what a given number of rows can show.
 
 The other plans: `auc_size` (AUCs), `group_size` (from classes to patients, several comparisons), `pilot_size` (from a
 standard error seen), `precision_size` and `develop_size` (widths of intervals, model development), `clustered_size`
-(leak bounds, recall gaps), `decay_size` (conversations), `simulated_power` (several groups behind an omnibus test).
+(leak bounds, recall gaps), `decay_size` (conversations), `simulated_power` (several groups after an omnibus test).
 """
 
 from __future__ import annotations

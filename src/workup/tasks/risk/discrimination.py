@@ -6,15 +6,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workup.metric import FEWEST_CLUSTERS, Family, Interval, Metric
+from workup.metric import FEWEST_CLUSTERS, Family, Interval, Metric, PairedGap
 from workup.scores import Scores
 from workup.stats import rank
 from workup.stats.arrays import Floats
+from workup.stats.intervals import z_critical
 from workup.tasks.risk.cards import CARDS
 
 # DeLong's interval covers 81 to 90 % with 3 to 5 events (evidence/small_samples.json); Newcombe's holds its level.
 # From 9 on the customary interval is kept; it covers about 91 to 93 % at 10 events and 94 % at 20.
 FEW_OF_A_CLASS = 9
+FEWEST_PAIRED = 10  # of a class, below which DeLong's variance of a difference is too small (same file)
 CLUSTERED_DELONG = "clustered DeLong (Obuchowski), logit scale"
 BOTH_CLASSES = "needs rows with and rows without the event"
 
@@ -57,6 +59,20 @@ def _auroc_interval(scores: Scores, level: float) -> Interval:
     return Interval(*ends(level), float(np.sqrt(found.variance)), method, reason=reason, ends=ends)
 
 
+def _auroc_paired(first: Scores, second: Scores, level: float) -> PairedGap:
+    """DeLong's test of two AUROCs on the same patients."""
+    events = int(np.count_nonzero(first["outcome"] > 0))
+    found = min(events, len(first) - events)
+    if found < FEWEST_PAIRED:
+        gap = rank.delong(second["outcome"], second["risk"]).auc - rank.delong(first["outcome"], first["risk"]).auc
+        return PairedGap(gap, reason=f"insufficient: {found} rows of one outcome; at least {FEWEST_PAIRED} are needed")
+    test = rank.delong_paired(first["outcome"], second["risk"], first["risk"])
+    if not test.se > 0:
+        return PairedGap(test.difference, reason="insufficient: the difference has no variance here")
+    half = z_critical(level) * test.se
+    return PairedGap(test.difference, test.difference - half, test.difference + half, test.p, "DeLong, paired")
+
+
 def discrimination() -> list[Metric]:
     """AUROC and AUPRC, from one pass over the ranked rows."""
     family = Family(_ranks)
@@ -67,6 +83,7 @@ def discrimination() -> list[Metric]:
             card=CARDS["auroc"],
             undefined=BOTH_CLASSES,
             interval=_auroc_interval,
+            paired=_auroc_paired,
             events="outcome",
             family=family,
             parity=True,

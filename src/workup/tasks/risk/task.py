@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup import plugins
+from workup.disclosure.figures import CountedFigures
 from workup.disclosure.small_groups import TOGETHER
 from workup.errors import InputError, StudyError, SystemFailure, visible
 from workup.metric import Metric
@@ -65,6 +66,18 @@ class RiskTask:
     name = "risk"
     cards = CARDS
     Settings = RiskStudy
+    counted = CountedFigures(
+        "sensitivity",
+        "specificity",
+        say_few=(
+            "auroc",
+            "oe_ratio",
+            "calibration_slope",
+            "calibration_in_the_large",
+            "sensitivity",
+            "specificity",
+        ),
+    )
     batch = _BATCH
     shows_text = False
     asks = "predict"

@@ -207,7 +207,7 @@ class Watching:
                         "se": point.se,
                         "baseline": base.value,
                         "z": self.z[s, w],
-                        # A series without a baseline is on no chart: the 0 at which its sum stands would be a lie.
+                        # A series without a baseline is on no chart: the 0 at which its sum rests would be a lie.
                         "statistic": chart.statistic[s, w] if base.known else np.nan,
                         "lower": chart.lower[s, w] if base.known else np.nan,
                         "upper": chart.upper[s, w] if base.known else np.nan,

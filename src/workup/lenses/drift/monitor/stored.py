@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from workup.lenses.drift.alerts import Alert, Alerts
 from workup.lenses.drift.charts import Family
 from workup.lenses.drift.inputs import InputReference
 from workup.lenses.drift.monitor.state import Watching
-from workup.lenses.drift.monitor.stream import Monitor
 from workup.lenses.drift.risk_adjusted_chart import RiskAdjusted
 from workup.lenses.drift.series import Point, Series
 from workup.lenses.drift.settings import Settings
@@ -28,7 +27,23 @@ _POINT = tuple(one.name for one in fields(Point))
 _ALERT = tuple(one.name for one in fields(Alert))
 
 
-def stored(monitor: Monitor) -> dict[str, Any]:
+class Fields(NamedTuple):
+    """What a monitor consists of, in the order of its fields."""
+
+    settings: Settings
+    metrics: tuple[Metric, ...]
+    by: tuple[str, ...]
+    watching: Watching
+    inputs: InputReference
+    adjusted: RiskAdjusted | None
+    adjusted_states: tuple[Mapping[str, Any], ...]
+    input_rows: tuple[Mapping[str, Any], ...]
+    windows: tuple[Mapping[str, Any], ...]
+    unseen: Mapping[str, Mapping[str, int]]
+    acted: bool
+
+
+def stored(monitor: Fields) -> dict[str, Any]:
     """Everything needed to go on."""
     watching, family = monitor.watching, monitor.watching.family
     found = {
@@ -60,8 +75,8 @@ def stored(monitor: Monitor) -> dict[str, Any]:
     return plain
 
 
-def restored(data: Mapping[str, Any], metrics: Sequence[Metric]) -> Monitor:
-    """A monitor from what was stored."""
+def restored(data: Mapping[str, Any], metrics: Sequence[Metric]) -> Fields:
+    """The fields of a monitor from what was stored."""
     if not isinstance(data, Mapping) or data.get("form") != FORM:
         raise InputError(
             "a stored monitor was expected",
@@ -78,7 +93,7 @@ def restored(data: Mapping[str, Any], metrics: Sequence[Metric]) -> Monitor:
         ) from None
 
 
-def _restored(data: Mapping[str, Any], metrics: Sequence[Metric]) -> Monitor:
+def _restored(data: Mapping[str, Any], metrics: Sequence[Metric]) -> Fields:
     settings = Settings.checked(data["settings"], where="stored monitor")
     found = {canonical(key): _metric(key, metrics) for key in data["metrics"]}
     family = Family(
@@ -106,7 +121,7 @@ def _restored(data: Mapping[str, Any], metrics: Sequence[Metric]) -> Monitor:
         Alerts(settings.quiet, {canonical([one.type, one.metric, one.slice]): one for one in alerts}),
     )
     adjusted = data["adjusted"]
-    return Monitor(
+    return Fields(
         settings,
         tuple(found.values()),
         tuple(data["by"]),

@@ -15,8 +15,8 @@ from workup.errors import InputError, StudyError
 from workup.lenses.drift.alerts import Finding
 from workup.lenses.drift.charts import Family
 from workup.lenses.drift.inputs import InputReference
+from workup.lenses.drift.monitor import stored
 from workup.lenses.drift.monitor.state import ACTED, TOO_LITTLE, TOO_YOUNG, Watching, not_acted_on
-from workup.lenses.drift.notes import FEEDBACK, standing_notes
 from workup.lenses.drift.risk_adjusted_chart import NAME, RiskAdjusted
 from workup.lenses.drift.series import every_series, points
 from workup.lenses.drift.settings import Settings
@@ -25,6 +25,11 @@ from workup.lenses.drift.windows import windows as windows_of
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import Scores
+
+FEEDBACK = (
+    "Some rows were acted on. What was done changed what happened, so the figures of all rows understate the system, "
+    "and those of rows not acted on are of other patients: neither is the untreated truth."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,16 +216,12 @@ class Monitor:
 
     def stored(self) -> dict[str, Any]:
         """Everything needed to go on, as plain JSON; its size does not depend on how many rows were seen."""
-        from workup.lenses.drift.monitor.stored import stored
-
-        return stored(self)
+        return stored.stored(stored.Fields(**vars(self)))
 
     @classmethod
     def restored(cls, data: Mapping[str, Any], metrics: Sequence[Metric]) -> Monitor:
         """A monitor from what was stored, and the metrics of its task."""
-        from workup.lenses.drift.monitor.stored import restored
-
-        return restored(data, metrics)
+        return cls(*stored.restored(data, metrics))
 
 
 def _events(metrics: Sequence[Metric]) -> str | None:
@@ -287,3 +288,31 @@ def _held_back(finding: Finding) -> dict[str, Any]:
         "effect": finding.effect,
         "reason": finding.message,
     }
+
+
+def standing_notes(watching: Watching, settings: Settings) -> list[str]:
+    """How many series are followed, and which are not."""
+    family = watching.family
+    held = sum(point.known for point in family.baseline)
+    said = [
+        f"{held} series are followed over {family.windows_a_year} windows a year with limits for all of them together: "
+        f"in at most {settings.chance:.0%} of stable first years would any chart signal."
+    ]
+    for reason, names in _without_baseline(watching).items():
+        listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        said.append(f"Not judged, for want of a baseline ({reason}): {listed}.")
+    for chart in family.charts:
+        off = held - int(family.suited(chart).sum())
+        if off:
+            said.append(f"The chart '{chart}' does not suit {off} of the {held} series, which it leaves out.")
+    return said
+
+
+def _without_baseline(watching: Watching) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for series, point in zip(watching.family.series, watching.family.baseline, strict=True):
+        if not point.known:
+            what = ("gap in " if series.gap else "") + series.metric.name
+            at = ", ".join(f"{key}={value}" for key, value in series.slice.items())
+            found.setdefault(point.reason, []).append(f"{what} [{at}]" if at else what)
+    return found

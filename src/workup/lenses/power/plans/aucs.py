@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, get_args
 
 from workup.errors import InputError
-from workup.lenses.power.plans.directions import Sized, Ways, curve, ways
+from workup.lenses.power.plans.directions import ByDirection, Sized, by_direction, curve
 from workup.lenses.power.plans.groups import (
     Adjust,
     Family,
@@ -17,7 +17,7 @@ from workup.lenses.power.plans.groups import (
     resolved,
     stood_in,
 )
-from workup.lenses.power.plans.refusals import check_at_hand, one_of, taught
+from workup.lenses.power.plans.refusals import check_at_hand, one_of, refusing
 from workup.lenses.power.plans.wording import alternative, at_hand, recorded, sentences
 from workup.report import LensResult
 from workup.stats.sizes import auc
@@ -60,8 +60,8 @@ def plan_auc(
     )
     one_of("scores", scores, Shape, kind=kind)
     study = _Aucs(auc1, found, family, power, allocation, correlation, scores)
-    plans = ways(auc1, auc2, difference, study.size, names=("auc1", "auc2", "difference"), kind=kind)
-    with taught(kind):
+    plans = by_direction(auc1, auc2, difference, study.size, names=("auc1", "auc2", "difference"), kind=kind)
+    with refusing(kind):
         tables = {
             "requirement": study.requirement(plans, assurance),
             "comparisons": family.rows(found) if correlation is None else [],
@@ -126,7 +126,7 @@ class _Aucs:
         sizes = self._sizes(other, self.scores)
         return Sized(other, sizes[0], max(sizes[1:]))
 
-    def requirement(self, plans: Ways, assurance: float | None) -> list[dict[str, Any]]:
+    def requirement(self, plans: ByDirection, assurance: float | None) -> list[dict[str, Any]]:
         """Patients per group; two models share their patients."""
         sizes = self._sizes(plans.needed.other, self.scores)
         if self.correlation is None:
@@ -134,7 +134,7 @@ class _Aucs:
         both = Group("both models", None, self.groups[0].prevalence)
         return requirement([both], sizes[:1], "patients", assurance=assurance)
 
-    def alternatives(self, direction: str, one: Sized, plans: Ways) -> list[dict[str, Any]]:
+    def alternatives(self, direction: str, one: Sized, plans: ByDirection) -> list[dict[str, Any]]:
         """The direction under either shape of the risks, the one that was taken marked."""
         rows = []
         for shape in get_args(Shape):
@@ -161,13 +161,13 @@ class _Aucs:
             )
         return min(self._pair_power(i, j, a, b, n) for i, j in self.family.pairs for a, b in self._sides(other))
 
-    def curve(self, direction: str, one: Sized, plans: Ways) -> list[dict[str, Any]]:
+    def curve(self, direction: str, one: Sized, plans: ByDirection) -> list[dict[str, Any]]:
         """Power of the weakest comparison over patients of the first group."""
         about = {"direction": direction, "first": self.auc1, "other": one.other}
         needed, most = (max(sized.first, sized.second / self.allocation) for sized in (one, plans.needed))
         return curve(lambda n: self.reached(one.other, n), needed=needed, about=about, reach=2 * most / needed)
 
-    def at_hand(self, plans: Ways, n: int) -> dict[str, Any]:
+    def at_hand(self, plans: ByDirection, n: int) -> dict[str, Any]:
         """Power and smallest gap of the patients at hand."""
         check_at_hand(n, least=2, words=" in each group")
         smallest = detectable(self.auc1, lambda other: self.reached(other, n), power=self.power)

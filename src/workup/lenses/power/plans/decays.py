@@ -8,7 +8,7 @@ from typing import Any
 from workup.errors import InputError
 from workup.lenses.power.plans.directions import curve
 from workup.lenses.power.plans.groups import EVERYTHING
-from workup.lenses.power.plans.refusals import taught, unused
+from workup.lenses.power.plans.refusals import refusing, unused
 from workup.report import LensResult
 from workup.stats.sizes import decay
 
@@ -44,7 +44,7 @@ def plan_decay(
         given = {"start": start != 0.95, "turns": turns != 10, "slope_sd": slope_sd != 0}
         unused(given, belongs="a slope over turns", kind=kind)
     settings: dict[str, Any] = {"kind": kind, "of": "cases", "groups": [], "alpha": alpha, "power": power, "n": n}
-    with taught(kind):
+    with refusing(kind):
         if slope is not None:
             model = {"start": start, "facts": facts, "correlation": correlation, "slope_sd": slope_sd}
             found = decay.decay_slope_size(slope, turns=turns, alpha=alpha, power=power, **model)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workup.lenses.power.plans.groups import EVERYONE, Group, requirement
-from workup.lenses.power.plans.refusals import taught
+from workup.lenses.power.plans.refusals import refusing
 from workup.report import LensResult
 from workup.stats.sizes.development import develop
 
@@ -39,7 +39,7 @@ def plan_develop(
             shrinkage=shrinkage,
         )
 
-    with taught(kind):
+    with refusing(kind):
         found = at(parameters)
         rows = requirement([Group(EVERYONE, None, prevalence)], [found.n], "patients", assurance=None)
         counts = sorted({1, parameters, *(round(x) for x in np.linspace(1, 2 * parameters, 16).tolist())})

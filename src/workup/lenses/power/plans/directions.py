@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from workup.errors import InputError
-from workup.lenses.power.plans.refusals import taught
+from workup.lenses.power.plans.refusals import refusing
 from workup.stats.sizes.proportions import both_directions, inside, power_curve, whole
 
 POINTS, FEW_POINTS = 31, 11  # of a power curve
@@ -25,7 +25,7 @@ class Sized(NamedTuple):
         return whole(self.first) + whole(self.second)
 
 
-class Ways(NamedTuple):
+class ByDirection(NamedTuple):
     """What is needed for each direction in which the other group may differ; the larger is `needed`."""
 
     each: Mapping[str, Sized]
@@ -33,7 +33,7 @@ class Ways(NamedTuple):
     not_possible: tuple[str, ...]
 
 
-def ways(
+def by_direction(
     value: float,
     other: float | None,
     gap: float | None,
@@ -41,7 +41,7 @@ def ways(
     *,
     names: tuple[str, str, str],
     kind: str,
-) -> Ways:
+) -> ByDirection:
     """Plan for the pair given, or for a gap in both directions."""
     if (other is None) == (gap is None):
         raise InputError(
@@ -49,17 +49,17 @@ def ways(
             where=f"plan {kind}",
             got="neither" if other is None else "both",
         )
-    with taught(kind):
+    with refusing(kind):
         inside(names[0], value)
         if other is not None:
             inside(names[1], other)
             found = plan(other)
-            return Ways({"given": found}, found, ())
+            return ByDirection({"given": found}, found, ())
         assert gap is not None
         # 0.8 + 0.05 is 0.8500000000000001 to a machine and to nobody else.
         both = both_directions(value, gap, lambda end: plan(round(end, 12)), lambda one: one.total)
     each = {name: found for name, found in (("lower", both.down), ("higher", both.up)) if found is not None}
-    return Ways(each, both.needed, both.not_possible)
+    return ByDirection(each, both.needed, both.not_possible)
 
 
 def curve(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from workup.errors import InputError
-from workup.lenses.power.plans.refusals import attainable, one_of, taught
+from workup.lenses.power.plans.refusals import attainable, one_of, refusing
 from workup.stats.sizes import groups as group_size
 from workup.stats.sizes.proportions import check_error_rates, inside, whole
 
@@ -15,7 +15,7 @@ Of = Literal["positives", "negatives", "patients"]
 Testing = Literal["all-pairs", "versus-reference", "gatekeeper"]
 Adjust = Literal["bonferroni", "holm", "none"]
 TOTAL, EVERYONE = "total", "everyone"  # names that rows of a plan have for more than a group
-EVERYTHING = "all"  # the one row of a plan that knows no patients
+EVERYTHING = "all"  # the one row of a plan that is not for patients
 MOST_GROUPS = 100
 LEAST_ALPHA = 1e-10  # of one comparison; below it a normal quantile has few digits left
 MOST_UNEQUAL = 1000.0  # patients of one group for each of another
@@ -54,7 +54,7 @@ def resolved(groups: int | Sequence[Group], *, prevalence: float | None, kind: s
         raise InputError(
             "either every group has a share or none", where=f"plan {kind}", remedy="write name:share for each"
         )
-    with taught(kind):
+    with refusing(kind):
         for group in groups:
             if group.share is not None:
                 inside(f"the share of '{group.name}'", group.share)
@@ -90,7 +90,7 @@ class Family(NamedTuple):
 def family_of(
     count: int, *, testing: Testing, adjust: Adjust, alpha: float, power: float, allocation: float, kind: str
 ) -> Family:
-    """Who is compared with whom at which alpha; behind a gatekeeper Holm shares alpha out as it goes."""
+    """Who is compared with whom at which alpha; after a gatekeeper Holm shares alpha out as it goes."""
     one_of("testing", testing, Testing, kind=kind)
     one_of("adjust", adjust, Adjust, kind=kind)
     if not 1 / MOST_UNEQUAL <= allocation <= MOST_UNEQUAL:
@@ -107,7 +107,7 @@ def family_of(
             remedy="use versus-reference, or allocation 1",
         )
     layout: group_size.Testing = "versus-reference" if testing == "versus-reference" else "all-pairs"
-    with taught(kind):
+    with refusing(kind):
         check_error_rates(alpha, power)
         found = group_size.family(count, testing=layout, alpha=alpha, correction=adjust)
         if found.alpha_each < LEAST_ALPHA:

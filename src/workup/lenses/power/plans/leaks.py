@@ -1,4 +1,4 @@
-"""A plan for texts: golds and documents for a bound on the leak rate, or for a gap in recall between two groups."""
+"""A plan for texts: gold spans and documents for a bound on the leak rate, or for a gap in recall of two groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from workup.errors import InputError
 from workup.lenses.power.plans.directions import curve
 from workup.lenses.power.plans.groups import EVERYTHING
-from workup.lenses.power.plans.refusals import attainable, check_at_hand, one_of, taught, unused
+from workup.lenses.power.plans.refusals import attainable, check_at_hand, one_of, refusing, unused
 from workup.lenses.power.plans.wording import smallest_row
 from workup.report import LensResult
 from workup.stats.intervals import ASSUMED_ICC
@@ -34,10 +34,10 @@ def plan_leak(
     method: Method = "pooled",
     n: int | None = None,
 ) -> LensResult:
-    """Golds and documents that show a leak rate under a bound, or a gap in recall between two groups.
+    """Gold spans and documents that show a leak rate under a bound, or a gap in recall between two groups.
 
-    Golds of one document are found or missed together: `design_effect` is that of a pilot, or follows from `icc`. A
-    bound is shown with `assurance` at a `level`, a gap with `power` at an `alpha`.
+    Gold spans of one document are found or missed together: `design_effect` is that of a pilot, or follows from `icc`.
+    A bound is shown with `assurance` at a `level`, a gap with `power` at an `alpha`.
 
     >>> plan = plan_leak(bound=0.01, sides="one", bound_method="clopper-pearson")
     >>> plan.tables["requirement"][0]["golds"]
@@ -55,13 +55,13 @@ def plan_leak(
     documents = {"design_effect": settings["design_effect"], "golds_per_document": golds_per_document}
     if bound is not None:
         aim: dict[str, Any] = {"leak_rate": leak_rate, "assurance": assurance, "level": level, "sides": sides}
-        with taught("leak"):
+        with refusing("leak"):
             found = clustered.leak_size(bound, **aim, method=bound_method, **documents)
             return _bound_result(found, settings | {"bound": bound, **aim, "bound_method": bound_method})
     assert recall1 is not None
     assert recall2 is not None
     one_of("method", method, Method, kind="leak")
-    with taught("leak"):
+    with refusing("leak"):
         test: dict[str, Any] = {"alpha": alpha, "power": power, "method": method}
         gap = clustered.recall_gap_size(recall1, recall2, **test, **documents)
         return _recall_result(gap, settings | {"recall1": recall1, "recall2": recall2, **test})
@@ -82,7 +82,7 @@ def _clustered(icc: float | None, effect: float | None, golds_per_document: floa
     """The settings that both plans record, with the design effect that was given or follows from the icc."""
     if icc is not None and effect is not None:
         raise InputError("give a design effect or an icc, not both", where="plan leak")
-    with taught("leak"):
+    with refusing("leak"):
         if n is not None:
             check_at_hand(n, least=1, words="")
         if icc is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from workup.errors import InputError
 from workup.lenses.power.plans.groups import EVERYONE, TOTAL, Group, requirement, resolved
-from workup.lenses.power.plans.refusals import taught
+from workup.lenses.power.plans.refusals import refusing
 from workup.lenses.power.plans.wording import left_over
 from workup.report import LensResult
 from workup.stats.sizes import precision
@@ -59,7 +59,7 @@ def plan_precision(
     named = resolved(groups, prevalence=prevalence, kind=kind) if groups else ()
     everyone = Group(EVERYONE, None, prevalence)
     rows, curve = [], []
-    with taught(kind):
+    with refusing(kind):
         inside("prevalence", prevalence), inside("level", level)
         for group in (everyone, *named):
             criteria = _criteria(group, prevalence, given, level)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from workup.lenses.power.plans.directions import FEW_POINTS, POINTS, Sized, Ways, curve, ways
+from workup.lenses.power.plans.directions import FEW_POINTS, POINTS, ByDirection, Sized, by_direction, curve
 from workup.lenses.power.plans.groups import (
     WORDS,
     Adjust,
@@ -17,7 +17,7 @@ from workup.lenses.power.plans.groups import (
     resolved,
     stood_in,
 )
-from workup.lenses.power.plans.refusals import check_at_hand, one_of, taught
+from workup.lenses.power.plans.refusals import check_at_hand, one_of, refusing
 from workup.lenses.power.plans.wording import alternative, at_hand, recorded, sentences
 from workup.report import LensResult
 from workup.stats.sizes.groups import pairs
@@ -69,9 +69,9 @@ def plan_proportions(
         len(found), testing=testing, adjust=adjust, alpha=alpha, power=power, allocation=allocation, kind=kind
     )
     study = _Proportions(p1, len(found), family.alpha_each, power, allocation, method, testing == "gatekeeper", seed)
-    plans = ways(p1, p2, difference, study.size, names=("p1", "p2", "difference"), kind=kind)
+    plans = by_direction(p1, p2, difference, study.size, names=("p1", "p2", "difference"), kind=kind)
     sizes = [plans.needed.first, *(plans.needed.second for _ in found[1:])]
-    with taught(kind):
+    with refusing(kind):
         tables = {
             "requirement": requirement(found, sizes, rests, assurance=assurance),
             "comparisons": family.rows(found),
@@ -95,7 +95,7 @@ def plan_proportions(
 
 
 class _Proportions:
-    """The formulas of one plan for proportions, by closed form or, behind a gatekeeper, by simulation."""
+    """The formulas of one plan for proportions, by closed form or, after a gatekeeper, by simulation."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class _Proportions:
             return detectable(self.p1, lambda other: self.reached(other, n), power=self.power)
         return detectable_gap(self.p1, n, n * self.allocation, alpha=self.alpha, power=self.power, method=self.method)
 
-    def alternatives(self, plans: Ways) -> list[dict[str, Any]]:
+    def alternatives(self, plans: ByDirection) -> list[dict[str, Any]]:
         """Every direction by every method, the one that was taken marked."""
         rows = []
         for direction, one in plans.each.items():
@@ -146,20 +146,20 @@ class _Proportions:
                 rows.append(alternative(direction, self.p1, one, "simulated", one == plans.needed))
         return rows
 
-    def curve(self, direction: str, one: Sized, plans: Ways) -> list[dict[str, Any]]:
+    def curve(self, direction: str, one: Sized, plans: ByDirection) -> list[dict[str, Any]]:
         """Power over rows of the first group, as far as for the direction that needs the most."""
         about = {"direction": direction, "first": self.p1, "other": one.other}
         reach = 2 * plans.needed.first / one.first
-        points = FEW_POINTS if self.gate else POINTS  # each point behind a gatekeeper is a simulation
+        points = FEW_POINTS if self.gate else POINTS  # each point after a gatekeeper is a simulation
         return curve(lambda n: self.reached(one.other, n), needed=one.first, about=about, reach=reach, points=points)
 
-    def at_hand(self, plans: Ways, n: int) -> dict[str, Any]:
+    def at_hand(self, plans: ByDirection, n: int) -> dict[str, Any]:
         """Power and smallest gap of the rows at hand."""
         check_at_hand(n, least=2, words=" in each group")
         return at_hand(plans, n, self.allocation, self.p1, self.reached, self.smallest(n))
 
     def _closed(self, other: float, method: Method) -> Sized:
-        # Beside a simulated answer closed forms stand at Bonferroni's alpha, the nearest that they have to it.
+        # Beside a simulated answer closed forms are given at Bonferroni's alpha, the nearest that they have to it.
         alpha = self.alpha / len(pairs(self.groups)) if self.gate else self.alpha
         found = two_proportions(
             self.p1, other, alpha=alpha, power=self.power, share=1 / (1 + self.allocation), method=method

@@ -8,12 +8,12 @@ from typing import Any, get_args
 
 from workup.errors import InputError, near
 
-MOST = 10**10  # more than there are people; beyond it a plan is a slip of the pen
+MOST = 10**10  # more than there are people; beyond it a plan is a typo
 
 
 @contextmanager
-def taught(kind: str) -> Iterator[None]:
-    """What the formulas refuse becomes an error that says which plan was refused."""
+def refusing(kind: str) -> Iterator[None]:
+    """An argument that the formulas refuse becomes an error that names the plan."""
     try:
         yield
     except ValueError as error:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from workup.lenses.power.plans.directions import Sized, Ways
+from workup.lenses.power.plans.directions import ByDirection, Sized
 from workup.lenses.power.plans.groups import TOTAL, Adjust, Family, Group, Testing
-from workup.lenses.scales import or_none
+from workup.stats.scales import or_none
 from workup.stats.sizes.proportions import Detectable, whole
 
 
@@ -53,7 +53,12 @@ def alternative(direction: str, first: float, one: Sized, method: str, taken: bo
 
 
 def at_hand(
-    plans: Ways, n: int, allocation: float, first: float, reached: Callable[[float, float], float], smallest: Detectable
+    plans: ByDirection,
+    n: int,
+    allocation: float,
+    first: float,
+    reached: Callable[[float, float], float],
+    smallest: Detectable,
 ) -> dict[str, list[dict[str, Any]]]:
     """What the rows at hand reach: power for every direction, and the smallest gap they show."""
     sizes = {"n_first": n, "n_other": whole(n * allocation)}
@@ -80,7 +85,7 @@ def smallest_row(sizes: Mapping[str, int], first: float, smallest: Detectable) -
 
 
 def sentences(
-    plans: Ways, settings: Mapping[str, Any], tables: Mapping[str, Any], *, words: str, what: str
+    plans: ByDirection, settings: Mapping[str, Any], tables: Mapping[str, Any], *, words: str, what: str
 ) -> Iterator[str]:
     """The plan in words: what is needed, why, and what it takes for granted."""
     needed, first = plans.needed, settings["p1" if settings["kind"] == "proportions" else "auc1"]
@@ -107,7 +112,7 @@ def _who_needs(rows: Sequence[Mapping[str, Any]], settings: Mapping[str, Any], w
     return f"the groups need {', '.join(f'{n:,} ({group})' for group, n in sizes.items())} {words}"
 
 
-def _directions(plans: Ways) -> Iterator[str]:
+def _directions(plans: ByDirection) -> Iterator[str]:
     if set(plans.each) == {"lower", "higher"}:
         each = " and ".join(f"{one.other:g} asks for {whole(one.first):,}" for one in plans.each.values())
         yield f"Whether the other group is lower or higher is not known: {each} in a group, and the larger is taken."
@@ -184,8 +189,8 @@ def _reached(tables: Mapping[str, Any], settings: Mapping[str, Any], words: str)
             if first["n_first"] == first["n_other"]
             else f" in the first group, {first['n_other']:,} in others"
         )
-    told = " and ".join(f"{row['other']:g} with a power of {row['power']:.0%}" for row in tables["reached"])
-    yield f"With {here} at hand, {first['first']:g} would be told from {told}."
+    others = " and ".join(f"{row['other']:g} with a power of {row['power']:.0%}" for row in tables["reached"])
+    yield f"With {here} at hand, {first['first']:g} would be told from {others}."
     [row] = tables["smallest_difference"]
     least = [f"{row[side]:.3f} where the other is {side}" for side in ("lower", "higher") if row[side] is not None]
     yield (

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from workup.errors import InputError, near
 from workup.estimate import Estimate
 from workup.evidence import SiteEvidence
-from workup.lenses.scales import back, steepness, there
 from workup.scores import MISSING, level_name
 from workup.stats.intervals import z_critical
 from workup.stats.rank import hanley_mcneil
+from workup.stats.scales import back, steepness, there
 
 # What a table may hold, by our names; every other column is a fact about the site.
 NUMBERS = (

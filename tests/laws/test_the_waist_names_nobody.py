@@ -1,0 +1,97 @@
+"""What every task and lens shares names none of them: a task, a metric or another lens is known by its properties.
+
+A new task gets every lens, and a new lens serves every task, only while the code between them asks what a metric is
+like and not what it is called. Only literals in code count: docstrings and examples of settings may name anything.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import workup
+from workup import plugins
+
+SOURCE = Path(workup.__file__).parent
+WAIST = (
+    *("study.py", "gates.py", "report.py", "estimate.py", "metric.py", "validate.py", "preflight.py", "compare.py"),
+    *("evidence.py", "disclosure", "lenses", "packs", "reports"),
+)
+# Parts of reports that are one task's or one lens's own.
+OWN = tuple(f"reports/{name}/" for name in ("risk", "spans", "conversation", "drift", "power", "sites"))
+# Still to be cleaned: each names a lens, a task or a metric that the record or the task itself should tell.
+UNCLEAN = ("study.py", "report.py", "validate.py", "preflight.py", "compare.py", "reports/")
+# What a file may name, and why.
+MAY_NAME = {
+    # A plan is made for one kind of figure, before there are data, and says which.
+    "lenses/power/plans/": {"precision", "auroc", "calibration_slope", "net_benefit", "sensitivity", "specificity"},
+    # The chart adds up observed less expected events and says so, whichever metrics a study has.
+    "lenses/drift/risk_adjusted_chart.py": {"oe_ratio"},
+    # What a lens may tell is decided before it runs, from its settings.
+    "lenses/withholding.py": {"internal", "subgroups", "power", "drift", "sites"},
+    # The sites are compared with an internal report.
+    "lenses/sites/": {"internal"},
+    # A pack is made of these two lenses' results.
+    "packs/pack.py": {"internal", "subgroups"},
+}
+
+
+def files() -> list[str]:
+    found = [
+        path
+        for part in WAIST
+        for path in ([SOURCE / part] if part.endswith(".py") else sorted((SOURCE / part).rglob("*.py")))
+    ]
+    names = [path.relative_to(SOURCE).as_posix() for path in found]
+    return [name for name in names if not name.startswith(OWN) and not name.startswith(UNCLEAN)]
+
+
+def literals(tree: ast.AST) -> Iterator[str]:
+    """Every text in the code but docstrings and what stands under `examples=`."""
+    if isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Constant):
+        return
+    if isinstance(tree, ast.keyword) and tree.arg == "examples":
+        return
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
+        yield tree.value
+    for child in ast.iter_child_nodes(tree):
+        yield from literals(child)
+
+
+def named() -> tuple[set[str], set[str]]:
+    """Tasks with all their metrics, and lenses."""
+    tasks = {name: plugins.find("tasks", name) for name in plugins.registered("tasks")}
+    metrics = {metric for task in tasks.values() for metric in task.cards}
+    return {*tasks, *metrics}, set(plugins.registered("lenses"))
+
+
+@pytest.mark.parametrize("file", files())
+def test_the_shared_code_names_no_task_no_metric_and_no_other_lens(file: str) -> None:
+    tasks_and_metrics, lenses = named()
+    own = {name for name in lenses if file.startswith((f"lenses/{name}/", f"lenses/{name}.py"))}
+    allowed = set().union(*(names for place, names in MAY_NAME.items() if file.startswith(place)), own)
+    tree = ast.parse((SOURCE / file).read_text(encoding="utf-8"))
+    assert sorted({*literals(tree)} & (tasks_and_metrics | lenses) - allowed) == []
+
+
+def test_nothing_is_allowed_that_nobody_names() -> None:
+    """An exception that is no longer needed is taken out of the list."""
+    for place, names in MAY_NAME.items():
+        paths = [SOURCE / place] if place.endswith(".py") else sorted((SOURCE / place).rglob("*.py"))
+        said = {text for path in paths for text in literals(ast.parse(path.read_text(encoding="utf-8")))}
+        assert names <= said, place
+
+
+@pytest.mark.parametrize("code", ["name == 'auroc'", "f(task='risk')", "{'sites': 1}", "x = f'{a} {\"drift\"}'"])
+def test_a_name_in_code_is_found(code: str) -> None:
+    tasks_and_metrics, lenses = named()
+    assert {*literals(ast.parse(code))} & (tasks_and_metrics | lenses)
+
+
+@pytest.mark.parametrize("code", ['"""The risk task."""', "Field(examples=['auroc'])", "'the risk of all'"])
+def test_a_name_in_prose_is_not(code: str) -> None:
+    tasks_and_metrics, lenses = named()
+    assert not {*literals(ast.parse(code))} & (tasks_and_metrics | lenses)
