@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,12 +59,13 @@ def regrouped(
     crossings: Sequence[tuple[str, str]] = (),
     outcome: Bools | None = None,
     wanted: Mapping[str, Collection[str]] | None = None,
+    withheld: Mapping[str, Collection[str]] | None = None,
 ) -> dict[str, Regrouped]:
     """Every grouping, and every crossing of two as "a × b", with levels of fewer than `k` patients kept back.
 
     `outcome` marks the rows with an event: the levels kept back then hold rows with it and rows without, since a group
     in which all have one outcome tells that of each. `wanted` are levels that join others only where nothing else
-    helps, such as the one that all others are compared with.
+    helps, such as the one that all others are compared with; `withheld` are levels that are kept back in any case.
 
     >>> sex = Levels.of(["F"] * 60 + ["M"] * 37 + ["X"] * 3)
     >>> male = Levels.of(["no"] * 60 + ["yes"] * 37 + ["no"] * 3)
@@ -79,7 +81,7 @@ def regrouped(
         return {name: Regrouped(levels) for name, levels in (*groupings.items(), *crossed.items())}
     search = _Search(patient, k, _both_kinds(outcome), dict(wanted or {}))
     for name, levels in groupings.items():
-        search.add(name, levels)
+        search.add(name, levels, withheld=(withheld or {}).get(name, ()))
     search.add_unnamed(list(groupings))
     search.settle()
     found = {name: search.regrouped(name) for name in groupings}
@@ -95,6 +97,15 @@ def regrouped(
         name = CROSS.join((first, second))
         found[name] = search.regrouped(name) if name in search.columns else Regrouped(None)
     return found
+
+
+def is_together(level: str) -> bool:
+    """Is it the name of levels that are withheld, or could it be?
+
+    >>> is_together("withheld together"), is_together("F"), is_together("F × withheld together")
+    (True, False, False)
+    """
+    return level.removesuffix(" too").rstrip() == TOGETHER or level.startswith(f"{TOGETHER} too")
 
 
 def _both_kinds(outcome: Bools | None) -> Bools | None:
@@ -180,14 +191,22 @@ class _Search:
         self.columns: dict[str, _Column] = {}
         self._measured: dict[tuple[str, ...], list[_Cells]] = {}
         self._families: dict[str, tuple[str, ...]] = {}
+        self._seen: tuple[Any, npt.NDArray[np.intp]] = (None, np.zeros(0, dtype=np.intp))
         self.fixed: set[str] = set()  # columns that are settled and stay as they are
 
     def add(
-        self, name: str, levels: Levels, *, parents: tuple[Levels, ...] = (), roots: frozenset[str] | None = None
+        self,
+        name: str,
+        levels: Levels,
+        *,
+        parents: tuple[Levels, ...] = (),
+        roots: frozenset[str] | None = None,
+        withheld: Collection[str] = (),
     ) -> None:
         """One more grouping, its small levels kept back together with as few others as make k patients."""
-        sizes = np.array([self._patients(levels.codes == code) for code in range(len(levels.names))], dtype=np.int64)
+        sizes = self._sizes(levels)
         small = frozenset(int(code) for code in np.flatnonzero((sizes > 0) & (sizes < self._k)))
+        small |= {code for code, level in enumerate(levels.names) if level in withheld and sizes[code]}
         column = self.columns[name] = _Column(levels, sizes, small, roots or frozenset({name}), parents)
         self._measured, self._families = {}, {}
         column.options = self._options(column, self._wanted.get(name, ()))
@@ -200,7 +219,7 @@ class _Search:
         for one, other in combinations(names, 2):
             if self._tied(one, other) or self._tied(other, one):
                 levels = self.columns[one].levels.crossed(self.columns[other].levels)
-                sizes = np.array([self._patients(levels.codes == c) for c in range(len(levels.names))], dtype=np.int64)
+                sizes = self._sizes(levels)
                 small = frozenset(int(code) for code in np.flatnonzero((sizes > 0) & (sizes < self._k)))
                 if small:
                     roots = frozenset({one, other})
@@ -254,6 +273,11 @@ class _Search:
 
     def _patients(self, rows: Bools) -> int:
         return int(np.unique(self._patient[rows]).size)
+
+    def _sizes(self, levels: Levels) -> Ints:
+        """Patients of each code."""
+        n = len(levels.names)
+        return np.bincount(np.unique(self._patient * n + levels.codes) % n, minlength=n).astype(np.int64)
 
     def _rows(self, column: _Column, codes: Iterable[int]) -> Bools:
         return np.isin(column.levels.codes, sorted(codes))
@@ -368,11 +392,19 @@ class _Search:
 
     def _exchanged(self, cells: _Cells, inside: Bools) -> int:
         """How far a count may move by exchanging people who are told nowhere apart."""
-        told = [np.ones(inside.size, dtype=bool)]
-        told += [cells.inside(name, codes) for name in cells.members for codes in self.columns[name].parts()]
-        alike = np.unique(np.column_stack(told), axis=0, return_inverse=True)[1].ravel()
+        alike = self._alike(cells)
         both = np.bincount(alike, weights=inside) * np.bincount(alike, weights=~inside) > 0
         return int(np.bincount(alike, weights=cells.counts)[both].sum())
+
+    def _alike(self, cells: _Cells) -> npt.NDArray[np.intp]:
+        """Cells with one number where nothing that is told sets them apart."""
+        state = (id(cells), tuple((self.columns[one].hidden, self.columns[one].whole) for one in cells.members))
+        if state != self._seen[0]:
+            told = [np.ones(cells.counts.size, dtype=bool)]
+            told += [cells.inside(name, codes) for name in cells.members for codes in self.columns[name].parts()]
+            alike = np.unique(np.packbits(np.column_stack(told), axis=1), axis=0, return_inverse=True)[1].ravel()
+            self._seen = state, alike
+        return self._seen[1]
 
     def _around(self, cells: _Cells, inside: Bools) -> npt.NDArray[np.intp]:
         """The cells that are most like those of a count, and these themselves: people move most easily among them."""

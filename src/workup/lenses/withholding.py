@@ -21,6 +21,7 @@ from workup.stats.arrays import Bools, Floats
 from workup.study import Study
 
 _SITE = "site "  # beside a group that may bear the name of the site column
+_WINDOW, _BEFORE = "window ", "window of the baseline "
 # Settings that may name a level, what they say where it is not told, and the words that are no levels.
 _REFERENCES = {
     "subgroups": ("comparator", "rest", ("rest", "largest", "best", "overall")),
@@ -43,6 +44,7 @@ class Withholding:
     site: Regrouped | None = None
     at_sites: Mapping[str, Regrouped] = field(default_factory=dict)
     groups: Mapping[str, Levels] = field(default_factory=dict)  # as they were
+    windows: Mapping[str, Regrouped] = field(default_factory=dict)  # of the drift lens
 
     @property
     def _missing(self) -> dict[str, Bools]:
@@ -56,6 +58,14 @@ class Withholding:
     def reason(self) -> str:
         """Why a level is not told, in words that say nothing of its size."""
         return f"fewer than {self.k} patients, or one such group could be worked out from it"
+
+    @property
+    def _untold_rows(self) -> Bools:
+        """Rows of windows that are not told."""
+        rows = np.zeros(len(self.scores), dtype=bool)
+        for one in self.windows.values():
+            rows |= np.ones(len(rows), dtype=bool) if one.levels is None else False if one.held is None else one.held
+        return rows
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -79,6 +89,11 @@ class Withholding:
             return None
         if lens == "sites" and self.site is not None and self.site.levels is None:
             return None
+        if lens == "drift" and (watched := self.windows.get(_WINDOW)) is not None:
+            from workup.lenses.drift.small_windows import BASELINE
+
+            if watched.levels is None or BASELINE in watched.withheld:
+                return None
         return replace(self.scores, groups={}) if lens == "power" and gone else self.scores
 
     def settings(self, lens: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,7 +135,7 @@ class Withholding:
         if lens == "sites" and self.k > 1:
             return {"withheld_sites": self.sites, "withheld_groups": dict(self._within_sites())}
         if lens == "drift" and self.k > 1:
-            return {"smallest_cell": self.k}
+            return {"smallest_cell": self.k, "withheld_rows": self._untold_rows}
         return {}
 
     def _within_sites(self) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
@@ -191,6 +206,7 @@ class Withholding:
         if self.site is not None:
             rows.append(_row("site", replace(self.site, together="")))
         rows += [_row(f"{name} at sites", replace(one, together="")) for name, one in self.at_sites.items()]
+        rows += [_row(name.strip(), replace(one, together="")) for name, one in self.windows.items()]
         return [row for row in rows if row["levels"]]
 
     def holdings(self, held: dict[str, Any]) -> dict[str, Any]:
@@ -275,13 +291,14 @@ def withhold(scores: Scores, study: Study) -> Withholding:
     if scores.site is not None and ("sites" in lenses or lenses.get("internal", {}).get("leave_one_site_out")):
         places = {_SITE: scores.site}
         by_site = [(_SITE, name) for name in scores.groups] if "sites" in lenses else []
+    periods, kept = _windows(scores, lenses)
     found = regrouped(
-        {**scores.groups, **places},
+        {**scores.groups, **places, **periods},
         scores.patient,
         k=k,
         crossings=[*crossings, *by_site],
         outcome=scores["outcome"] > 0 if "outcome" in scores.values else None,
-        wanted=_wanted(scores, lenses),
+        wanted=_wanted(scores, lenses) | kept,
     )
     columns = {name: found[name] for name in scores.groups}
     return Withholding(
@@ -292,7 +309,22 @@ def withhold(scores: Scores, study: Study) -> Withholding:
         found.get(_SITE),
         {name: found[CROSS.join((site, name))] for site, name in by_site},
         scores.groups,
+        {name: found[name] for name in periods},
     )
+
+
+def _windows(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Levels], dict[str, list[str]]]:
+    """The windows of the drift lens as groupings of the same people, and those that others are compared with."""
+    if "drift" not in lenses or scores.time is None:
+        return {}, {}
+    from workup.lenses.drift.lens import ELSEWHERE, window_levels
+    from workup.lenses.drift.small_windows import BASELINE
+
+    try:
+        watched, before, last = window_levels(scores, lenses["drift"])
+    except StudyError:  # the lens itself says what cannot be
+        return {}, {}
+    return {_WINDOW: watched, _BEFORE: before}, {_WINDOW: [last, BASELINE], _BEFORE: [ELSEWHERE]}
 
 
 def _wanted(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:

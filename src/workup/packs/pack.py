@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workup import plugins
+from workup.disclosure.small_groups import is_together
 from workup.errors import InputError, visible
 from workup.evidence import SiteEvidence
 from workup.gates import primary_values
-from workup.packs.counts import Cells, cells_of
+from workup.packs.counts import UNSAID, Cells, cells_of
 from workup.packs.inventory import telling
 from workup.packs.publish import Teller
 from workup.packs.sent_packs import Sent, SiteLedger, sent
@@ -136,6 +137,24 @@ def _refuse_other_groupings(cells: Cells, earlier: Sequence[Sent]) -> None:
                 got=visible(", ".join(sorted(then ^ now)) + " in one of them alone"),
                 remedy="make the report with the columns of that pack",
             )
+        for column in sorted(now):
+            _refuse_other_levels(column, cells, one)
+
+
+def _refuse_other_levels(column: str, cells: Cells, earlier: Sent) -> None:
+    """A column whose levels have given way to others (bands with other cuts, codes joined in another way) is another
+    grouping under the same name. Levels that only come, or only go, are held against each other by their counts."""
+    now, then = (
+        {who[1] for who in sizes["rows"] if who and who[0] == column and who[1] != UNSAID and not is_together(who[1])}
+        for sizes in (cells.sizes, earlier.sizes)
+    )
+    if now - then and then - now:
+        raise InputError(
+            "packs of one study in one ledger must cut a column into the same groups",
+            where=f"column '{visible(column)[:60]}', pack number {earlier.sequence} in the ledger",
+            got=f"{len(then - now)} of its {len(then)} levels replaced by {len(now - then)} others",
+            remedy="make the report with the bands and the codes of that pack",
+        )
 
 
 def _system(report: Report) -> dict[str, str]:

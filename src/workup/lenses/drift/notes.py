@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,8 +52,14 @@ def _without_baseline(watching: Watching) -> dict[str, list[str]]:
     return found
 
 
-def table_notes(scores: Scores, before: Sequence[Window], later: Sequence[Window], events: str | None) -> Iterator[str]:
-    """What the windows of a table lack."""
+def table_notes(
+    scores: Scores,
+    before: Sequence[Window],
+    later: Sequence[Window],
+    events: str | None,
+    withheld: Collection[str] = (),
+) -> Iterator[str]:
+    """What the windows of a table lack. Of those that are `withheld` nothing is counted."""
     undated = int(np.isnat(dated(scores)).sum())
     if scores.waiting is not None and scores.waiting.time is not None:
         undated += int(np.isnat(scores.waiting.time).sum())
@@ -73,7 +79,7 @@ def table_notes(scores: Scores, before: Sequence[Window], later: Sequence[Window
             "the window looks worse than it is; set label_delay to wait for it."
         )
     if events is not None:
-        yield from _small_baseline(scores, before, later, events)
+        yield from _small_baseline(scores, before, [one for one in later if one.name not in withheld], events)
     if not scores.inputs:
         yield "No inputs are named (columns.inputs), so no drift of inputs is looked for."
     yield from _repeated(scores)
