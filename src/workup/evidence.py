@@ -15,6 +15,7 @@ from workup.report import LensResult
 from workup.scores import MISSING, Levels, Scores
 
 Source = Literal["rows", "pack", "published"]
+BANDS = "bands_of_risk"  # in the holdings: groups that are cut from the risk itself
 CROSS = " × "  # between the two columns of a crossed group, as Levels.crossed writes it
 
 

@@ -60,12 +60,16 @@ def regrouped(
     outcome: Bools | None = None,
     wanted: Mapping[str, Collection[str]] | None = None,
     withheld: Mapping[str, Collection[str]] | None = None,
+    told: Mapping[str, Levels] | None = None,
+    bands: Collection[str] = (),
 ) -> dict[str, Regrouped]:
     """Every grouping, and every crossing of two as "a × b", with levels of fewer than `k` patients kept back.
 
     `outcome` marks the rows with an event: the levels kept back then hold rows with it and rows without, since a group
     in which all have one outcome tells that of each. `wanted` are levels that join others only where nothing else
     helps, such as the one that all others are compared with; `withheld` are levels that are kept back in any case.
+    `told` are groupings that are told whole, such as those that a threshold flags, and `bands` the columns that they
+    cut across; GivenAway says that they tell a small level of one.
 
     >>> sex = Levels.of(["F"] * 60 + ["M"] * 37 + ["X"] * 3)
     >>> male = Levels.of(["no"] * 60 + ["yes"] * 37 + ["no"] * 3)
@@ -82,10 +86,15 @@ def regrouped(
     search = _Search(patient, k, _both_kinds(outcome), dict(wanted or {}))
     for name, levels in groupings.items():
         search.add(name, levels, withheld=(withheld or {}).get(name, ()))
-    search.add_unnamed(list(groupings))
+    for name, levels in (told or {}).items():
+        search.add_told(name, levels)
+    search.add_unnamed([(one, other) for one, other in combinations(groupings, 2)])
+    search.add_unnamed([(one, other) for one in bands for other in told or ()])
     search.settle()
+    if told and (given_away := search.given_away(bands)) is not None:
+        raise GivenAway(given_away)
     found = {name: search.regrouped(name) for name in groupings}
-    search.fixed = set(groupings)
+    search.fixed |= set(groupings)
     for first, second in crossings:
         one, other = found[first].levels, found[second].levels
         if one is not None and other is not None:
@@ -97,6 +106,10 @@ def regrouped(
         name = CROSS.join((first, second))
         found[name] = search.regrouped(name) if name in search.columns else Regrouped(None)
     return found
+
+
+class GivenAway(ValueError):
+    """A column of which a level is known from what is told in any case."""
 
 
 def is_together(level: str) -> bool:
@@ -213,18 +226,41 @@ class _Search:
         if small:
             self._next(column, lambda: True)
 
-    def add_unnamed(self, names: Sequence[str]) -> None:
+    def add_told(self, name: str, levels: Levels) -> None:
+        """One more grouping that is told as it is, its small levels too."""
+        self.columns[name] = _Column(levels, self._sizes(levels), frozenset(), frozenset({name}))
+        self._measured, self._families = {}, {}
+        self.fixed.add(name)
+
+    def given_away(self, names: Collection[str]) -> str | None:
+        """The first of these columns with a small level that is known however little is told of it."""
+        for name in names:
+            for code in sorted(self.columns[name].small):
+                cells = self._measures(self._family(name))
+                if any(self._narrow(one, name, frozenset({code})) for one in cells):
+                    return name
+        return None
+
+    def add_unnamed(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Combinations of two columns that are tied by what they mean, which nobody tells and anybody can subtract: all
         aged 85 and over less all above 85 are those aged 85."""
-        for one, other in combinations(names, 2):
+        for one, other in pairs:
             if self._tied(one, other) or self._tied(other, one):
                 levels = self.columns[one].levels.crossed(self.columns[other].levels)
                 sizes = self._sizes(levels)
                 small = frozenset(int(code) for code in np.flatnonzero((sizes > 0) & (sizes < self._k)))
+                if other in self.fixed:  # a level that is told whole is no secret between the two
+                    small = frozenset(code for code in small if not self._whole_level(levels, code, other))
                 if small:
                     roots = frozenset({one, other})
                     self.columns[f"{one}{CROSS}{other}, unnamed"] = _Column(levels, sizes, small, roots, whole=True)
                     self._measured, self._families = {}, {}
+
+    def _whole_level(self, levels: Levels, code: int, told: str) -> bool:
+        """Are the rows of a combination all those of a level that is told?"""
+        codes = self.columns[told].levels.codes
+        rows = levels.codes == code
+        return int(rows.sum()) == int(np.count_nonzero(codes == codes[rows][0]))
 
     def _options(self, column: _Column, wanted: Collection[str]) -> Iterator[frozenset[int]]:
         """Levels that may keep the small ones company: none, one, two, then ever more, the smallest first and those

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from workup.disclosure.identifying import near_unique, refusal
-from workup.disclosure.small_groups import CROSS, Regrouped, regrouped
+from workup.disclosure.small_groups import CROSS, GivenAway, Regrouped, regrouped
 from workup.errors import StudyError
 from workup.estimate import Estimate
+from workup.evidence import BANDS
 from workup.lenses.untold import untold
 from workup.metric import Metric
 from workup.report import LensResult
@@ -22,6 +24,9 @@ from workup.study import Study
 
 _SITE = "site "  # beside a group that may bear the name of the site column
 _WINDOW, _BEFORE = "window ", "window of the baseline "
+_RISK = "risk "  # beside them, everyone by the thresholds that are told
+TOLD_RISKS = (*(step / 100 for step in range(1, 100)), 0.075)  # of the decision curve, and of the sweep of thresholds
+_NOT_BY_CHANCE = 8  # patients of a level whose risks all lie apart from those of another
 # Settings that may name a level, what they say where it is not told, and the words that are no levels.
 _REFERENCES = {
     "subgroups": ("comparator", "rest", ("rest", "largest", "best", "overall")),
@@ -45,6 +50,7 @@ class Withholding:
     at_sites: Mapping[str, Regrouped] = field(default_factory=dict)
     groups: Mapping[str, Levels] = field(default_factory=dict)  # as they were
     windows: Mapping[str, Regrouped] = field(default_factory=dict)  # of the drift lens
+    bands: tuple[str, ...] = ()  # groups that are bands of the risk
 
     @property
     def _missing(self) -> dict[str, Bools]:
@@ -211,6 +217,8 @@ class Withholding:
 
     def holdings(self, held: dict[str, Any]) -> dict[str, Any]:
         """What the data hold, where a missing value of an input may be a level that is withheld."""
+        if self.bands:
+            held = {**held, BANDS: list(self.bands)}
         empty = [name for name, one in self.columns.items() if MISSING in one.withheld]
         if not empty:
             return held
@@ -292,14 +300,24 @@ def withhold(scores: Scores, study: Study) -> Withholding:
         places = {_SITE: scores.site}
         by_site = [(_SITE, name) for name in scores.groups] if "sites" in lenses else []
     periods, kept = _windows(scores, lenses)
-    found = regrouped(
-        {**scores.groups, **places, **periods},
-        scores.patient,
-        k=k,
-        crossings=[*crossings, *by_site],
-        outcome=scores["outcome"] > 0 if "outcome" in scores.values else None,
-        wanted=_wanted(scores, lenses) | kept,
-    )
+    bands = risk_bands(scores, k)
+    try:
+        found = regrouped(
+            {**scores.groups, **places, **periods},
+            scores.patient,
+            k=k,
+            crossings=[*crossings, *by_site],
+            outcome=scores["outcome"] > 0 if "outcome" in scores.values else None,
+            wanted=_wanted(scores, lenses) | kept,
+            told={_RISK: _flagged(scores, study)} if bands else None,
+            bands=bands,
+        )
+    except GivenAway as column:
+        raise StudyError(
+            f"columns.groups: '{column}' is made of the risk, and a level of fewer than {k} patients lies between "
+            "thresholds that are told of everyone. To fix: cut the risk where more patients lie between, leave the "
+            "threshold out, or set smallest_cell: 1 if all may be told."
+        ) from None
     columns = {name: found[name] for name in scores.groups}
     return Withholding(
         k,
@@ -310,7 +328,30 @@ def withhold(scores: Scores, study: Study) -> Withholding:
         {name: found[CROSS.join((site, name))] for site, name in by_site},
         scores.groups,
         {name: found[name] for name in periods},
+        bands,
     )
+
+
+def risk_bands(scores: Scores, k: int) -> tuple[str, ...]:
+    """Groups that are bands of the risk itself: each level holds the risks between two numbers, and at least two of
+    them so many patients that it is not by chance."""
+    if "risk" not in scores.values:
+        return ()
+    risk, found = scores["risk"], []
+    for name, levels in scores.groups.items():
+        parts = [(risk[rows], np.unique(scores.patient[rows]).size) for _, rows in levels.masks() if rows.any()]
+        ends = sorted((float(own.min()), float(own.max())) for own, _ in parts)
+        apart = all(high < low for (_, high), (low, _) in pairwise(ends))
+        if apart and sum(size >= max(k, _NOT_BY_CHANCE) for _, size in parts) > 1:
+            found.append(name)
+    return tuple(found)
+
+
+def _flagged(scores: Scores, study: Study) -> Levels:
+    """Rows between the thresholds at which a report tells how many are flagged: those of the study, of its curves and
+    of its distribution of risks."""
+    edges = np.unique([*TOLD_RISKS, *study.all_thresholds()])
+    return Levels(np.digitize(scores["risk"], edges).astype(np.int64), tuple(map(str, range(edges.size + 1))))
 
 
 def _windows(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Levels], dict[str, list[str]]]:

@@ -245,7 +245,7 @@ def _unlisted(name: str) -> dict[str, Any]:
         "metric": None,
         "slice": {"column": name},
         "what": "column",
-        "reason": "its levels are too many, or not clear enough, to be named as groups",
+        "reason": "its levels are too many, not clear enough, or cut from the risk, to be named as groups",
     }
 
 
