@@ -1,5 +1,5 @@
-"""Bands of the risk itself as a group: decision thresholds sort the same people a second time, and a few between a cut and
-a threshold would be told by the difference of the two."""
+"""Bands of the risk itself as a group: decision thresholds sort the same people a second time, and a few between a cut
+and a threshold would be told by the difference of the two."""
 
 from __future__ import annotations
 
