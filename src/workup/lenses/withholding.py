@@ -315,8 +315,8 @@ def withhold(scores: Scores, study: Study) -> Withholding:
     except GivenAway as column:
         raise StudyError(
             f"columns.groups: '{column}' is made of the risk, and a level of fewer than {k} patients lies between "
-            "thresholds that are told of everyone (yours, and every hundredth). To fix: cut the risk where more patients "
-            "lie between, or set smallest_cell: 1 if all may be told."
+            "thresholds that are told of everyone (yours, and every hundredth). To fix: cut the risk where more lie "
+            "between, or set smallest_cell: 1 if all may be told."
         ) from None
     columns = {name: found[name] for name in scores.groups}
     return Withholding(
