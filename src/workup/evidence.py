@@ -15,6 +15,7 @@ from workup.report import LensResult
 from workup.scores import CROSS, MISSING, Levels, Scores
 
 Source = Literal["rows", "pack", "published"]
+BANDS = "bands_of_risk"  # in the holdings: groups that are cut from the risk itself
 
 
 @dataclass(frozen=True)

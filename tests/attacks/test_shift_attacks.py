@@ -79,6 +79,20 @@ TAKEN = {
     "Call at 9 GMT+1": "GMT+1", "DST in effect": "DST", "Drawn 09:30:00-04:00": "-04:00", "Drawn 09:30+02": "+02",
 }  # fmt: skip
 
+# The same where a date stands right beside the words.
+TAKEN_BESIDE = {
+    "Flu shot in the fall, 10/10/2021.": "fall", "Seen 10/10/2021, back by the fall.": "fall",
+    "Seen 03/14/2021, yesterday Sat.": "Sat", "Seen 03/14/2021 (Su).": "Su", "Seen 03/12/2021, Fr.": "Fr",
+    "Seen 03/14/2021, DOW 7.": "DOW 7", "Seen Valentine's 02/14/2021.": "Valentine", "Seen 02/14/2021, V-day.": "V-day",
+    "Cyber Monday 11/29/2021.": "Cyber", "Giving Tuesday 11/30/2021.": "Giving", "Maundy Thursday 04/01/2021": "Maundy",
+    "Seen on tax day 04/15/2021.": "tax day", "Earth Day 04/22/2021.": "Earth", "On Patriot Day 09/11/2021.": "Patriot",
+    "Advent 12/06/2020.": "Advent", "Seen 12/06/2020 during Advent.": "Advent", "Full moon 05/26/2021.": "moon",
+    "Seen 03/15/2021, the Ides of March.": "Ides", "Seen 03/14/2021, which was Pi Day.": "Pi Day",
+    "Seen 03/14/2021 (3 days before St Paddy's).": "Paddy", "Seen 03/31/2021, end of the quarter.": "quarter",
+    "Seen 03/31/2021, at quarter-end.": "quarter", "Seen 03/31/2021, end of the month.": "month",
+    "Seen 12/30/2021, the end of the year.": "end of", "Seen 11/11/2021 11/11.": "11/11", "Seen 3/4/2021 (3/4).": "3/4",
+}  # fmt: skip
+
 
 def _redacted(
     texts: list[str], *, patient: str = "P1", whole_weeks: bool = False
@@ -117,6 +131,21 @@ def test_forms_that_tell_the_part_of_a_year_a_month_or_a_week_are_taken(words: s
     texts, report = _redacted([f"{words}, note of 03/14/2022."])
     assert TAKEN[words] not in texts[0] and report["value"] == 1.0
     assert report["loose_words"] == 0, texts
+
+
+@pytest.mark.parametrize("patient", ["P1", "P2"])
+@pytest.mark.parametrize("text", TAKEN_BESIDE)
+def test_forms_that_tell_a_day_beside_its_date_are_taken(text: str, patient: str) -> None:
+    texts, report = _redacted([text], patient=patient)
+    assert TAKEN_BESIDE[text] not in texts[0], texts
+    assert report["value"] == 1.0 and report["loose_words"] == 0
+
+
+@pytest.mark.parametrize("weekday", ["Monday", "Tuesday", "Thursday"])
+def test_a_holiday_that_ends_in_a_weekday_is_not_half_moved(weekday: str) -> None:
+    name = {"Monday": "Cyber Monday", "Tuesday": "Giving Tuesday", "Thursday": "Maundy Thursday"}[weekday]
+    texts, _ = _redacted([f"Seen {name}, 11/29/2021, for cough."])
+    assert not re.search(rf"{name.split()[0]}|day\b", texts[0]), texts
 
 
 @pytest.mark.parametrize("words", ["Seen in week 40", "Billed in the first quarter", "Grew 45 y 3 m 2 d"])
@@ -196,6 +225,11 @@ def test_offsets_from_utc_do_not_stand_beside_a_moved_time() -> None:
      "code XM-F2", "lot M-F/12", "he lent it", "pT2 Tu N0 staging", "Mon 8, eos 2", "DST was normal",
      "fentanyl TTS 25", "first quarter inch", "on the second toe", "the first of three", "seen 12:30-14:00",
      "open 08:30-11", "holiday heart", "UTC swab", "through the second, third, and fourth rings",
+     "wobbly since the fall", "history of fall", "at the time of the fall", "injured in the fall",
+     "head strike in the fall", "the advent of insulin", "Advent Health ER", "full moon face",
+     "Mrs. Valentine's chart", "pain 5/10", "strength 5/5", "sat yesterday", "today sat 98 %",
+     "yesterday sat up in bed",
+     "quarter of the dose", "upper right quarter", "V-dayton plate",
      "on bedrest since her 34th week", "3 m walk, 2 d later", "she sat 15 minutes", "clock drawing"],
 )  # fmt: skip
 def test_words_that_are_no_days_stay(text: str) -> None:

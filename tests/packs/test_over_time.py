@@ -142,3 +142,41 @@ def test_what_the_record_keeps_back_of_an_input_is_kept_back() -> None:
     hidden = replace(own, results={**own.results, "internal": replace(internal, tables=tables)})
     pack = make_pack(hidden, site="A")
     assert [row["missing"] for row in pack["holdings"]["inputs"]] == [None]
+
+
+def _aged(cut: int) -> dict[str, Any]:
+    """Two bands of age; three patients are 40."""
+    table = cohort(600, 9)
+    rng = np.random.default_rng(1)
+    age = rng.choice(np.array([a for a in range(20, 90) if a != 40]), 600)
+    age[[10, 200, 500]] = 40
+    return {**table, "band": np.where(age < cut, f"<{cut}", f"≥{cut}").astype(object)}
+
+
+def test_the_same_column_cut_elsewhere_is_another_grouping() -> None:
+    _, ledger = make_next_pack(report(_aged(40), ["band"]), SiteLedger("A"))
+    with pytest.raises(InputError, match="the same groups") as refused:
+        make_next_pack(report(_aged(41), ["band"]), ledger)
+    assert "pack number 1" in str(refused.value) and "<40" not in str(refused.value)
+    make_next_pack(report(_aged(40), ["band"]), ledger)
+
+
+def test_codes_that_are_joined_in_another_way_are_another_grouping() -> None:
+    table = cohort(600, 9)
+    own = np.where(np.arange(600) % 2 == 0, "F", "M").astype(object)
+    own[[10, 200, 501]] = "X"
+    one = {**table, "coded": np.where(own == "F", "F", "M/X").astype(object)}
+    two = {**table, "coded": np.where(own == "M", "M", "F/X").astype(object)}
+    _, ledger = make_next_pack(report(one, ["coded"]), SiteLedger("A"))
+    with pytest.raises(InputError, match="the same groups"):
+        make_next_pack(report(two, ["coded"]), ledger)
+
+
+def test_a_level_that_is_new_is_no_other_grouping() -> None:
+    table = cohort(600, 9)
+    first_of_all = np.where(np.arange(600) % 2 == 0, "F", "M").astype(object)
+    later = first_of_all.copy()
+    later[::5] = "X"
+    _, ledger = make_next_pack(report({**table, "coded": first_of_all}, ["coded"]), SiteLedger("A"))
+    pack, _ = make_next_pack(report({**table, "coded": later}, ["coded"]), ledger)
+    assert pack["sequence"] == 2

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -57,12 +58,17 @@ def regrouped(
     crossings: Sequence[tuple[str, str]] = (),
     outcome: Bools | None = None,
     wanted: Mapping[str, Collection[str]] | None = None,
+    withheld: Mapping[str, Collection[str]] | None = None,
+    told: Mapping[str, Levels] | None = None,
+    bands: Collection[str] = (),
 ) -> dict[str, Regrouped]:
     """Every grouping, and every crossing of two as "a × b", with levels of fewer than `k` patients withheld.
 
     `outcome` marks the rows with an event: the withheld levels then hold rows with it and rows without, since a group
     in which all have one outcome tells that of each. `wanted` are levels that join others only where nothing else
-    helps, such as the one that all others are compared with.
+    helps, such as the one that all others are compared with; `withheld` are levels that are kept back in any case.
+    `told` are groupings that are told whole, such as those that a threshold flags, and `bands` the columns that they
+    cut across; GivenAway says that they tell a small level of one.
 
     >>> sex = Levels.of(["F"] * 60 + ["M"] * 37 + ["X"] * 3)
     >>> male = Levels.of(["no"] * 60 + ["yes"] * 37 + ["no"] * 3)
@@ -78,11 +84,16 @@ def regrouped(
         return {name: Regrouped(levels) for name, levels in (*groupings.items(), *crossed.items())}
     search = _Search(patient, k, _both_kinds(outcome), dict(wanted or {}))
     for name, levels in groupings.items():
-        search.add(name, levels)
-    search.add_unnamed(list(groupings))
+        search.add(name, levels, withheld=(withheld or {}).get(name, ()))
+    for name, levels in (told or {}).items():
+        search.add_told(name, levels)
+    search.add_unnamed([(one, other) for one, other in combinations(groupings, 2)])
+    search.add_unnamed([(one, other) for one in bands for other in told or ()])
     search.settle()
+    if told and (given_away := search.given_away(bands)) is not None:
+        raise GivenAway(given_away)
     found = {name: search.regrouped(name) for name in groupings}
-    search.fixed = set(groupings)
+    search.fixed |= set(groupings)
     for first, second in crossings:
         one, other = found[first].levels, found[second].levels
         if one is not None and other is not None:
@@ -94,6 +105,19 @@ def regrouped(
         name = CROSS.join((first, second))
         found[name] = search.regrouped(name) if name in search.columns else Regrouped(None)
     return found
+
+
+class GivenAway(ValueError):
+    """A column of which a level is known from what is told in any case."""
+
+
+def is_together(level: str) -> bool:
+    """Is it the name of levels that are withheld, or could it be?
+
+    >>> is_together("withheld together"), is_together("F"), is_together("F × withheld together")
+    (True, False, False)
+    """
+    return level.removesuffix(" too").rstrip() == TOGETHER or level.startswith(f"{TOGETHER} too")
 
 
 def _both_kinds(outcome: Bools | None) -> Bools | None:
@@ -179,32 +203,63 @@ class _Search:
         self.columns: dict[str, _Column] = {}
         self._measured: dict[tuple[str, ...], list[_Cells]] = {}
         self._families: dict[str, tuple[str, ...]] = {}
+        self._seen: tuple[Any, npt.NDArray[np.intp]] = (None, np.zeros(0, dtype=np.intp))
         self.fixed: set[str] = set()  # columns that are settled and stay as they are
 
     def add(
-        self, name: str, levels: Levels, *, parents: tuple[Levels, ...] = (), roots: frozenset[str] | None = None
+        self,
+        name: str,
+        levels: Levels,
+        *,
+        parents: tuple[Levels, ...] = (),
+        roots: frozenset[str] | None = None,
+        withheld: Collection[str] = (),
     ) -> None:
         """One more grouping, its small levels kept back together with as few others as make k patients."""
-        sizes = np.array([self._patients(levels.codes == code) for code in range(len(levels.names))], dtype=np.int64)
+        sizes = self._sizes(levels)
         small = frozenset(int(code) for code in np.flatnonzero((sizes > 0) & (sizes < self._k)))
+        small |= {code for code, level in enumerate(levels.names) if level in withheld and sizes[code]}
         column = self.columns[name] = _Column(levels, sizes, small, roots or frozenset({name}), parents)
         self._measured, self._families = {}, {}
         column.options = self._options(column, self._wanted.get(name, ()))
         if small:
             self._next(column, lambda: True)
 
-    def add_unnamed(self, names: Sequence[str]) -> None:
+    def add_told(self, name: str, levels: Levels) -> None:
+        """One more grouping that is told as it is, its small levels too."""
+        self.columns[name] = _Column(levels, self._sizes(levels), frozenset(), frozenset({name}))
+        self._measured, self._families = {}, {}
+        self.fixed.add(name)
+
+    def given_away(self, names: Collection[str]) -> str | None:
+        """The first of these columns with a small level that is known however little is told of it."""
+        for name in names:
+            for code in sorted(self.columns[name].small):
+                cells = self._measures(self._family(name))
+                if any(self._narrow(one, name, frozenset({code})) for one in cells):
+                    return name
+        return None
+
+    def add_unnamed(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Combinations of two columns that are tied by what they mean, which nobody tells and anybody can subtract: all
         aged 85 and over less all above 85 are those aged 85."""
-        for one, other in combinations(names, 2):
+        for one, other in pairs:
             if self._tied(one, other) or self._tied(other, one):
                 levels = self.columns[one].levels.crossed(self.columns[other].levels)
-                sizes = np.array([self._patients(levels.codes == c) for c in range(len(levels.names))], dtype=np.int64)
+                sizes = self._sizes(levels)
                 small = frozenset(int(code) for code in np.flatnonzero((sizes > 0) & (sizes < self._k)))
+                if other in self.fixed:  # a level that is told whole is no secret between the two
+                    small = frozenset(code for code in small if not self._whole_level(levels, code, other))
                 if small:
                     roots = frozenset({one, other})
                     self.columns[f"{one}{CROSS}{other}, unnamed"] = _Column(levels, sizes, small, roots, whole=True)
                     self._measured, self._families = {}, {}
+
+    def _whole_level(self, levels: Levels, code: int, told: str) -> bool:
+        """Are the rows of a combination all those of a level that is told?"""
+        codes = self.columns[told].levels.codes
+        rows = levels.codes == code
+        return int(rows.sum()) == int(np.count_nonzero(codes == codes[rows][0]))
 
     def _options(self, column: _Column, wanted: Collection[str]) -> Iterator[frozenset[int]]:
         """Levels that may keep the small ones company: none, one, two, then ever more, the smallest first and those
@@ -253,6 +308,11 @@ class _Search:
 
     def _patients(self, rows: Bools) -> int:
         return int(np.unique(self._patient[rows]).size)
+
+    def _sizes(self, levels: Levels) -> Ints:
+        """Patients of each code."""
+        n = len(levels.names)
+        return np.bincount(np.unique(self._patient * n + levels.codes) % n, minlength=n).astype(np.int64)
 
     def _rows(self, column: _Column, codes: Iterable[int]) -> Bools:
         return np.isin(column.levels.codes, sorted(codes))
@@ -367,11 +427,19 @@ class _Search:
 
     def _exchanged(self, cells: _Cells, inside: Bools) -> int:
         """How far a count may move by exchanging people who are told nowhere apart."""
-        told = [np.ones(inside.size, dtype=bool)]
-        told += [cells.inside(name, codes) for name in cells.members for codes in self.columns[name].parts()]
-        alike = np.unique(np.column_stack(told), axis=0, return_inverse=True)[1].ravel()
+        alike = self._alike(cells)
         both = np.bincount(alike, weights=inside) * np.bincount(alike, weights=~inside) > 0
         return int(np.bincount(alike, weights=cells.counts)[both].sum())
+
+    def _alike(self, cells: _Cells) -> npt.NDArray[np.intp]:
+        """Cells with one number where nothing that is told sets them apart."""
+        state = (id(cells), tuple((self.columns[one].hidden, self.columns[one].whole) for one in cells.members))
+        if state != self._seen[0]:
+            told = [np.ones(cells.counts.size, dtype=bool)]
+            told += [cells.inside(name, codes) for name in cells.members for codes in self.columns[name].parts()]
+            alike = np.unique(np.packbits(np.column_stack(told), axis=1), axis=0, return_inverse=True)[1].ravel()
+            self._seen = state, alike
+        return self._seen[1]
 
     def _around(self, cells: _Cells, inside: Bools) -> npt.NDArray[np.intp]:
         """The cells that are most like those of a count, and these themselves: people move most easily among them."""

@@ -6,21 +6,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from workup.disclosure.identifying import near_unique, refusal
-from workup.disclosure.small_groups import Regrouped, regrouped
+from workup.disclosure.small_groups import GivenAway, Regrouped, regrouped
 from workup.errors import StudyError
 from workup.estimate import Estimate
+from workup.evidence import BANDS
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import CROSS, MISSING, OUTCOME, Levels, Scores
+from workup.scores import CROSS, MISSING, OUTCOME, RISK, Levels, Scores
 from workup.stats.arrays import Bools, Floats
 from workup.study import Study
 
 _SITE = "site "  # beside a group that may bear the name of the site column
+_WINDOW, _BEFORE = "window ", "window of the baseline "
+_RISK = "risk "  # beside them, everyone by the thresholds that are told
+TOLD_RISKS = (*(step / 100 for step in range(1, 100)), 0.075)  # of the decision curve, and of the sweep of thresholds
+_NOT_BY_CHANCE = 8  # patients of a level whose risks all lie apart from those of another
 # Settings that may name a level, what takes its place where it is withheld, and the words that are no levels.
 _REFERENCES = {
     "subgroups": ("comparator", "rest", ("rest", "largest", "best", "overall")),
@@ -64,6 +70,8 @@ class Withholding:
     site: Regrouped | None = None
     at_sites: Mapping[str, Regrouped] = field(default_factory=dict)
     groups: Mapping[str, Levels] = field(default_factory=dict)  # as they were
+    windows: Mapping[str, Regrouped] = field(default_factory=dict)  # of the drift lens
+    bands: tuple[str, ...] = ()  # groups that are bands of the risk
 
     @property
     def _missing(self) -> dict[str, Bools]:
@@ -77,6 +85,14 @@ class Withholding:
     def reason(self) -> str:
         """Why a level is withheld, in words that say nothing of its size."""
         return f"fewer than {self.k} patients, or one such group could be worked out from it"
+
+    @property
+    def _untold_rows(self) -> Bools:
+        """Rows of windows that are not told."""
+        rows = np.zeros(len(self.scores), dtype=bool)
+        for one in self.windows.values():
+            rows |= np.ones(len(rows), dtype=bool) if one.levels is None else False if one.held is None else one.held
+        return rows
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -100,6 +116,11 @@ class Withholding:
             return None
         if lens == "sites" and self.site is not None and self.site.levels is None:
             return None
+        if lens == "drift" and (watched := self.windows.get(_WINDOW)) is not None:
+            from workup.lenses.drift.small_windows import BASELINE
+
+            if watched.levels is None or BASELINE in watched.withheld:
+                return None
         return replace(self.scores, groups={}) if lens == "power" and gone else self.scores
 
     def settings(self, lens: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,7 +162,7 @@ class Withholding:
         if lens == "sites" and self.k > 1:
             return {"withheld_sites": self.sites, "withheld_groups": dict(self._within_sites())}
         if lens == "drift" and self.k > 1:
-            return {"smallest_cell": self.k}
+            return {"smallest_cell": self.k, "withheld_rows": self._untold_rows}
         return {}
 
     def _within_sites(self) -> Iterator[tuple[tuple[str, str], tuple[str, ...]]]:
@@ -212,10 +233,13 @@ class Withholding:
         if self.site is not None:
             rows.append(_row("site", replace(self.site, together="")))
         rows += [_row(f"{name} at sites", replace(one, together="")) for name, one in self.at_sites.items()]
+        rows += [_row(name.strip(), replace(one, together="")) for name, one in self.windows.items()]
         return [row for row in rows if row["levels"]]
 
     def holdings(self, held: dict[str, Any]) -> dict[str, Any]:
         """What the data hold, where a missing value of an input may be a level that is withheld."""
+        if self.bands:
+            held = {**held, BANDS: list(self.bands)}
         empty = [name for name, one in self.columns.items() if MISSING in one.withheld]
         if not empty:
             return held
@@ -296,14 +320,25 @@ def withhold(scores: Scores, study: Study) -> Withholding:
     if scores.site is not None and ("sites" in lenses or lenses.get("internal", {}).get("leave_one_site_out")):
         places = {_SITE: scores.site}
         by_site = [(_SITE, name) for name in scores.groups] if "sites" in lenses else []
-    found = regrouped(
-        {**scores.groups, **places},
-        scores.patient,
-        k=k,
-        crossings=[*crossings, *by_site],
-        outcome=scores[OUTCOME] > 0 if OUTCOME in scores.values else None,
-        wanted=_wanted(scores, lenses),
-    )
+    periods, kept = _windows(scores, lenses)
+    bands = risk_bands(scores, k)
+    try:
+        found = regrouped(
+            {**scores.groups, **places, **periods},
+            scores.patient,
+            k=k,
+            crossings=[*crossings, *by_site],
+            outcome=scores[OUTCOME] > 0 if OUTCOME in scores.values else None,
+            wanted=_wanted(scores, lenses) | kept,
+            told={_RISK: _flagged(scores, study)} if bands else None,
+            bands=bands,
+        )
+    except GivenAway as column:
+        raise StudyError(
+            f"columns.groups: '{column}' is made of the risk, and a level of fewer than {k} patients lies between "
+            "thresholds that are told of everyone (yours, and every hundredth). To fix: cut the risk where more lie "
+            "between, or set smallest_cell: 1 if all may be told."
+        ) from None
     columns = {name: found[name] for name in scores.groups}
     return Withholding(
         k,
@@ -313,7 +348,46 @@ def withhold(scores: Scores, study: Study) -> Withholding:
         found.get(_SITE),
         {name: found[CROSS.join((site, name))] for site, name in by_site},
         scores.groups,
+        {name: found[name] for name in periods},
+        bands,
     )
+
+
+def risk_bands(scores: Scores, k: int) -> tuple[str, ...]:
+    """Groups that are bands of the risk itself: each level holds the risks between two numbers, and at least two of
+    them so many patients that it is not by chance."""
+    if RISK not in scores.values:
+        return ()
+    risk, found = scores[RISK], []
+    for name, levels in scores.groups.items():
+        parts = [(risk[rows], np.unique(scores.patient[rows]).size) for _, rows in levels.masks() if rows.any()]
+        ends = sorted((float(own.min()), float(own.max())) for own, _ in parts)
+        apart = all(high < low for (_, high), (low, _) in pairwise(ends))
+        if apart and sum(size >= max(k, _NOT_BY_CHANCE) for _, size in parts) > 1:
+            found.append(name)
+    return tuple(found)
+
+
+def _flagged(scores: Scores, study: Study) -> Levels:
+    """Rows between the thresholds at which a report tells how many are flagged: those of the study, of its curves and
+    of its distribution of risks."""
+    named = getattr(study, "all_thresholds", tuple)()
+    edges = np.unique([*TOLD_RISKS, *named])
+    return Levels(np.digitize(scores[RISK], edges).astype(np.int64), tuple(map(str, range(edges.size + 1))))
+
+
+def _windows(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Levels], dict[str, list[str]]]:
+    """The windows of the drift lens as groupings of the same people, and those that others are compared with."""
+    if "drift" not in lenses or scores.time is None:
+        return {}, {}
+    from workup.lenses.drift.lens import ELSEWHERE, window_levels
+    from workup.lenses.drift.small_windows import BASELINE
+
+    try:
+        watched, before, last = window_levels(scores, lenses["drift"])
+    except StudyError:  # the lens itself says what cannot be
+        return {}, {}
+    return {_WINDOW: watched, _BEFORE: before}, {_WINDOW: [last, BASELINE], _BEFORE: [ELSEWHERE]}
 
 
 def _wanted(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:

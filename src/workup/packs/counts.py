@@ -3,7 +3,7 @@ many of them at or above each threshold. Knows how figures and counts are tied, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from workup.disclosure.figures import SIDES, CountedFigures
 from workup.disclosure.inference import Ledger, Sum, Who
 from workup.disclosure.overlaps import MOST_LEVELS
 from workup.estimate import Estimate
-from workup.evidence import SiteEvidence
+from workup.evidence import BANDS, SiteEvidence
 from workup.scores import CROSS
 
 EVERYONE: Who = ()
@@ -177,7 +177,7 @@ def cells_of(
     for who in sorted(found.sizes["rows"]):
         if who:
             by_column.setdefault(who[0], []).append(who[1])
-    unlisted = _unlisted(by_column, crossings)
+    unlisted = _unlisted(by_column, crossings, evidence.holdings.get(BANDS) or ())
     kept = {name: tuple(levels) for name, levels in by_column.items() if name not in unlisted}
     ascending = tuple(sorted(thresholds))
     cuts, whole = _by_cut(found, ascending)
@@ -227,10 +227,14 @@ def _listed(who: Who, columns: Mapping[str, Any]) -> bool:
     return not who or who[0] in columns
 
 
-def _unlisted(columns: Mapping[str, Sequence[str]], crossings: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Columns whose levels are too many to be groups, and crossings that cannot be taken apart."""
+def _unlisted(
+    columns: Mapping[str, Sequence[str]], crossings: Sequence[tuple[str, str]], bands: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Columns whose levels are too many to be groups, bands of the risk, which the thresholds cut across, and crossings
+    that cannot be taken apart."""
     crossed = {crossing_name(pair): pair for pair in crossings}
-    out = [name for name, levels in columns.items() if name not in crossed and len(levels) > MOST_LEVELS]
+    many = {name for name, levels in columns.items() if name not in crossed and len(levels) > MOST_LEVELS}
+    out = [name for name in columns if name in many or name in bands]
     for name, pair in crossed.items():
         parents_known = all(parent in columns and parent not in out for parent in pair)
         if name in columns and not (parents_known and _taken_apart(columns, name, pair)):

@@ -9,9 +9,10 @@ from typing import Any
 
 from workup import plugins
 from workup.disclosure.figures import CountedFigures
+from workup.disclosure.small_groups import is_together
 from workup.errors import InputError, PluginError, visible
 from workup.evidence import SiteEvidence
-from workup.packs.counts import Cells, cells_of
+from workup.packs.counts import UNSAID, Cells, cells_of
 from workup.packs.publish import Publisher, published_holdings
 from workup.packs.sent_packs import Sent, SiteLedger, sent
 from workup.packs.signing import sign
@@ -136,6 +137,24 @@ def _refuse_other_groupings(cells: Cells, earlier: Sequence[Sent]) -> None:
                 got=visible(", ".join(sorted(then ^ now)) + " in one of them alone"),
                 remedy="make the report with the columns of that pack",
             )
+        for column in sorted(now):
+            _refuse_other_levels(column, cells, one)
+
+
+def _refuse_other_levels(column: str, cells: Cells, earlier: Sent) -> None:
+    """A column whose levels have given way to others (bands with other cuts, codes joined in another way) is another
+    grouping under the same name. Levels that only come, or only go, are held against each other by their counts."""
+    now, then = (
+        {who[1] for who in sizes["rows"] if who and who[0] == column and who[1] != UNSAID and not is_together(who[1])}
+        for sizes in (cells.sizes, earlier.sizes)
+    )
+    if now - then and then - now:
+        raise InputError(
+            "packs of one study in one ledger must cut a column into the same groups",
+            where=f"column '{visible(column)[:60]}', pack number {earlier.sequence} in the ledger",
+            got=f"{len(then - now)} of its {len(then)} levels replaced by {len(now - then)} others",
+            remedy="make the report with the bands and the codes of that pack",
+        )
 
 
 def _system(report: Report) -> dict[str, str]:
@@ -238,7 +257,7 @@ def _unlisted(name: str) -> dict[str, Any]:
         "metric": None,
         "slice": {"column": name},
         "what": "column",
-        "reason": "its levels are too many, or not clear enough, to be named as groups",
+        "reason": "its levels are too many, not clear enough, or cut from the risk, to be named as groups",
     }
 
 

@@ -25,7 +25,6 @@ LONGEST = 300  # characters
 _DEEPEST = 25
 _MOST_PARTS = 150
 _LARGEST = 1e15  # whole numbers from there on are not exact
-_CODES = 20  # values of a column that a message may list, if they are as short as codes are
 _GRAMMAR = 'columns, numbers, "text", + - * /, == != < <= > >=, in (…), and, or, not, and parentheses'
 _PIECES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|[^`\"']+|.", re.DOTALL)
 _MEANT = {"−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "÷": "/", "≥": ">=", "≤": "<=", "≠": "!=", "＝": "==",
@@ -315,11 +314,11 @@ class Expression:
         levels = sorted(set(column.values[~column.missing].tolist()))
         wanted = [str(one.values[0]) for one in constants]
         if not set(wanted) & set(levels):
-            codes = len(levels) <= _CODES and all(len(level) <= _CODES for level in levels)
-            self._refuse(
+            self._refuse(  # what stands in the column may be one patient's, so no message lists it
                 node,
                 f"no row of column '{column.name}' is '{_short(wanted[0])}'",
-                remedy=near(wanted[0], levels) if codes else "use a text that stands in the column, letter by letter",
+                got=f"{len(levels):,} other {'text' if len(levels) == 1 else 'texts'}",
+                remedy="use a text that stands in the column, letter by letter",
             )
 
     def _of_kind(self, node: ast.AST, value: _Value, kind: Literal["number", "truth"]) -> _Value:

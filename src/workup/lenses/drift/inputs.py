@@ -25,6 +25,7 @@ from workup.stats.multiplicity import adjust
 from workup.stats.reference import BinnedReference, Reference
 
 TOGETHER = "all inputs together"
+MISSING_SUFFIX = " (missing)"  # after the name of an input: the share of rows without it
 FEWEST_ROWS = 20  # on either side; below that no distance means anything
 MOST_LEVELS = 2_000  # of a category whose counts are stored: as many as the quantiles of a number
 
@@ -209,7 +210,7 @@ class InputReference:
         found = missingness(before, self.rows, missing, len(now))
         more = {"baseline": found.reference, "now": found.window, "low": found.low, "high": found.high}
         return Compared(
-            f"{name} (missing)",
+            f"{name}{MISSING_SUFFIX}",
             found.method,
             abs(found.difference),
             found.p,

@@ -3,7 +3,7 @@ chance of a false alarm over a whole year of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,19 +27,22 @@ from workup.lenses.drift.kinds import (
 from workup.lenses.drift.monitor.state import ACTED
 from workup.lenses.drift.monitor.stream import FEEDBACK, Monitor
 from workup.lenses.drift.settings import LimitPart, MinimumPart, Settings
-from workup.lenses.drift.small_windows import few_in, hide_small_windows
+from workup.lenses.drift.small_windows import BASELINE, Untold
 from workup.lenses.drift.trend import forecasts
 from workup.lenses.drift.windows import WINDOWS_A_YEAR, Window, cut, dated, judged, moment, rows_of, windows
 from workup.lenses.input_rows import one_row_each
 from workup.lenses.withholding import as_withheld
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import RISK, Levels, Scores
+from workup.scores import OUTCOME, RISK, Levels, Scores
+from workup.stats.arrays import Bools
 from workup.stats.random import generator
 from workup.task import StudyDesign
 
 __all__ = ["FEEDBACK", "LimitPart", "MinimumPart", "Settings", "drift"]
 
+UNDATED = "in no window"  # among the windows of all rows
+ELSEWHERE = "not in the baseline"
 _MOST_TO_TELL_APART = 50_000
 _ESTIMATED_WITHOUT_LABELS = 3  # the last windows: those whose labels are still to come are among them
 _BASELINE_WINDOWS = 10  # a baseline with fewer windows' worth of events has an error of its own that charts feel
@@ -85,29 +88,54 @@ def drift(
     levels: Sequence[float] = (0.95,),
     progress: Progress | None = None,
     smallest_cell: int = 1,
+    withheld_rows: Bools | None = None,
 ) -> LensResult:
     """Charts, alerts, input drift, kinds of drift and a forecast, window by window after the baseline.
 
-    Windows, and groups within them, of fewer patients than `smallest_cell` are named without figures.
+    Windows of `withheld_rows`, and groups of fewer patients than `smallest_cell` within a window, are named and not
+    told: nothing of them is measured.
     """
     chosen = Settings.checked(settings, where="lenses.drift")
     chosen.followed(metrics)  # a wrong name is reported before a wrong date
     chosen.columns(scores)
     before, later = _periods(scores, chosen)
     base = rows_of(scores, before)
-    monitor = Monitor.start(base, metrics, settings=chosen, windows=_inside(before), seed=draws.seed, keep="exact")
-    later = judged(later, scores, monitor.watching.minimum, monitor.events, merge=chosen.small == "merge")
+    events = next((metric.events for metric in chosen.followed(metrics) if metric.events), None)
+    later = judged(later, scores, chosen.least, events, merge=chosen.small == "merge")
+    untold = Untold.of(scores, before, later, chosen.columns(scores), k=smallest_cell, withheld=withheld_rows)
+    before, later = untold.marked(before), untold.marked(later)
+    monitor = Monitor.start(
+        base,
+        metrics,
+        settings=chosen,
+        windows=_inside(before),
+        seed=draws.seed,
+        keep="exact",
+        withheld=untold.groups(BASELINE),
+    )
     kinds: dict[str, list[Any]] = {"kinds": [], "drift_kind": []}
     some = _some_rows(base, draws.seed)
+    last = max((i for i, window in enumerate(later) if window.name not in untold.windows), default=-1)
     for i, window in enumerate(later):
         rows = rows_of(scores, [window])
-        monitor = monitor.after(window.name, rows, mature=window.status != "immature", latest=i == len(later) - 1)
+        if window.name in untold.windows:
+            monitor = monitor.without(window.name)
+            continue
+        monitor = monitor.after(
+            window.name,
+            rows,
+            mature=window.status != "immature",
+            latest=i == last,
+            withheld=untold.groups(window.name),
+            inputs_withheld=untold.inputs(window.name),
+        )
         if window.status == "ok":
             _tell_apart(kinds, window.name, some, rows, monitor)
         if progress is not None:
             progress(i + 1, len(later))
     result = monitor.result()
-    free = _label_free(scores, base, later, monitor, draws)
+    shown = [window for window in later if window.name not in untold.windows]
+    free = _label_free(scores, base, shown, monitor, draws)
     tables = {
         **result.tables,
         **kinds,
@@ -116,38 +144,50 @@ def drift(
             for period, some in (("baseline", before), ("watched", later))
             for window in some
         ],
-        **_case_mix(scores, before, later),
+        **_case_mix(scores, before, shown, untold),
         "forecast": list(forecasts(monitor.watching, later)),
         "without_labels": free,
     }
     slices = slices_by({name: scores.groups[name] for name in monitor.by})
-    said = [
-        *monitor.notes(),
-        *_notes(scores, before, later, monitor.events),
-        *([_WITHOUT_LABELS] if free else []),
-    ]
+    notes = _notes(scores, before, later, monitor.events, untold.windows)
+    said = [*monitor.notes(), *notes, *([_WITHOUT_LABELS] if free else [])]
     parts = _now_and_then(scores, base, later, slices)
     found = replace(
         result,
-        estimates=tuple(_estimates(parts, monitor.metrics, draws, levels, smallest_cell)),
+        estimates=tuple(_estimates(parts, monitor.metrics, draws, levels, untold)),
         tables=tables,
         notes=tuple(said),
     )
-    return (
-        found
-        if smallest_cell <= 1
-        else hide_small_windows(found, scores, {"baseline": before, "watched": later}, smallest_cell)
-    )
+    return untold.left_out(found)
 
 
-def _case_mix(scores: Scores, before: Sequence[Window], later: Sequence[Window]) -> dict[str, Any]:
+def window_levels(scores: Scores, settings: Mapping[str, Any]) -> tuple[Levels, Levels, str]:
+    """The window of every row as the lens will make them: those that are watched, with the baseline as one level and
+    rows in no window as another; those of the baseline, with all else as one level; and the last that is judged."""
+    chosen = Settings.checked(settings, where="lenses.drift")
+    before, later = _periods(scores, chosen)
+    events = OUTCOME if OUTCOME in scores.values else None
+    later = judged(later, scores, chosen.least, events, merge=chosen.small == "merge")
+    names = (*(window.name for window in later), BASELINE, UNDATED), (*(window.name for window in before), ELSEWHERE)
+    watched, own = (np.full(len(scores), len(one) - 1, dtype=np.int64) for one in names)
+    for i, window in enumerate(later):
+        watched[window.rows] = i
+    for i, window in enumerate(before):
+        watched[window.rows] = len(later)
+        own[window.rows] = i
+    last = next((window.name for window in reversed(later) if window.status == "ok"), "")
+    return Levels(watched, names[0]), Levels(own, names[1]), last
+
+
+def _case_mix(scores: Scores, before: Sequence[Window], later: Sequence[Window], untold: Untold) -> dict[str, Any]:
     """How inputs and risks of each window differ from those of the baseline, rows that wait for an answer included."""
     base = one_row_each(all_rows(scores, before))
     rows: list[dict[str, Any]] = []
     for window in later:
         now = one_row_each(all_rows(scores, [window]))
         if len(now) and len(base):
-            rows += between(now, base, keys={"window": window.name}, against="baseline")
+            found = between(now, base, keys={"window": window.name}, against="baseline")
+            rows += [row for row in found if row["input"] not in untold.inputs(window.name)]
     return {"standardised_differences": rows} if rows else {}
 
 
@@ -204,11 +244,13 @@ def _tell_apart(kinds: dict[str, list[Any]], window: str, base: Scores, rows: Sc
 
 def _now_and_then(
     scores: Scores, base: Scores, later: Sequence[Window], slices: Sequence[Slice]
-) -> Iterator[tuple[Scores, list[Slice]]]:
+) -> Iterator[tuple[str, Scores, list[Slice]]]:
     """The baseline and the latest window that holds enough: everyone, rows that no one acted on, and every group."""
     last = next((window for window in reversed(later) if window.status == "ok"), None)
-    parts = {"baseline": base} if last is None else {"baseline": base, "latest": scores.take(last.rows)}
-    for name, part in parts.items():
+    parts = {"baseline": (BASELINE, base)}
+    if last is not None:
+        parts["latest"] = (last.name, scores.take(last.rows))
+    for name, (window, part) in parts.items():
         own = [Slice({"window": name})]
         if ACTED in part.values:
             own.append(Slice({"window": name, ACTED: "no"}, part[ACTED] == 0))
@@ -216,20 +258,19 @@ def _now_and_then(
             [(column, level)] = one.key.items()
             rows = next(rows for known, rows in part.groups[column].masks() if known == level)
             own.append(Slice({"window": name, **one.key}, rows))
-        yield part, own
+        yield window, part, own
 
 
 def _estimates(
-    parts: Iterable[tuple[Scores, list[Slice]]],
+    parts: Iterable[tuple[str, Scores, list[Slice]]],
     followed: Sequence[Metric],
     draws: Draws,
     levels: Sequence[float],
-    smallest_cell: int,
+    untold: Untold,
 ) -> Iterator[Estimate]:
     """Full intervals of every part and slice; those of few patients say no more than that."""
-    for part, own in parts:
-        columns = sorted({key for one in own for key in one.key} - {"window"})
-        few = few_in(part, columns, smallest_cell)
+    for window, part, own in parts:
+        few = untold.groups(window)
         for e in estimate(part, followed, own, draws=replace(draws, strata=None), levels=levels):
             yield as_withheld(e) if any((key, str(value)) in few for key, value in e.slice.items()) else e
 
@@ -253,8 +294,14 @@ def _label_free(
     return rows
 
 
-def _notes(scores: Scores, before: Sequence[Window], later: Sequence[Window], events: str | None) -> Iterator[str]:
-    """What the windows of a table lack."""
+def _notes(
+    scores: Scores,
+    before: Sequence[Window],
+    later: Sequence[Window],
+    events: str | None,
+    withheld: Collection[str] = (),
+) -> Iterator[str]:
+    """What the windows of a table lack. Of those that are `withheld` nothing is counted."""
     undated = int(np.isnat(dated(scores)).sum())
     if scores.waiting is not None and scores.waiting.time is not None:
         undated += int(np.isnat(scores.waiting.time).sum())
@@ -274,7 +321,7 @@ def _notes(scores: Scores, before: Sequence[Window], later: Sequence[Window], ev
             "the window looks worse than it is; set label_delay to wait for it."
         )
     if events is not None:
-        yield from _small_baseline(scores, before, later, events)
+        yield from _small_baseline(scores, before, [one for one in later if one.name not in withheld], events)
     if not scores.inputs:
         yield "No inputs are named (columns.inputs), so no drift of inputs is looked for."
     yield from _repeated(scores)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from workup.estimate import jackknife
 from workup.lenses.drift.windows import Minimum
+from workup.lenses.withholding import FEW
 from workup.metric import FEWEST_PATIENTS, Concern, Metric
 from workup.scores import Scores
 from workup.stats.intervals import z_critical
@@ -43,6 +44,9 @@ class Point:
     def known(self) -> bool:
         """Is there a value with an error?"""
         return self.status == "ok"
+
+
+WITHHELD = Point(status="insufficient", reason=FEW)
 
 
 @dataclass(frozen=True)
@@ -119,14 +123,23 @@ def every_series(scores: Scores, metrics: Sequence[Metric], by: Sequence[str]) -
             yield from (Series(metric, {name: level}, gap=True) for metric in metrics if metric.parity)
 
 
-def points(series: Sequence[Series], scores: Scores, minimum: Minimum) -> list[Point]:
-    """Every series on the rows of one window.
+def points(
+    series: Sequence[Series], scores: Scores, minimum: Minimum, withheld: Collection[tuple[str, str]] = ()
+) -> list[Point]:
+    """Every series on the rows of one window; those of groups that are `withheld`, by column and level, have none.
 
     Each group is cut out once, so that its metrics share what they keep (an order, a logarithm), and a gap asks for
     the points of its group and of the rest instead of making them again.
     """
     parts = _Parts(scores, minimum)
-    return [parts.gap(one.metric, one.key) if one.gap else parts.point(one.metric, one.key) for one in series]
+    return [
+        WITHHELD
+        if any(key in withheld for key in one.key.items())
+        else parts.gap(one.metric, one.key)
+        if one.gap
+        else parts.point(one.metric, one.key)
+        for one in series
+    ]
 
 
 class _Parts:

@@ -64,6 +64,11 @@ _HOLIDAYS = (  # nothing else in a note
     r"|daylight[-\s]savings?(?:\stime)?|april\sfools?['’]?s?['’]?(?:\sday)?|(?:bonfire|guy\sfawkes)\s(?:night|day)"
     r"|(?:remembrance|armistice)\s(?:day|sunday)|(?:bastille|canada|australia|anzac|pancake)\sday"
     r"|bank\sholidays?|valentines|shrove\stuesday|whit\smonday"
+    # A weekday that belongs to a name: moved by itself it would leave half of a holiday beside another day.
+    r"|(?:cyber|plough|clean|pentecost)\smonday|(?:giving|super|fat)\stuesday|(?:maundy|holy)\sthursday|holy\ssaturday"
+    r"|small\sbusiness\ssaturday|(?:mothering|trinity|pentecost|whit|divine\smercy)\ssunday|(?:first|second|third|fourth)"
+    r"\ssunday\s(?:of|in)\s(?:advent|lent)|(?:tax|earth|patriot|pi|flag|arbor|d)\sday|v-day|(?:the\s)?ides\sof\s\w{3,9}"
+    r"|(?:st\.?|saint)\spadd(?:y|ies)['’]?s(?:\sday)?"
 )
 _HOLIDAYS_BESIDE = (  # also a name, an acronym or two words of a sentence
     r"easter(?!\sseals?)|labor\sday|memorial\sday(?!\s(?:surg|care|hosp|clin|unit|proc))|(?:mother|father)s?['’]?s?\sday"
@@ -88,6 +93,17 @@ _AROUND = 40  # characters on each side in which a word says from what a week is
 def _i(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
+
+# A fall in which someone was hurt is no season.
+_TRIP = re.compile(
+    r"hit|head|fractur|injur|bruis|broke|trauma|hip\b|down|stair|risk|sustain|mechanic|syncop|witness|fell|ladder|hurt"
+    r"|wound|lacerat|strike|struck|concuss|sprain|tor[en]|land|bump|broken|knee|wrist|ground|pain|loss|conscious|impact",
+    re.IGNORECASE,
+)
+# The same day of the same month once more, close to the date that tells its year.
+_DATED = re.compile(r"(?<![\d/.-])(\d{1,2})([/.-])(\d{1,2})\2(?:\d{4}|\d\d)(?![\d/-])")
+_BARE = re.compile(r"(?<![\d/.-])(\d{1,2})[/-](\d{1,2})(?![\d/%-]|\.\d)")
+_REACH = 24
 
 # The stretch is the group v, or the whole match where there is none.
 _FINDERS: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -141,6 +157,13 @@ _FINDERS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("week", _i(r"(?<![\w-])(?:epi(?:demiolog\w{1,6})?|mmwr|cdc)[-\s]?(?:week|wk)[\s#]{0,2}\d{1,2}(?!\w)")),
     ("summer_time", _i(r"(?<!\w)clocks?\s(?:have\s|had\s|were\s|are\s)?(?:changed?|(?:went|go|goes|gone|going|moved?|set|turned|put|jumped|fell)\s(?:forwards?|back|ahead))(?!\w)|(?<!\w)clock\schange(?!\w)|(?<!\w)(?:sprang|spring|sprung)\sforward(?!\w)|(?<!\w)DST(?=\s(?:in\seffect|began|begins|started|starts|ended|ends|change|switch|observed))")),
     ("summer_time", re.compile(r"(?<!\w)(?:UTC|GMT)\s?[+−–-]\s?\d{1,2}(?::?\d\d)?(?!\w)")),
+    ("weekday", _i(rf"(?<![\w-])(?:yesterday|today|tomorrow|tonight)[\s,(]{{1,3}}(?:was\s|is\s|being\s)?(?:an?\s)?(?P<v>mon|tue|wed|thu|fri){_NO_DAY}")),
+    ("weekday", re.compile(rf"(?<![\w-])(?:[Yy]esterday|[Tt]oday|[Tt]omorrow|[Tt]onight)[\s,(]{{1,3}}(?:was\s|is\s)?(?:an?\s)?(?P<v>Sat|Sun|SAT|SUN){_NO_DAY}")),
+    ("weekday", re.compile(r"\d[/-]\d{1,2}[/-]\d{2,4}\s?[,(]\s?(?P<v>Mo|Tu|We|Th|Fr|Sa|Su)(?=\s?[).;]|\s?$)")),
+    ("weekday", re.compile(r"(?<![\w-])(?:DOW|[Dd]ay of (?:the )?week)[:#\s]{1,2}[0-7](?!\w|\.\d)")),
+    ("holiday", re.compile(rf"(?<!Mr\. )(?<!Ms\. )(?<!Mrs\. )(?<!Dr\. )(?<!Mr )(?<!Ms )(?<!Mrs )(?<!Dr )(?<![\w-])[Vv]alentine['’]s(?=\s?[,.;)]|\s?$|\s\(?{_DAY_IN_NUMBERS}|\s(?:weekend|week|dinner|party|night|eve)\b)")),
+    ("holiday", re.compile(rf"(?<![\w-])Advent(?=\sSunday|\s?[,(]?\s?{_DAY_IN_NUMBERS})|(?<![\w-])(?:[Ii]n|[Dd]uring|[Ff]or|[Ss]unday of)\s(?P<v>Advent)(?![\w-]|\s(?:Health|Hosp))")),
+    ("part_of_month", _i(r"(?<![\w-])(?:full|new|half)\smoon(?![\w-])(?!\s(?:fac|shap|bay))")),
     ("offset", re.compile(r"(?<![\d:])(?:\d\d:\d\d:\d\d(?:\.\d{1,9})?\s?|(?<=\dT)\d\d:\d\d)[+-](?:0\d|1[0-4]):?[0-5]\d(?![\w:])|(?<![\d:])\d\d:\d\d:\d\d[+-](?:0\d|1[0-4])(?![\w:])|(?<![\d:])\d\d:\d\d\+(?:0\d|1[0-4])(?::?[0-5]\d)?(?![\w:])")),
 )  # fmt: skip
 # Taken only in a note with dates, and where nothing around them says that they are something else.
@@ -150,6 +173,9 @@ _DOUBTFUL: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
     ("quarter", re.compile(rf"(?<![\w-])Q[1-4](?![\w:/-]|\.\s?\w|\s(?:to|or|hourly|nights?|[ap]m|AM|PM|evening|morning)\b){_DOSES}"), None),
     ("quarter", _i(r"(?<![\w-])(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\s(?:fiscal\s|calendar\s)?quarter(?!\w|\s(?:of|inch|size|mile|century|moon|tablet|pill|dose))"), None),
     ("weekday", re.compile(r"(?<![\w-])(?:Mon|Tue|Wed|Thu|Fri|Sun|(?<=\b[Oo]n )Sat)\s(?:0?[1-9]|[12]\d|3[01])(?![\w%:/.-]|\s?%)"), _CELLS),
+    ("season", _i(r"(?<!\w)(?:in|by)\sthe\s(?P<v>fall)(?![\w-])(?!\s(?:risk|was|occurred|happened|episode|in\sthe|at|on|from|down|resulted|with|prev|prec|she|he|and|asleep))"), _TRIP),
+    ("part_of_year", _i(r"(?<![\w-])(?:end|start|beginning|close|middle|(?:first|last|final)\sday)\sof\s(?:the|this|last|next|that)\s(?:fiscal\s|calendar\s)?(?:quarter|year)(?!\w)|(?<![\w-])(?:quarter|year)[-\s]end(?!\w)"), None),
+    ("part_of_month", _i(r"(?<![\w-])(?:end|start|beginning|close|middle)\sof\s(?:the|this|last|next|that)\smonth(?!\w)|(?<![\w-])month[-\s]end(?!\w)"), None),
     ("part_of_year", _i(rf"(?<!\w)\d{{1,3}}\s?y(?:rs?|ears?)?[,\s]{{0,2}}(?P<v>{_AGE_PARTS})"), None),
 )  # fmt: skip
 _HINT = _i(
@@ -158,7 +184,7 @@ _HINT = _i(
     rf"|easter|lent\b|eid\b|hallo|teenth|kah\b|kwanz|diwali|ramadan|passover|kippur|purim|sukkot|mayo|gras|bowl|july"
     rf"|solstice|equinox|savings?|{_MONTH}|wk|\dQ|quarter|\bH[12]|\dH|FY|fiscal|fools|bonfire|fawkes|NYE|holi|christmas"
     r"|valentine|sabbath|tgif|time\b|\bTu|\bM\s?[-–]\s?F|month|clock|forward|DST|UTC|GMT|:\d\d|first|last"
-    r"|\d\s?d\b|mid-?(?:summer|winter)"
+    r"|\d\s?d\b|mid-?(?:summer|winter)|advent|moon|dow\b|ides\b|padd|\d/\d|[,(]\s?(?:mo|tu|we|th|fr|sa|su)\b"
 )
 
 
@@ -188,6 +214,7 @@ def _all(text: str) -> Iterator[Anchor]:
             if "nth" in pattern.groupindex and match["nth"]:
                 end = match.end("nth")
             yield Anchor(start, end, kind)
+    yield from _again(text)
     for kind, pattern, other in _DOUBTFUL:
         for match in pattern.finditer(text):
             start, end = match.span("v") if "v" in pattern.groupindex else match.span()
@@ -195,6 +222,15 @@ def _all(text: str) -> Iterator[Anchor]:
                 other.search(text, max(0, start - _AROUND), start) or other.search(text, end, end + _AROUND)
             ):
                 yield Anchor(start, end, kind, doubtful=True)
+
+
+def _again(text: str) -> Iterator[Anchor]:
+    """A day and a month without a year, close behind the date that has them: it would stand as it was."""
+    for dated in _DATED.finditer(text):
+        told = {int(dated[1]), int(dated[3])}
+        for bare in _BARE.finditer(text, dated.end(), min(len(text), dated.end() + _REACH)):
+            if {int(bare[1]), int(bare[2])} == told and _BARE.match(text, bare.start()):  # with all that follows it
+                yield Anchor(*bare.span(), "day_again")
 
 
 def kinds_in(surface: str) -> frozenset[str]:

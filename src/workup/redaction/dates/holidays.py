@@ -16,16 +16,21 @@ _FIXED = {
     "july fourth": (7, 4), "july 4th": (7, 4), "july the 4th": (7, 4), "july the fourth": (7, 4),
     "independence": (7, 4), "halloween": (10, 31), "veteran": (11, 11), "leap": (2, 29),
     "april fool": (4, 1), "bonfire": (11, 5), "guy fawkes": (11, 5), "armistice": (11, 11), "remembrance day": (11, 11),
+    "tax": (4, 15), "earth": (4, 22), "patriot": (9, 11), "pi day": (3, 14), "ides of march": (3, 15), "v-day": (2, 14),
+    "paddy": (3, 17), "flag": (6, 14),
     "bastille": (7, 14), "canada day": (7, 1), "australia day": (1, 26), "anzac": (4, 25), "nye": (12, 31),
 }  # fmt: skip
 _NTH = {  # month, weekday (0 is Monday), which one; -1 is the last
     "martin luther king": (1, 0, 3), "mlk": (1, 0, 3), "president": (2, 0, 3), "mother": (5, 6, 2),
     "memorial": (5, 0, -1), "father": (6, 6, 3), "labor": (9, 0, 1), "columbus": (10, 0, 2), "indigenous": (10, 0, 2),
-    "thanksgiving": (11, 3, 4), "black friday": (11, 4, 4),
+    "thanksgiving": (11, 3, 4),
 }  # fmt: skip
+_FROM_THANKSGIVING = {"black friday": 1, "small business saturday": 2, "cyber monday": 4, "giving tuesday": 5}
 _FROM_EASTER = {
     "mardi gras": -47, "shrove tuesday": -47, "pancake": -47, "ash wednesday": -46, "palm sunday": -7,
-    "good friday": -2, "easter monday": 1, "easter eve": -1, "easter": 0,
+    "maundy thursday": -3, "holy thursday": -3, "good friday": -2, "holy saturday": -1, "easter monday": 1,
+    "pentecost monday": 50, "whit monday": 50, "pentecost": 49, "whit": 49, "trinity": 56, "divine mercy": 7,
+    "easter eve": -1, "easter": 0,
 }  # fmt: skip
 _MARKS = re.compile(r"['’.,]")
 
@@ -57,6 +62,9 @@ def falls_on(name: str, day: Day) -> bool | None:
     for words, (month, date) in sorted(_FIXED.items(), key=lambda one: -len(one[0])):
         if words in said and not said.startswith(("lunar", "chinese")):
             return (day.month, day.day) == (month, date)
+    for words, days in _FROM_THANKSGIVING.items():
+        if words in said:
+            return day - days * _ONE == _nth((day - days * _ONE).year, 11, 3, 4)
     for words, (month, weekday, which) in _NTH.items():
         if words in said:
             return day == _nth(day.year, month, weekday, which)

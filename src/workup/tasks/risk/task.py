@@ -359,6 +359,9 @@ def missing_risk_notes(
     if not missing.any():
         return []
     lost, n = int(missing.sum()), len(risks)
+    people, k = _patients(cohort), smallest_cell
+    if np.unique(people[missing]).size < k:
+        return [f"No risk for fewer than {k} patients of {n:,} rows: they are in no metric, and told by no group."]
     notes = [
         f"No risk for {lost:,} of {n:,} rows ({_share(missing)}): they are in no metric, and every figure is of the "
         f"other {n - lost:,}."
@@ -382,6 +385,10 @@ def missing_risk_notes(
             f" Warning: these shares differ by more than chance (p {p:.2g}), so the figures may not hold for all "
             "patients."
         )
+        if any(0 < np.unique(people[rows & missing]).size < k for _, rows in levels.masks()):
+            said = f"Rows without a risk, by {name}: not told, since a level has fewer than {k} patients without one."
+            notes.append(said + (differ.replace(f" (p {p:.2g})", "") if p < _CHANCE else ""))
+            continue
         notes.append(f"Rows without a risk, by {name}: {_by_level(missing, levels)}.{differ if p < _CHANCE else ''}")
     return notes
 

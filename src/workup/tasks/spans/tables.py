@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from workup.disclosure.small_groups import TOGETHER, is_together
 from workup.estimate import Draws, estimate
+from workup.scores import level_name
 from workup.tasks.spans import columns
 from workup.tasks.spans.agreement_table import agreement_table
 from workup.tasks.spans.comparing.emitted_types import Emits
@@ -19,6 +21,7 @@ from workup.tasks.spans.safe_harbor_table import safe_harbor_table
 from workup.tasks.spans.selftest import line
 
 CLAIMS = (0.05, 0.01, 0.001)  # leak rates that a privacy officer may be asked to rule out
+_TYPE = "type"  # the group of documents that errors are told by
 _NEVER = 0.05  # one-sided chance of seeing no leak although the rate is as large
 
 
@@ -48,8 +51,18 @@ def tables_of(scores: SpanScores, *, seed: int = 0, show_text: bool = False) -> 
     if ledger.utility is not None:
         found["utility"] = ledger.utility.table()
     if ledger.errors is not None:
-        found |= ledger.errors.tables(show_text=show_text)
+        found |= ledger.errors.tables(show_text=show_text, told=_told_types(scores))
     return found
+
+
+def _told_types(scores: SpanScores) -> Callable[[str | None], str | None]:
+    """The type of a document as the report may tell it: those that are withheld as groups under one name, and none
+    where no type may be told."""
+    if _TYPE not in scores.groups:
+        return lambda held: None
+    names = scores.groups[_TYPE].names
+    together = next((name for name in names if is_together(name)), TOGETHER)
+    return lambda held: held if level_name(held) in names else together
 
 
 def _curve(scores: SpanScores) -> Iterator[dict[str, Any]]:

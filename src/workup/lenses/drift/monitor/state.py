@@ -3,7 +3,7 @@ are not kept, so that a year of them costs no more memory than a month."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -71,11 +71,18 @@ class Watching:
         )
 
     def after(
-        self, name: str, scores: Scores | None, *, more: Sequence[Finding] = (), unknown: Point = TOO_LITTLE
+        self,
+        name: str,
+        scores: Scores | None,
+        *,
+        more: Sequence[Finding] = (),
+        unknown: Point = TOO_LITTLE,
+        withheld: Collection[tuple[str, str]] = (),
     ) -> Watching:
         """One more window; without scores it is not judged, for the reason that `unknown` bears.
 
-        `more` are findings of other kinds in that window. A window larger than all before it widens the limits.
+        `more` are findings of other kinds in that window. A window larger than all before it widens the limits. Groups
+        that are `withheld` in it, by column and level, are not looked at.
         """
         if name in self.names:
             raise InputError(
@@ -83,7 +90,7 @@ class Watching:
                 remedy="give every window its own name, and a window whose rows came late only when it is whole",
             )
         series = self.family.series
-        now = [unknown] * len(series) if scores is None else points(series, scores, self.minimum)
+        now = [unknown] * len(series) if scores is None else points(series, scores, self.minimum, withheld)
         moved = [
             departure(one.metric, base, point) if base.known and point.known else None
             for one, base, point in zip(series, self.family.baseline, now, strict=True)

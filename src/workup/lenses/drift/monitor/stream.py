@@ -5,7 +5,7 @@ The drift lens is this monitor run over the windows of a table, so both give the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,11 +14,11 @@ import numpy as np
 from workup.errors import InputError, StudyError
 from workup.lenses.drift.alerts import Finding
 from workup.lenses.drift.charts import Family
-from workup.lenses.drift.inputs import InputReference
+from workup.lenses.drift.inputs import MISSING_SUFFIX, InputReference
 from workup.lenses.drift.monitor import stored
 from workup.lenses.drift.monitor.state import ACTED, TOO_LITTLE, TOO_YOUNG, Watching, not_acted_on
 from workup.lenses.drift.risk_adjusted_chart import NAME, RiskAdjusted
-from workup.lenses.drift.series import every_series, points
+from workup.lenses.drift.series import WITHHELD, every_series, points
 from workup.lenses.drift.settings import Settings
 from workup.lenses.drift.windows import Window
 from workup.lenses.drift.windows import windows as windows_of
@@ -72,10 +72,12 @@ class Monitor:
         windows: Sequence[Window] | int | None = None,
         seed: int = 0,
         keep: Literal["binned", "exact"] = "binned",
+        withheld: Collection[tuple[str, str]] = (),
     ) -> Monitor:
         """Freeze a baseline. `windows` are its own windows, or their number; as the settings cut them when absent.
 
-        `keep="exact"` holds the inputs of the baseline whole, which can be compared but not stored.
+        `keep="exact"` holds the inputs of the baseline whole, which can be compared but not stored. Groups that are
+        `withheld`, by column and level, have no baseline.
         """
         chosen = settings if isinstance(settings, Settings) else Settings.checked(settings, where="lenses.drift")
         followed, by, minimum = tuple(chosen.followed(metrics)), chosen.columns(baseline), chosen.least
@@ -87,7 +89,7 @@ class Monitor:
                 "To fix: let it end later (baseline), or lower 'minimum' if so little must do."
             )
         own = _own_windows(baseline, windows, chosen)
-        family = _family(baseline, own, followed, by, chosen)
+        family = _family(baseline, own, followed, by, chosen, withheld)
         concerns = {name: part.concern for name, part in chosen.limits.items()}
         watching = Watching.start(
             family,
@@ -111,17 +113,31 @@ class Monitor:
         """The column that counts events, where the metrics have one."""
         return _events(self.metrics)
 
-    def after(self, name: str, scores: Scores, *, mature: bool = True, latest: bool = False) -> Monitor:
+    def after(
+        self,
+        name: str,
+        scores: Scores,
+        *,
+        mature: bool = True,
+        latest: bool = False,
+        withheld: Collection[tuple[str, str]] = (),
+        inputs_withheld: Collection[str] = (),
+    ) -> Monitor:
         """One more window: its rows, with those that wait for their answer as `scores.waiting`.
 
         A window that is not `mature` is compared in its inputs alone. `latest` asks for the tests of all inputs
-        together, where the settings want them of the latest window only and the baseline was kept whole.
+        together, where the settings want them of the latest window only and the baseline was kept whole. Groups that
+        are `withheld`, by column and level, and `inputs_withheld` are not looked at.
         """
         self._checked(scores)
         minimum, events = self.watching.minimum, self.events
         lacking = minimum.lacking(scores, events)
         chance = self.settings.chance / self.watching.family.windows_a_year
-        inputs = self.inputs.compared(name, scores, chance=chance, latest=latest)
+        inputs = [
+            one
+            for one in self.inputs.compared(name, scores, chance=chance, latest=latest)
+            if str(one[0]["input"]).removesuffix(MISSING_SUFFIX) not in inputs_withheld
+        ]
         more = [finding for _, finding in inputs]
         judged = scores if mature and not lacking else None
         adjusted, states = self.adjusted, self.adjusted_states
@@ -130,7 +146,8 @@ class Monitor:
             adjusted, state, finding = adjusted.after(name, judged)
             states, more = (*states, state), [*more, finding]
             back = [_held_back(finding)] if finding.fires is None else []
-        watching = self.watching.after(name, judged, more=more, unknown=TOO_LITTLE if mature else TOO_YOUNG)
+        unknown = TOO_LITTLE if mature else TOO_YOUNG
+        watching = self.watching.after(name, judged, more=more, unknown=unknown, withheld=withheld)
         return replace(
             self,
             watching=replace(watching, held_back=(*watching.held_back, *back)),
@@ -141,6 +158,10 @@ class Monitor:
             unseen=self._unseen(scores),
             acted=self.acted or ACTED in scores.values,
         )
+
+    def without(self, name: str) -> Monitor:
+        """One more window of which nothing is looked at, so that no figure and no alert holds anything of it."""
+        return replace(self, watching=self.watching.after(name, None, unknown=WITHHELD))
 
     def _checked(self, scores: Scores) -> None:
         for column in self.by:
@@ -239,20 +260,25 @@ def _own_windows(baseline: Scores, given: Sequence[Window] | int | None, chosen:
 
 
 def _family(
-    baseline: Scores, own: Sequence[Window], followed: Sequence[Metric], by: Sequence[str], chosen: Settings
+    baseline: Scores,
+    own: Sequence[Window],
+    followed: Sequence[Metric],
+    by: Sequence[str],
+    chosen: Settings,
+    withheld: Collection[tuple[str, str]],
 ) -> Family:
     series, minimum = tuple(every_series(baseline, followed, by)), chosen.least
-    parts = [points(series, baseline.take(window.rows), minimum) for window in own]
+    parts = [points(series, baseline.take(window.rows), minimum, withheld) for window in own]
     charts = tuple(chart for chart in chosen.charts if chart != NAME)
     family = Family(
         series,
-        tuple(points(series, baseline, minimum)),
+        tuple(points(series, baseline, minimum, withheld)),
         tuple(tuple(part[s] for part in parts) for s in range(len(series))),
         charts,
         chosen.in_a_year(own),
         chosen.chance * len(charts) / len(chosen.charts),  # the rest of it is the risk-adjusted chart's
         chosen.fast_start,
-        tuple(points(series, not_acted_on(baseline), minimum)) if ACTED in baseline.values else (),
+        tuple(points(series, not_acted_on(baseline), minimum, withheld)) if ACTED in baseline.values else (),
     )
     if not any(point.known for point in family.baseline):
         raise StudyError(f"lenses.drift: no series has a baseline to judge by: {family.baseline[0].reason}.")

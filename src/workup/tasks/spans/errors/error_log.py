@@ -5,6 +5,7 @@ Keeps the texts of the few documents that the viewer may show; they leave it as 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -122,8 +123,11 @@ class Errors:
 
     # ---- tables ------------------------------------------------------------------------------------------------------
 
-    def tables(self, *, show_text: bool = False) -> dict[str, Any]:
-        """Everything as the report holds it; text of documents only where it was asked for."""
+    def tables(
+        self, *, show_text: bool = False, told: Callable[[str | None], str | None] = lambda held: held
+    ) -> dict[str, Any]:
+        """Everything as the report holds it; text of documents only where it was asked for, and their types as they
+        may be told."""
         return {
             "confusion": [
                 {"gold": gold, "prediction": prediction, "count": n}
@@ -133,7 +137,7 @@ class Errors:
                 "total_misses": self._totals["misses"],
                 "total_false_alarms": self._totals["false_alarms"],
                 "analysed": self._totals["misses analysed"] + self._totals["false_alarms analysed"],
-                **{kind: self._error_rows(kind) for kind in self._rows},
+                **{kind: self._error_rows(kind, told) for kind in self._rows},
             },
             "shapes": self._shape_rows(),
             "partial_leaks": [
@@ -141,13 +145,16 @@ class Errors:
                 for (label, what, severity), n in sorted(self._partial.items())
             ],
             "residue": dict(self._residue),
-            "documents": self._viewer.table(show_text=show_text),
+            "documents": [{**row, "type": told(row["type"])} for row in self._viewer.table(show_text=show_text)],
         }
 
-    def _error_rows(self, kind: str) -> list[dict[str, Any]]:
+    def _error_rows(self, kind: str, told: Callable[[str | None], str | None]) -> list[dict[str, Any]]:
+        joined: Counter[tuple[str, str, str, int]] = Counter()
+        for (category, label, held, position), n in self._rows[kind].items():
+            joined[category, label, told(held or None) or "", position] += n
         return [
             {"category": category, "label": label, "type": type_ or None, "position": position, "count": n}
-            for (category, label, type_, position), n in sorted(self._rows[kind].items())
+            for (category, label, type_, position), n in sorted(joined.items())
         ]
 
     def _shape_rows(self) -> list[dict[str, Any]]:
