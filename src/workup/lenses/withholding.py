@@ -371,7 +371,7 @@ def risk_bands(scores: Scores, k: int) -> tuple[str, ...]:
 def _flagged(scores: Scores, study: Study) -> Levels:
     """Rows between the thresholds at which a report tells how many are flagged: those of the study, of its curves and
     of its distribution of risks."""
-    named = getattr(study, "all_thresholds", tuple)()
+    named: tuple[float, ...] = getattr(study, "all_thresholds", tuple)()
     edges = np.unique([*TOLD_RISKS, *named])
     return Levels(np.digitize(scores[RISK], edges).astype(np.int64), tuple(map(str, range(edges.size + 1))))
 
