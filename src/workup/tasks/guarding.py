@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from workup.errors import SystemFailure, WorkupError, raised
+from workup.errors import SystemFailure, WorkupError, in_our_words, raised
 
 Given = TypeVar("Given")
 Answer = TypeVar("Answer")
 
 
-def guarded(who: str, call: Callable[[Given], Answer], given: Given, *, what: str) -> Answer:
-    """The answer of a plug-in; `what` says what it was given, such as "12 rows"."""
+def guarded(
+    who: str, call: Callable[[Given], Answer], given: Given, *, what: str, alone: str = "the same input"
+) -> Answer:
+    """The answer of a plug-in; `what` says what it was given, such as "12 rows", and `alone` what to try it on.
+
+    A plug-in may raise an error of our own kind, or end the program, which is no less a failure of the system.
+    """
     try:
         return call(given)
-    except WorkupError:
+    except KeyboardInterrupt:
         raise
-    except Exception as error:
+    except BaseException as error:
+        if isinstance(error, WorkupError) and in_our_words(error, throughout=True):
+            raise
         raise SystemFailure(
             f"{who} failed on {what} ({raised(error)}). Its message may hold patient values and is not repeated. "
-            "To fix: call it by itself on the same input, or see all with --debug."
+            f"To fix: call it by itself on {alone}, or see all with --debug."
         ) from error

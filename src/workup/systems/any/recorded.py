@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from workup.errors import InputError, StudyError, SystemFailure, near
+from workup.files.received import open_named
 from workup.systems.settings import Emits, FilePath, LabelMap, Offsets, Word
 from workup.systems.wire.spans import Spans, SpanSettings
 from workup.task import Reply, Table
@@ -115,7 +116,7 @@ class Recorded:
 
 def _fingerprint(file: Path, where: str) -> str:
     try:
-        with file.open("rb") as content:
+        with open_named(file) as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         raise InputError(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ import numpy.typing as npt
 
 from workup import plugins
 from workup.disclosure.small_groups import TOGETHER
-from workup.errors import InputError, StudyError, SystemFailure, WorkupError, visible
+from workup.errors import InputError, StudyError, SystemFailure, visible
 from workup.gates import primary_values
 from workup.metric import Metric
 from workup.scores import MISSING, Levels, Scores, patient_codes
@@ -37,6 +35,7 @@ from workup.task import (
     Watch,
     misrecorded,
 )
+from workup.tasks.guarding import guarded
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort
@@ -278,7 +277,8 @@ class RiskTask:
         def refitted(chosen: npt.NDArray[np.intp]) -> Scores:
             chosen_rows = {name: column[rows[chosen]] for name, column in table.items()}
             model = _guarded("the refit function", fit, chosen_rows)
-            risks = _checked(_guarded("a refitted model", model.predict, everyone), len(rows), 0)
+            predict = model.predict
+            risks = _guarded("a refitted model", lambda given: _checked(predict(given), len(rows), 0), everyone)
             if not np.isfinite(risks).all():
                 raise SystemFailure("a refitted model must give every row a risk; it refused some.")
             return replace(scores, values={**scores.values, "risk": risks})
@@ -420,29 +420,29 @@ def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table
     def answer(item: tuple[int, Table]) -> Floats:
         start, table = item
         n = len(next(iter(table.values())))
-        return _checked(_guarded(f"system '{system.name}'", system.predict, table), n, start)
+        # Reading an answer runs code of others too, where it is made as it is read.
+        risks: Floats = _guarded(
+            f"system '{system.name}'", lambda rows: _checked(system.predict(rows), n, start), table
+        )
+        return risks
 
     return answer
 
 
 def _guarded(who: str, call: Callable[[Table], Any], table: Table) -> Any:
     """Call code of others; what it raises may hold patient values, so its kind and place are told, not its message."""
-    try:
-        return call(table)
-    except WorkupError:
-        raise
-    except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        place = f"{type(error).__name__} at {Path(frames[-1].filename).name}:{frames[-1].lineno}"
-        raise SystemFailure(
-            f"{who} failed on {len(next(iter(table.values())))} rows ({place}). Its message may hold patient values "
-            "and is not repeated. To fix: call it by itself on these rows, or see all with --debug."
-        ) from error
+    return guarded(who, call, table, what=f"{len(next(iter(table.values())))} rows", alone="these rows")
 
 
 def _checked(answers: Sequence[float | None] | Mapping[str, Any], n: int, start: int) -> Floats:
     """Risks as an array, NaN where refused; anything else that is not a risk is the system's fault."""
-    risks = np.array([np.nan if a is None else a for a in answers], dtype=np.float64)
+    try:
+        risks = np.array([np.nan if a is None else a for a in answers], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SystemFailure(
+            f"the system must answer one risk per row, a number or None; it was given {n} rows and answered something "
+            "else. To fix: have it answer a list of numbers."
+        ) from None
     if risks.size != n:
         raise SystemFailure(
             f"the system must answer one risk per row; it was given {n} rows and answered {risks.size}."

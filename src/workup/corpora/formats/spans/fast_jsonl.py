@@ -2,23 +2,25 @@
 
 A line is taken only when all of it is as it must be. For every other line the answer is None, and the careful reader
 takes it again, with its own words for what is wrong; so results and errors are the same whichever way a line goes.
-Many lines at once are decoded first and checked as columns, by whoever makes columns of them."""
+Many lines at once are decoded first and checked as columns, by whoever makes columns of them. msgspec keeps the last of
+two values under one key, so the quotes of a line are counted: a key that stands twice brings two more."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Annotated, Any, Literal
 
 from workup.documents.document import IDENTIFIERS, Document, Span
+from workup.files.jsonlines import parse
 
 _LARGEST = 2**31 - 1
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _ABOUT = ("patient", "site", "time", "type", "specialty")
 _KEYS = frozenset(("id", "text", "spans", "groups", *_ABOUT))
 _SPAN_KEYS = frozenset(("start", "end", "label", "text", "subtype", "entity", "identifier"))
+_OPTIONAL = ("text", "subtype", "entity", "identifier")
 _FOUND_KEYS = frozenset(("start", "end", "label", "score"))
 _FEW_LABELS = 256  # labels that are looked up while decoding
 _FEW_SURPRISES = 8  # times that a new label may appear before looking up is given up
@@ -63,6 +65,51 @@ def _none(lines: Sequence[bytes]) -> list[Any] | None:
     return None
 
 
+def each_key_once(lines: Sequence[bytes], records: Sequence[Any]) -> bool:
+    """Whether no line holds a key twice, by the number of quotes; where that tells nothing, line by line.
+
+    A field that is written as null, or a quote that is written as its number, leaves the count in doubt.
+    """
+    return sum([line.count(b'"') for line in lines]) == _quotes(records) or all(map(_once, lines))
+
+
+def _quotes(records: Sequence[Any]) -> int:
+    """The quotes of lines that hold each field of a record once and none that is absent."""
+    spans = [span for record in records for span in record.spans]
+    count = 6 * len(records) + 6 * len(spans) + _quoted([record.id for record in records])
+    count += _quoted([span.label for span in spans])
+    if records and hasattr(records[0], "text"):
+        count += 2 * len(records) + _quoted([record.text for record in records])
+        for key in _ABOUT:
+            count += _optional([getattr(record, key) for record in records])
+        for groups in filter(None, [record.groups for record in records]):
+            count += 2 + _quoted([*groups, *(value for value in groups.values() if isinstance(value, str))])
+    for key in _OPTIONAL:
+        if spans and hasattr(spans[0], key):
+            count += _optional([getattr(span, key) for span in spans])
+    if spans and hasattr(spans[0], "score"):
+        count += 2 * (len(spans) - [span.score for span in spans].count(None))
+    return count
+
+
+def _optional(values: list[str | None]) -> int:
+    """Quotes of a key and its value, where there is one."""
+    there = [value for value in values if value is not None]
+    return 2 * len(there) + _quoted(there)
+
+
+def _quoted(words: list[str]) -> int:
+    return 2 * len(words) + "".join(words).count('"')
+
+
+def _once(line: bytes) -> bool:
+    try:
+        parse(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def document_of(record: Any, labels: dict[str, str]) -> Document:
     """The document of a line that was taken. Equal labels become one object, kept in `labels`: they are few words."""
     if isinstance(record, Document):
@@ -89,7 +136,7 @@ def _typed(place: int, fits: Callable[[Any], bool]) -> Callable[[bytes], Any] | 
             found = decode(line)
         except (msgspec.MsgspecError, ValueError, RecursionError):  # bad UTF-8 is a ValueError
             return None
-        return found if fits(found) else None
+        return found if fits(found) and each_key_once([line], [found]) else None
 
     return record
 
@@ -108,6 +155,10 @@ class _Many:
         self._surprises = 0
 
     def __call__(self, lines: Sequence[bytes]) -> list[Any] | None:
+        found = self._records(lines)
+        return found if found is None or each_key_once(lines, found) else None
+
+    def _records(self, lines: Sequence[bytes]) -> list[Any] | None:
         found = None if self._known is None else _decoded(lines, self._known)
         if found is not None:
             return found
@@ -290,7 +341,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     if _SURROGATE.search(line):
         return None
     try:
-        found = json.loads(line.decode("utf-8"))
+        found = parse(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     return found if type(found) is dict else None

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from workup.errors import InputError, near
+from workup.files.jsonlines import MOST_IN_FILE, check_number
+from workup.files.received import open_named
 
 _LARGEST = 512 * 2**20  # bytes
 
@@ -37,7 +39,7 @@ def _text(path: Path) -> str:
         got = "a folder" if isdir(path) else "no such file"
         raise InputError("a file was expected", where=path.name or str(path), got=got, remedy="check the path")
     try:
-        with path.open("rb") as file:
+        with open_named(path) as file:
             content = file.read(_LARGEST + 1)
     except OSError as error:
         raise InputError("a file that can be read was expected", where=path.name, got=error.strerror or "") from None
@@ -45,6 +47,7 @@ def _text(path: Path) -> str:
         raise InputError(
             f"a file of at most {_LARGEST:,} bytes was expected", where=path.name, remedy="cut it in parts"
         )
+    check_number(content, most=MOST_IN_FILE, where=path.name)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
