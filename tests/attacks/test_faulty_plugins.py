@@ -24,7 +24,6 @@ SYSTEMS = {
     "an exit without a fault": "sys.exit(0)",
     "the end of a generator": f"raise GeneratorExit('{SECRET}')",
     "of its own kind": f"raise type('{SECRET}', (BaseException,), {{}})('{SECRET}')",
-    "a thread": f"t = threading.Thread(target=lambda: int('{SECRET}')); t.start(); t.join(); return [0.5] * 60",
 }
 MODULE = """
 import sys, threading
@@ -79,6 +78,14 @@ def one_message(done: Done) -> str:
 @pytest.mark.parametrize("body", SYSTEMS.values(), ids=SYSTEMS)
 def test_what_a_system_does_at_work(body: str, tmp_path: Path) -> None:
     one_message(run(tmp_path, body=body))
+
+
+def test_a_thread_of_a_system_that_breaks(tmp_path: Path) -> None:
+    """Nobody waits for it, so that it is noticed when all is done: the run is then no success, whatever was written."""
+    body = f"t = threading.Thread(target=lambda: int('{SECRET}')); t.start(); t.join(); return [0.5] * 60"
+    done = run(tmp_path, body=body)
+    assert done.code == 2 and "Traceback" not in done.err and SECRET not in done.out + done.err
+    assert "a thread of a plug-in ended in an error (ValueError at broken_thing.py:" in done.err
 
 
 def test_in_a_process_of_its_own(tmp_path: Path) -> None:

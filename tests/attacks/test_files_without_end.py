@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import shell
+from workup.errors import InputError
+from workup.redaction.files import read_redacted
 
 MEMORY = 3 * 2**30
 SECONDS = 60  # far more than a refusal takes on a busy machine
@@ -81,7 +83,7 @@ def _named(folder: Path, *, corpus: Path, pipe: Path) -> dict[str, Sequence[str 
         "restore --map": ("restore", corpus, "--map", pipe, "--key-file", corpus, "-o", out),
         "restore": ("restore", pipe, "--map", corpus, "--key-file", corpus, "-o", out),
         "detect": ("detect", pipe, "-o", out),
-        "inject": ("corpus", "inject", pipe, out),
+        "inject": ("corpus", "inject", "--source", pipe, "--seed", "1", "-o", out),
         "predictions": ("score", "spans", *both, pipe),
         "cases": ("score", "conversation", pipe, "--transcripts", corpus),
         "a table": ("score", "risk", pipe, "--outcome", "a", "--risk", "b"),
@@ -96,6 +98,7 @@ def test_a_pipe_in_the_place_of_any_file_is_not_waited_for(name: str, tmp_path: 
     corpus = tmp_path / "c.jsonl"
     span = {"start": 0, "end": 4, "label": "NAME"}
     corpus.write_text(json.dumps({"id": "a", "text": "Rose came.", "spans": [span]}) + "\n", encoding="utf-8")
+    corpus.chmod(0o600)  # it stands for a key, too
     pipe = tmp_path / ("p.txt" if name in ("redact", "detect", "inject", "a table") else "p.json")
     os.mkfifo(pipe)
     refused(limited(*_named(tmp_path, corpus=corpus, pipe=pipe)[name]))
@@ -103,7 +106,6 @@ def test_a_pipe_in_the_place_of_any_file_is_not_waited_for(name: str, tmp_path: 
 
 
 def test_a_key_of_a_site_is_not_waited_for(tmp_path: Path) -> None:
-    from workup.errors import InputError
     from workup.packs import read_key
 
     os.mkfifo(tmp_path / "k")
@@ -152,7 +154,8 @@ def test_a_line_of_a_table_that_does_not_end_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["sp.txt", "sp.jsonl", "sp"])
 def test_a_sparse_text_is_refused_at_once(name: str, tmp_path: Path) -> None:
     refused(limited("redact", sparse(tmp_path / name), "-o", tmp_path / "out"))
-    refused(limited("restore", tmp_path / name, "--map", tmp_path / name, "--key-file", tmp_path / name))
+    with pytest.raises(InputError, match="larger than"):
+        read_redacted(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["sp.jsonl", "sp.json", "sp.conll", "sp.spacy", "sp.xml"])
@@ -172,7 +175,8 @@ def test_sparse_texts_of_a_folder_are_refused(tmp_path: Path) -> None:
 
 def test_sparse_sources_of_a_corpus_are_refused(tmp_path: Path) -> None:
     for name in ("sp.csv", "sp.txt", "sp.jsonl"):
-        refused(limited("corpus", "inject", sparse(tmp_path / name), tmp_path / "out.jsonl"))
+        words = ("--source", sparse(tmp_path / name), "--seed", "1", "-o", tmp_path / "o")
+        refused(limited("corpus", "inject", *words))
 
 
 # ---- too many of a thing ---------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def test_an_i2b2_folder(tmp_path: Path, secret: Path) -> None:
 def test_a_folder_of_notes(linked: str, tmp_path: Path, secret: Path) -> None:
     notes, out = folder(tmp_path / "n", secret, linked=linked), tmp_path / "out"
     refused(call("redact", notes, "-o", out), out)
-    refused(call("corpus", "inject", notes, out), out)
+    refused(call("corpus", "inject", "--source", notes, "--seed", "1", "-o", out), out)
     refused(call("detect", notes, "-o", out), out)
 
 

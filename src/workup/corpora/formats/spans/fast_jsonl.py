@@ -76,7 +76,7 @@ def each_key_once(lines: Sequence[bytes], records: Sequence[Any]) -> bool:
 def _quotes(records: Sequence[Any]) -> int:
     """The quotes of lines that hold each field of a record once and none that is absent."""
     spans = [span for record in records for span in record.spans]
-    count = 6 * len(records) + 6 * len(spans) + _quoted([record.id for record in records])
+    count = 4 * len(records) + 6 * len(spans) + _quoted([record.id for record in records])
     count += _quoted([span.label for span in spans])
     if records and hasattr(records[0], "text"):
         count += 2 * len(records) + _quoted([record.text for record in records])
