@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 from workup.documents.document import IDENTIFIERS, Document, Span
@@ -78,24 +79,29 @@ def _quotes(records: Sequence[Any]) -> int:
     spans = [span for record in records for span in record.spans]
     count = 4 * len(records) + 6 * len(spans) + _quoted([record.id for record in records])
     count += _quoted([span.label for span in spans])
+    inside = 0
     if records and hasattr(records[0], "text"):
-        count += 2 * len(records) + _quoted([record.text for record in records])
+        inside = sum([record.text.count('"') for record in records])
+        count += 4 * len(records) + inside
         for key in _ABOUT:
-            count += _optional([getattr(record, key) for record in records])
+            count += _optional([*map(attrgetter(key), records)])
         for groups in filter(None, [record.groups for record in records]):
             count += 2 + _quoted([*groups, *(value for value in groups.values() if isinstance(value, str))])
     for key in _OPTIONAL:
         if spans and hasattr(spans[0], key):
-            count += _optional([getattr(span, key) for span in spans])
+            # A surface is a piece of its text, whose quotes are counted.
+            count += _optional([*map(attrgetter(key), spans)], plain=key == "text" and not inside)
     if spans and hasattr(spans[0], "score"):
         count += 2 * (len(spans) - [span.score for span in spans].count(None))
     return count
 
 
-def _optional(values: list[str | None]) -> int:
-    """Quotes of a key and its value, where there is one."""
-    there = [value for value in values if value is not None]
-    return 2 * len(there) + _quoted(there)
+def _optional(values: list[str | None], *, plain: bool = False) -> int:
+    """Quotes of a key and its value, where there is one; a plain value has none of its own."""
+    there = len(values) - values.count(None)
+    if plain or not there:
+        return 4 * there
+    return 2 * there + _quoted([value for value in values if value is not None])
 
 
 def _quoted(words: list[str]) -> int:
