@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 import traceback
 import unicodedata
 from collections.abc import Iterable
@@ -115,6 +116,22 @@ def raised(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {visible(Path(frames[-1].filename).name)}:{frames[-1].lineno}" if frames else ""
     return f"{visible(type(error).__name__)}{place}"
+
+
+def in_our_words(error: BaseException, *, throughout: bool = False) -> bool:
+    """Whether an error was raised by a line of Workup; `throughout`, also with no line of others on the way to it.
+
+    Anybody can raise an error of our kind, or have our code raise one with their words in it; libraries call back, and
+    so may stand on the way where nobody's plug-in was called.
+    """
+    modules = [str(frame.f_globals.get("__name__", "")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    if not throughout:
+        return not modules or _is_ours(modules[-1])
+    return all(_is_ours(name) or name.partition(".")[0] in sys.stdlib_module_names for name in modules)
+
+
+def _is_ours(module: str) -> bool:
+    return module == "workup" or module.startswith("workup.")
 
 
 _DOTTED = re.compile(r"[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){0,8}", re.ASCII)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any, get_origin, get_type_hints
 
 from pydantic import ConfigDict, Field, create_model
 
-from workup.errors import PluginError, StudyError, WorkupError, near, raised, visible
+from workup.errors import PluginError, StudyError, SystemFailure, WorkupError, in_our_words, near, raised, visible
 from workup.settings import Part
 
 NOUNS = ("tasks", "lenses", "systems", "engines", "formats", "generators", "metrics")
@@ -48,9 +48,11 @@ def find(noun: str, name: str) -> Any:
         raise PluginError(f"'{name}' is not one of the installed {noun}; {near(name, known)}.")
     try:
         return known[name].load()
-    except WorkupError:
+    except KeyboardInterrupt:
         raise
-    except Exception as error:  # code of others, which raises what it pleases when it is imported
+    except BaseException as error:  # code of others, which raises what it pleases when it is imported
+        if isinstance(error, WorkupError) and in_our_words(error):
+            raise
         raise PluginError(
             f"the {noun[:-1]} '{name}' is registered but cannot be loaded ({raised(error)}). To fix: install the "
             "package anew, or uninstall it; --debug shows what was raised."
@@ -78,7 +80,9 @@ def _load(noun: str, path: str) -> Any:
     module_name, _, attribute = path.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:  # code of others, which raises what it pleases when it is imported
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # code of others, which raises what it pleases when it is imported
         raise PluginError(
             f"cannot import '{visible(module_name)}' for {noun} '{visible(path)}': it raised {raised(error)}. "
             "To fix: import it by itself, or see all with --debug."
@@ -157,11 +161,58 @@ def fitting(noun: str, use: str, made: Any, *members: str) -> Any:
     workup.errors.PluginError: 'os:sep' does not fit here: one of the engines with 'map' was expected; got a str.
     """
     for member in members:
-        if not hasattr(made, member):
+        if not _has(made, member, use):
             raise PluginError(
                 f"'{visible(use[:200])}' does not fit here: one of the {noun} with '{member}' was expected; got a "
                 f"{made.__name__ if inspect.isclass(made) else type(made).__name__}."
             )
+    return made
+
+
+def _has(made: Any, member: str, use: str) -> bool:
+    try:
+        return hasattr(made, member)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise _unreadable(use, member, error) from error
+
+
+def _unreadable(use: str, member: str, error: BaseException) -> SystemFailure:
+    return SystemFailure(
+        f"'{visible(use[:200])}' failed when its '{member}' was read ({raised(error)}). Its message may hold patient "
+        "values and is not repeated. To fix: read it by itself, or see all with --debug."
+    )
+
+
+_READ_AS: Mapping[str, Callable[[Any], object]] = {
+    "name": str,
+    "version": str,
+    "notes": lambda notes: [str(note) for note in notes],
+    "batch": lambda size: int(size or 0),
+    "timings": lambda counted: {**counted},
+    "versioned": bool,
+    "recorded": bool,
+    "mapping": lambda mapping: str(mapping or ""),
+    "emits": lambda labels: None if labels is None else [str(label) for label in labels],
+}
+
+
+def looked_at(use: str, made: Any) -> Any:
+    """The same object, after everything that is read of a system beside its answers was read once.
+
+    A property is code of others, which may raise; it is asked here, where that is told as a failure of the system.
+    """
+    if type(made).__module__.partition(".")[0] == "workup":
+        return made
+    for member, read in _READ_AS.items():
+        try:
+            if hasattr(made, member):
+                read(getattr(made, member))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            raise _unreadable(use, member, error) from error
     return made
 
 
@@ -192,10 +243,13 @@ def make(noun: str, use: str, settings: Mapping[str, Any], *, where: str, contex
     factory, given = find(noun, use), check(noun, use, settings, where=where, context=context)
     try:
         return factory(**given)
-    except (WorkupError, MemoryError):
+    except (KeyboardInterrupt, MemoryError):
         raise
-    except Exception as error:
-        if getattr(factory, "__module__", "").partition(".")[0] == "workup":
+    except BaseException as error:
+        ours = str(getattr(factory, "__module__", "")).partition(".")[0] == "workup"
+        if isinstance(error, WorkupError) and in_our_words(error, throughout=not ours):
+            raise
+        if ours and not isinstance(error, WorkupError):
             raise  # a fault of ours, to be told as one
         raise PluginError(
             f"{where}: '{visible(use)}' could not be built from its settings ({raised(error)}). Its message is not "

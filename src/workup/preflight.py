@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 
 from workup import plugins
 from workup.disclosure.identifying import name_warnings, near_unique, refusal
-from workup.errors import PluginError, StudyError, WorkupError, near, visible
+from workup.errors import PluginError, StudyError, WorkupError, in_our_words, near, visible
+from workup.files.received import content_of
 from workup.gates import Gate, same_value
 from workup.lenses.withholding import asked_by
 from workup.report import Report
@@ -129,9 +130,11 @@ def _task(name: str) -> Task:
     found = plugins.find("tasks", name)
     try:
         task: Task = plugins.fitting("tasks", name, found(), "cards", "read", "run", "scores", "metrics")
-    except WorkupError:
+    except KeyboardInterrupt:
         raise
-    except Exception as error:  # code of others, which raises what it pleases
+    except BaseException as error:  # code of others, which raises what it pleases
+        if isinstance(error, WorkupError) and in_our_words(error):
+            raise
         raise PluginError(
             f"the task '{visible(name[:200])}' could not be made: it raised {type(error).__name__}. To fix: name a "
             "class that is made without arguments."
@@ -259,7 +262,7 @@ def _split(study: Study) -> dict[str, Any]:
     if not isfile(path):
         raise StudyError(_no_file("split", study.split, study.base))
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(content_of(path, linked=True).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
         record = None
     if fault := fault_in_split(record):

@@ -338,7 +338,10 @@ def _remedy(slot: _Slot, given: Any) -> str:
     if slot.kind == "list" and isinstance(given, Mapping):
         return "begin each item on a line of its own with a dash"
     if "text" in kinds and isinstance(given, (int, float, datetime.date)):
-        return f'put it in quotes: "{str(given)[:_SHOWN]}"'
+        # A number has lost how it was written: leading zeros, and the end of what is too long to show.
+        patterned = any(getattr(one, "pattern", None) for one in slot.limits)
+        lost = isinstance(given, (int, float)) and (patterned or abs(given) >= 10**_SHOWN)
+        return "put it in quotes, as it is written" if lost else f'put it in quotes: "{str(given)[:_SHOWN]}"'
     if slot.kind == "choice" and isinstance(given, str):
         close = difflib.get_close_matches(given, [str(choice) for choice in get_args(slot.type)], n=1, cutoff=0.6)
         return f"write {close[0]}" if close else ""

@@ -253,7 +253,8 @@ class Opener:
         if self._open is None:
             assert self._part is not None
             made = plugins.make("systems", self._part.use, self._part.settings, **placed(self._base, self._part))
-            self._open = plugins.fitting("systems", self._part.use, made, *self._asked)
+            plugins.fitting("systems", self._part.use, made, *self._asked)
+            self._open = plugins.looked_at(self._part.use, made)
         return self._open
 
     def __getstate__(self) -> dict[str, Any]:

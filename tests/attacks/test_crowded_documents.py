@@ -14,6 +14,7 @@ import pytest
 from tests.support import shell
 
 MEMORY = 2 * 2**30
+ID = f"{shell.SECRET} Lee"
 TEXT = "Ann Lee was here. " * 2000
 
 
@@ -50,8 +51,8 @@ def scored(folder: Path, golds: list[tuple[int, int]], found: list[tuple[int, in
         return [{"start": start, "end": end, "label": "name_patient"} for start, end in places]
 
     gold, pred = folder / "gold.jsonl", folder / "pred.jsonl"
-    gold.write_text(json.dumps({"id": "a", "text": TEXT, "spans": spans(golds)}) + "\n", encoding="utf-8")
-    pred.write_text(json.dumps({"id": "a", "spans": spans(found)}) + "\n", encoding="utf-8")
+    gold.write_text(json.dumps({"id": ID, "text": TEXT, "spans": spans(golds)}) + "\n", encoding="utf-8")
+    pred.write_text(json.dumps({"id": ID, "spans": spans(found)}) + "\n", encoding="utf-8")
     return limited("score", "spans", "--gold", gold, "--pred", pred, "--replicates", "200", *words)
 
 
@@ -72,8 +73,16 @@ Shape = Callable[[int], list[tuple[int, int]]]
 def test_a_crowded_document_is_refused(tmp_path: Path, golds: Shape, found: Shape, count: int, setting: str) -> None:
     done = scored(tmp_path, golds(count), found(count))
     assert done.code == 2, (done.code, done.err[-1000:])
-    assert "document 'a'" in done.err and setting in done.err
+    assert f"a document of {len(TEXT):,} characters" in done.err and setting in done.err
     assert "Traceback" not in done.err and "Ann" not in done.err
+
+
+@pytest.mark.parametrize(("shape", "count"), [(equal, 1_000), (nested, 5_000)])
+def test_a_crowded_document_is_named_only_where_ids_are_shown(tmp_path: Path, shape: Shape, count: int) -> None:
+    done = scored(tmp_path, shape(count), shape(count))
+    assert done.code == 2 and "--show-ids names the document" in done.err and shell.SECRET not in done.out + done.err
+    shown = scored(tmp_path, shape(count), shape(count), "--show-ids")
+    assert shown.code == 2 and f"document '{shell.SECRET} Lee'" in shown.err
 
 
 @pytest.mark.parametrize(
@@ -116,4 +125,4 @@ def test_no_other_command_is_overwhelmed(tmp_path: Path, shape: Shape, count: in
     for words in (("threshold", *both, "--target", "0.9"), queue):
         done = limited(*words)
         assert done.code == 2, (words, done.code, done.err[-1000:])
-        assert "document 'a'" in done.err and "corpus.most_" in done.err
+        assert "a document of" in done.err and "corpus.most_" in done.err and shell.SECRET not in done.err

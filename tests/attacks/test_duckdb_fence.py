@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -148,6 +150,42 @@ def test_a_sort_that_needs_more_memory_than_allowed_spills_nothing(tmp_path: Pat
     )
     assert "more memory than it may take" in message
     assert not any(found.name.endswith(".tmp") for found in tmp_path.rglob("*"))
+
+
+LONG = {
+    "one constant": "repeat('A', 1000000000)",
+    "one for each row": "repeat('A', (100000000 + p * 1000)::int)",
+    "in lists": "list_value(repeat('A', (100000000 + p * 1000)::int))",
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit on a process is Linux's")
+@pytest.mark.parametrize("through", ["query", "view"])
+@pytest.mark.parametrize("long", LONG.values(), ids=LONG)
+def test_values_of_gigabytes_take_no_gigabytes(tmp_path: Path, long: str, through: str) -> None:
+    asked = f"select died, p, {long} as x from "
+    database(tmp_path, good_table(60).replace("visits", "base"), f"create view visits as {asked} base")
+    file = study(
+        tmp_path, asked + "base" if through == "query" else "select * from visits", largest_unpacked=200_000_000
+    )
+    code = (
+        "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:]); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(done.returncode)"
+    )
+    words = [sys.executable, "-c", code, *shell.COMMAND, "run", str(file), "-o", str(tmp_path / "run")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    message = one_message(shell.Done(done.returncode, done.stdout, done.stderr))
+    assert "more memory than it may take" in message and "corpus.largest_unpacked" in message
+    assert int(done.stdout.split()[-1]) * 1024 < 2 * 256 * 2**20 + 512 * 2**20 + 700 * 2**20  # and what Python takes
+
+
+def test_a_query_within_its_limits_leaves_those_of_the_process_alone(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    from workup.corpora.formats.tables.columnar import read_duckdb
+
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    assert len(read_duckdb(database(tmp_path, good_table()))["died"]) == 240
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
 def test_no_variable_of_the_program_is_a_table(tmp_path: Path) -> None:

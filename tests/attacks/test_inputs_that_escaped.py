@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from tests.support.shell import SECRET, Done, call, cohort, risk_words, spawn, write
+from workup.errors import InputError
 
 LONG = "x" * 5000
 
@@ -289,3 +290,85 @@ def test_a_torn_archive_of_another_encoding_is_one_message(tmp_path: Path) -> No
     rows = b"died,p\n" + b"1,0.\xe9\n" * 50_000
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(rows)[:-20])
     one_message(call("score", "risk", tmp_path / "t.csv.gz", "--outcome", "died", "--risk", "p"))
+
+
+# ---- a key that stands twice -----------------------------------------------------------------------------------------
+
+TWICE = {
+    "id": '{"id": "a", "id": "b", "text": "Rose came.", "spans": []}',
+    "id, in another spelling": '{"id": "a", "\\u0069d": "b", "text": "Rose came.", "spans": []}',
+    "text": '{"id": "a", "text": "Rose came.", "text": "Ann left.", "spans": []}',
+    "spans": '{"id": "a", "text": "Rose came.", "spans": [{"start": 0, "end": 4, "label": "NAME"}], "spans": []}',
+    "site": '{"id": "a", "text": "Rose came.", "spans": [], "site": "A", "site": "B"}',
+    "a group": '{"id": "a", "text": "Rose came.", "spans": [], "groups": {"sex": "F", "sex": "M"}}',
+    "end": '{"id": "a", "text": "Rose came.", "spans": [{"start": 0, "end": 9, "end": 4, "label": "NAME"}]}',
+    "with a null": '{"id": "a", "id": "b", "text": "Rose \\"came\\".", "site": null, "spans": []}',
+}
+PREDICTED = {
+    "id": '{"id": "a", "id": "b", "spans": []}',
+    "score": '{"id": "a", "spans": [{"start": 0, "end": 4, "label": "NAME", "score": 0.1, "score": 0.9}]}',
+}
+
+
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("line", TWICE.values(), ids=TWICE)
+def test_a_key_of_a_document_that_stands_twice_is_refused(
+    line: str, quick: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workup.corpora.formats.spans import fast_jsonl, native_jsonl
+    from workup.corpora.formats.spans.batches import read_batches
+
+    if not quick:
+        monkeypatch.setitem(sys.modules, "msgspec", None)
+    fast_jsonl._typed.cache_clear()
+    (tmp_path / "c.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    for read in (native_jsonl.read, read_batches):
+        with pytest.raises(InputError, match=r"c\.jsonl, line 1: valid JSON.*a key that stands twice in one object"):
+            list(read(tmp_path / "c.jsonl"))
+    fast_jsonl._typed.cache_clear()
+
+
+@pytest.mark.parametrize("line", PREDICTED.values(), ids=PREDICTED)
+def test_a_key_of_a_prediction_that_stands_twice_is_refused(line: str, tmp_path: Path) -> None:
+    from workup.corpora.formats.spans.predictions import read_predictions
+
+    (tmp_path / "p.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    predictions = read_predictions(tmp_path / "p.jsonl")
+    for read in (lambda: list(predictions), lambda: list(predictions.batches())):
+        with pytest.raises(InputError, match="a key that stands twice in one object"):
+            read()
+
+
+def test_lines_as_they_are_written_are_told_by_their_quotes_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parsing each of them a second time would take longer than reading it did."""
+    pytest.importorskip("msgspec")
+    from workup.corpora.formats.spans import fast_jsonl, native_jsonl
+    from workup.corpora.formats.spans.predictions import read_predictions, write_predictions
+    from workup.documents.document import Document, Span
+
+    monkeypatch.setattr(fast_jsonl, "_once", lambda line: pytest.fail("in doubt"))
+    fast_jsonl._typed.cache_clear()
+    span = Span(0, 6, "NAME", "first", "e1", "direct", None)
+    documents = [
+        Document("a", '"Rose" came.', (span, Span(7, 11, "VERB")), site="A", groups={"sex": "F", "age": 3}),
+        Document("b", "Nothing.", ()),
+    ]
+    native_jsonl.write(documents, tmp_path / "c.jsonl")
+    write_predictions([("a", (Span(0, 6, "NAME", score=0.5), Span(7, 8, "X"))), ("b", ())], tmp_path / "p.jsonl")
+    for line in (tmp_path / "c.jsonl").read_bytes().splitlines():
+        assert fast_jsonl.decoder()(line) is not None and fast_jsonl.documents_decoder()([line]) is not None
+    for line in (tmp_path / "p.jsonl").read_bytes().splitlines():
+        assert fast_jsonl.prediction_decoder()(line) is not None
+    assert len(list(read_predictions(tmp_path / "p.jsonl").batches())) == 1
+
+
+def test_quotes_and_nulls_that_are_no_second_key_are_read(tmp_path: Path) -> None:
+    from workup.corpora.formats.spans.batches import read_batches
+
+    spans = [{"start": 0, "end": 6, "label": 'NA"ME', "text": '"Rose"', "subtype": None, "entity": 'e"1'}]
+    record = {"id": 'a"', "text": '"Rose" came.', "spans": spans, "site": None, "groups": {'s"x': 'F"', "n": 1}}
+    (tmp_path / "c.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    [batch] = read_batches(tmp_path / "c.jsonl")
+    assert batch.ids == ['a"'] and batch.spans.labels == ('NA"ME',)

@@ -106,7 +106,7 @@ class Task(RiskTask):
 """
     done = spawn("run", study(tmp_path, "", where=body), "-o", tmp_path / "run")
     assert SECRET not in done.err and "Traceback" not in done.err
-    assert done.code == (70 if "ValueError" in ends else 0)
+    assert done.code == (2 if "ValueError" in ends else 0)  # a plug-in's own thread is no fault of ours
 
 
 def test_what_is_raised_while_an_object_is_put_away_is_not_printed(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support import shell
 from tests.support.shell import cohort, spawn, write
 from workup.errors import InputError, SystemFailure
 from workup.systems.risk.mlflow import MlflowModel
@@ -394,3 +395,30 @@ def test_pinned_weights_that_change_before_they_are_loaded_are_not_loaded(tmp_pa
     (tmp_path / "small.gguf").write_bytes(b"others!")
     with pytest.raises(InputError, match="must match its sha256"):
         system.reply([{"role": "user", "content": "Hello"}])
+
+
+TRUSTED = """
+name: mine
+task: risk
+corpus: {{path: cohort.csv}}
+columns: {{outcome: died}}
+systems:
+  - name: m
+    use: sklearn
+    with: {{path: m.pkl, {settings}}}
+"""
+
+
+@pytest.mark.parametrize("word", ["yes", "Yes", "on", "y", "'true'", "1"])
+def test_trust_is_given_by_one_word(tmp_path: Path, word: str) -> None:
+    place(tmp_path / "study.yaml", TRUSTED.format(settings=f"trust: {word}"))
+    place(tmp_path / "m.pkl", "")
+    done = shell.call("run", tmp_path / "study.yaml", "--dry-run")
+    assert done.code == 2 and "'trust': expected true or false" in done.err
+
+
+@pytest.mark.parametrize("digits", ["0" * 64, "12" * 32])
+def test_a_pin_that_yaml_takes_for_a_number_is_to_be_quoted_as_it_is(tmp_path: Path, digits: str) -> None:
+    place(tmp_path / "study.yaml", TRUSTED.format(settings=f"trust: true, sha256: {digits}"))
+    done = shell.call("run", tmp_path / "study.yaml", "--dry-run")
+    assert done.code == 2 and "To fix: put it in quotes, as it is written." in done.err

@@ -245,3 +245,9 @@ def test_no_file_takes_the_number_of_a_closed_stream(desk: Path) -> None:
     assert done.code == 2
     assert json.loads((desk / "run" / "report.json").read_text())["schema_version"] == SCHEMA_VERSION
     assert (desk / "run" / ".lock").read_text().isdigit()
+
+
+@pytest.mark.parametrize("option", ["--json", "--junit"])
+def test_a_verdict_is_not_told_before_its_place_is_looked_at(option: str, judged: Path) -> None:
+    done = through(f"WORKUP gate report.json {PASSING} {option} nowhere/v.json", judged)
+    assert done.code == 2 and done.out == "" and done.err.count("\n") == 1

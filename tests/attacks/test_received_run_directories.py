@@ -324,3 +324,31 @@ def test_outputs_without_end_are_refused(tmp_path: Path) -> None:
     [log] = (tmp_path / "run" / "outputs").glob("*.jsonl")
     os.truncate(log, 40 * 2**30)
     one_message(spawn("verify", tmp_path / "run"))
+
+
+# ---- a run that begins anew ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("planted", ["the folder of outputs", "a file of outputs", "a pipe", "report.md"])
+def test_a_run_that_is_refused_has_removed_nothing(planted: str, own: Path, received: Path, tmp_path: Path) -> None:
+    run, elsewhere = received, tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "own.txt").write_text("mine", encoding="utf-8")
+    outputs = run / "outputs"
+    outputs.mkdir(exist_ok=True)
+    if planted == "the folder of outputs":
+        for one in outputs.iterdir():
+            one.unlink()
+        outputs.rmdir()
+        outputs.symlink_to(elsewhere)
+    elif planted == "a pipe":
+        os.mkfifo(outputs / "a-0123456789ab.jsonl")
+    else:
+        place = run / "report.md" if planted == "report.md" else outputs / "a-0123456789ab.jsonl"
+        place.unlink(missing_ok=True)
+        place.symlink_to(elsewhere / "own.txt")
+    before = {one.name: one.lstat().st_mtime_ns for one in run.iterdir() if one.name != ".lock"}
+    done = spawn("run", own.parent / "study.yaml", "-o", run, "--fresh")
+    assert done.code == 2 and "not followed" in done.err and "To fix: remove it, or choose another folder" in done.err
+    assert {one.name: one.lstat().st_mtime_ns for one in run.iterdir() if one.name != ".lock"} == before
+    assert (elsewhere / "own.txt").read_text(encoding="utf-8") == "mine"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shell import call
 
 import workup
+from tests.support.shell import call
 from workup.errors import InputError
 
 COLUMNS = {

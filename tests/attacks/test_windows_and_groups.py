@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from record_reader import Reader
 from scipy.optimize import linprog
 
 import workup
+from tests.support.record_reader import Reader
 from workup.cli.report import render
 from workup.report import Report
 

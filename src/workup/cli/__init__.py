@@ -28,18 +28,18 @@ def main() -> None:
 
 def _ended(threads: list[BaseException]) -> int:
     """Run the command and answer its exit code, with all that was said flushed."""
-    from workup.cli.faults import Unforeseen, code_of, kept_traceback, told
+    from workup.cli.faults import Unforeseen, code_of, kept_traceback, of_thread, told, words_of
     from workup.errors import WorkupError, visible
 
     debug = "--debug" in sys.argv
     try:
         code = _called()
         if threads and code != 2:  # a verdict that rests on the work of a thread that broke is none
-            raise Unforeseen(threads[0])
+            raise of_thread(threads[0])
         sys.stdout.flush()
         return code
     except WorkupError as error:
-        message = "\n".join(map(visible, f"workup: {error}".split("\n"))) + "\n"
+        message = "\n".join(map(visible, f"workup: {words_of(error)}".split("\n"))) + "\n"
         sys.stderr.write(message + (kept_traceback(error) if debug else ""))
         return 2
     except KeyboardInterrupt:

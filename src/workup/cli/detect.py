@@ -85,16 +85,21 @@ def _documents(source: list[Path]) -> Iterator[Any]:
     """Documents of corpora, or one of each text file, called by its name."""
     from workup.corpora.formats.spans import native_jsonl
     from workup.corpora.formats.spans.any_format import read_documents
+    from workup.corpora.formats.spans.file_sets import LARGEST_MEMBER
     from workup.documents.document import Document
+    from workup.files.received import text_of
 
     for path in source:
         if path.is_file() and path.suffix.lower() == ".txt":
             try:
-                yield Document(path.stem, path.read_text(encoding="utf-8"))
+                text = text_of(path, most=LARGEST_MEMBER)
             except (OSError, UnicodeDecodeError) as error:
                 raise InputError(
-                    "a text file must be readable as UTF-8", where=path.name, got=type(error).__name__
+                    "a text file must be readable as UTF-8",
+                    where=path.name,
+                    got=getattr(error, "strerror", None) or type(error).__name__,
                 ) from None
+            yield Document(path.stem, text)
         elif path.name.lower().endswith(native_jsonl.endings):
             yield from native_jsonl.read(path, annotated=False)
         else:

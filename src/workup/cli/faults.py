@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from workup.errors import visible
+from workup.errors import SystemFailure, WorkupError, in_our_words, raised, visible
 
 EXIT_CODE = 70  # EX_SOFTWARE of sysexits.h
 _HOME = Path(__file__).resolve().parents[1]
@@ -49,6 +49,28 @@ def told(error: BaseException, *, debug: bool) -> str:
         said += "not shown. To fix: please report this line"
         said += "." if debug else "; --debug writes the traceback to a file for your eyes only."
     return f"workup: {said}\n" + (kept_traceback(error) if debug else "")
+
+
+def words_of(error: WorkupError) -> str:
+    """The message of an error of our kind, unless code of others raised it: then its kind and place."""
+    if in_our_words(error):
+        return str(error)
+    return (
+        f"a plug-in raised {raised(error)}. Its message may hold patient values and is not repeated. To fix: call it "
+        "by itself, or see all with --debug."
+    )
+
+
+def of_thread(error: BaseException) -> Exception:
+    """What ended a thread, for the command to end with: a thread of a plug-in is the plug-in's own fault."""
+    if in_our_words(error) or raised_here(error):
+        return Unforeseen(error)
+    failure = SystemFailure(
+        f"a thread of a plug-in ended in an error ({raised(error)}), and a result that rests on its work is none. Its "
+        "message may hold patient values and is not repeated. To fix: call it by itself, or see all with --debug."
+    )
+    failure.__cause__ = error
+    return failure
 
 
 def code_of(error: BaseException) -> int:

@@ -13,6 +13,7 @@ from workup.cli import threshold as thresholds
 from workup.cli.common import command, echo, emit, say, verdict_code
 from workup.cli.compare import figure, plain_json
 from workup.errors import InputError
+from workup.files.output_paths import check_target
 
 if TYPE_CHECKING:
     from workup.report import Report, Verdict
@@ -51,6 +52,8 @@ def gate(
     from workup.report import Report, drawing_on
     from workup.reports import junit as xml
 
+    check_target(junit)
+    check_target(json)
     held = runs_in(record, system=system)
     if system is None:
         refuse_absent(held, record, remedy="run the study again, or judge one system with --system")

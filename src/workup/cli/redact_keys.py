@@ -11,6 +11,8 @@ from workup.errors import InputError, named, visible
 from workup.files.output_paths import said
 from workup.redaction.files import Source, invented_before
 
+_LARGEST_MAP = 2**31  # bytes; the cipher takes no more
+
 if TYPE_CHECKING:
     from workup.redaction import Settings
 
@@ -55,8 +57,10 @@ def write_key(path: Path, key: bytes | None) -> None:
 
 def map_content(path: Path) -> bytes:
     """The bytes of a map file."""
+    from workup.files.received import content_of
+
     try:
-        return path.read_bytes()
+        return content_of(path, most=_LARGEST_MAP, linked=True)
     except OSError as error:
         raise InputError(
             "a map that can be read was expected", where=str(path), got=error.strerror or type(error).__name__

@@ -86,6 +86,7 @@ def _detector(system: str, pairs: list[str]) -> Any:
     detector = plugins.make(
         "systems", system, settings_of(pairs), where="--system", context={"name": system, "base": Path()}
     )
+    plugins.looked_at(system, detector)
     if getattr(detector, "recorded", False) or not callable(getattr(detector, "detect", None)):
         raise InputError(
             "a detector that finds spans in texts was expected",
@@ -110,19 +111,28 @@ def _detected(detector: Any, documents: Sequence[Document], progress: Progress) 
                     f"{named('document', document.id, number=number)}, and a text in which nothing was looked for must "
                     "not pass as redacted. To fix: leave it out."
                 )
-            found.append([Span(int(one.start), int(one.end), str(one.label)) for one in answer])
+            found.append(answer)
         progress("asking the detector", len(found), len(documents))
     return found
 
 
-def _asked(detector: Any, texts: list[str]) -> list[Any]:
+def _asked(detector: Any, texts: list[str]) -> list[list[Span] | None]:
     from workup.tasks.guarding import guarded
 
     who = f"system '{visible(str(detector.name)[:60])}'"
-    answers = list(guarded(who, detector.detect, texts, what=f"{len(texts)} texts"))
+    answers = guarded(who, lambda given: list(detector.detect(given)), texts, what=f"{len(texts)} texts")
     if len(answers) != len(texts):
         raise SystemFailure(f"{who} must answer every text; it was given {len(texts)} and answered {len(answers)}.")
-    return answers
+    return guarded(who, _spans, answers, what=f"{len(texts)} texts")
+
+
+def _spans(answers: list[Any]) -> list[list[Span] | None]:
+    from workup.documents.document import Span
+
+    return [
+        None if answer is None else [Span(int(one.start), int(one.end), str(one.label)) for one in answer]
+        for answer in answers
+    ]
 
 
 def kept_by(policy: str) -> list[str]:

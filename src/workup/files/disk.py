@@ -19,6 +19,8 @@ except ImportError:  # a platform without it
     fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
+_PLANTED = (errno.ELOOP, errno.EMLINK)  # a link, or a file with a second name, in the place of a file
+_OTHER_FOLDER = "choose, with -o, a folder that you may write to and that has room"
 
 
 @contextlib.contextmanager
@@ -27,9 +29,10 @@ def said_in_words(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        planted = error.errno in _PLANTED  # more room would not help
+        remedy = "remove it, or choose another folder with -o" if planted else _OTHER_FOLDER
         raise RunError(
-            f"{path}: the run directory cannot be used ({error.strerror or type(error).__name__}). "
-            "To fix: choose, with -o, a folder that you may write to and that has room."
+            f"{path}: the run directory cannot be used ({error.strerror or type(error).__name__}). To fix: {remedy}."
         ) from None
 
 

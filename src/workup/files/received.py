@@ -1,5 +1,7 @@
 """Files that somebody else may have made: read within limits, and never through a link or from a device.
 
+One way in for a file that the user names, too: a link that they name is followed, and a pipe is not waited for.
+
 Knows nothing of what the files mean. What it refuses is an OSError or a ValueError, with words in it, for the caller to
 tell in its own.
 """
@@ -10,6 +12,7 @@ import errno
 import json
 import os
 import stat
+from io import DEFAULT_BUFFER_SIZE, BufferedReader, FileIO
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +50,21 @@ def open_regular(path: Path, flags: int, mode: int = 0o600, *, linked: bool = Fa
         if error.errno in (errno.ELOOP, errno.EMLINK) and path.is_symlink():
             raise OSError(errno.ELOOP, "a link, which is not followed") from None
         raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
         os.close(descriptor)
+        if linked and stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         raise OSError(errno.EINVAL, "not a regular file")
     return descriptor
+
+
+def open_named(path: Path, *, linked: bool = True, buffering: int = DEFAULT_BUFFER_SIZE) -> BufferedReader:
+    """A regular file that the user named, to read from; a folder, pipe or device is an OSError in words, at once.
+
+    `linked=False` is for a file that nobody named but a folder holds: a link there may lead anywhere.
+    """
+    return BufferedReader(FileIO(open_regular(path, os.O_RDONLY, linked=linked)), buffering)
 
 
 def content_of(path: Path, *, most: int = LARGEST_RECORD, linked: bool = False) -> bytes:
@@ -61,6 +75,12 @@ def content_of(path: Path, *, most: int = LARGEST_RECORD, linked: bool = False) 
             if len(content) <= most:
                 return content
     raise OSError(errno.EFBIG, f"larger than {most:,} bytes")
+
+
+def text_of(path: Path, *, most: int) -> str:
+    """A regular file that the user named, as UTF-8 text of at most so many bytes; every line ends in one sign."""
+    text = content_of(path, most=most, linked=True).decode("utf-8-sig")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def json_of(content: bytes) -> Any:

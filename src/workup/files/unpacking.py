@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from workup.errors import InputError
+from workup.files.received import open_named
 
 LARGEST_UNPACKED = 2 * 2**30  # bytes
 STEEPEST = 200  # how many bytes one packed byte may become; tables and texts pack to a tenth, a bomb to a thousandth
@@ -65,7 +66,7 @@ class _Watched(io.RawIOBase):
 
     def __init__(self, path: Path, largest: int, way_out: str) -> None:
         self._where, self._largest, self._way_out = path.name, largest, way_out
-        self._packed = path.open("rb")
+        self._packed = open_named(path)
         self._file = gzip.GzipFile(fileobj=self._packed, mode="rb")
         self._read = 0
 

@@ -6,6 +6,7 @@ one busy for hours. So what a text would make is counted event by event, before 
 
 from __future__ import annotations
 
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,28 @@ LARGEST_FILE = 1_000_000  # bytes
 DEEPEST = 64  # lists and mappings within one another
 MOST_NODES = 100_000
 LONGEST_SCALAR = 100_000  # characters: numbers of hours and minutes (1:30:00) take the square of their length to read
+
+
+def _plain_truth(loader: Any) -> Any:
+    """A loader for which true and false alone are truth values, as in YAML 1.2: yes, no, on and off are texts.
+
+    A switch that is a permission must be turned on by that word and no other.
+    """
+
+    class Plain(loader):  # type: ignore[misc]
+        pass
+
+    Plain.yaml_implicit_resolvers = {
+        first: [(tag, form) for tag, form in known if tag != _TRUTH]
+        for first, known in loader.yaml_implicit_resolvers.items()
+    }
+    Plain.add_implicit_resolver(_TRUTH, re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+    return Plain
+
+
+_TRUTH = "tag:yaml.org,2002:bool"
+_PLAIN = _plain_truth(yaml.SafeLoader)
+_FAST = _plain_truth(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 class YamlFault(Exception):
@@ -38,7 +61,7 @@ def parse_yaml(text: str, *, fast: bool = False) -> tuple[Any, Lines]:
     >>> parse_yaml("name: demo\\nseeds: [1, 2]")[0]
     {'name': 'demo', 'seeds': [1, 2]}
     """
-    kind: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if fast else yaml.SafeLoader
+    kind = _FAST if fast else _PLAIN
     try:
         _count(text, kind)
         loader = kind(text)

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from workup.errors import InputError, visible
 from workup.estimate import Estimate
 from workup.evidence import SiteEvidence
+from workup.files.received import open_named
 from workup.packs.counts import who_and_at
 from workup.packs.pack import PACK_VERSION
 from workup.packs.schema import PackForm
@@ -129,7 +130,7 @@ def _content(path: Path, where: str) -> Any:
         return found
 
     try:
-        with path.open("rb") as file:
+        with open_named(path) as file:
             raw = file.read(LARGEST_FILE + 1)
         if len(raw) > LARGEST_FILE:
             raise refused(where, f"a pack is at most {LARGEST_FILE:,} bytes", "a larger file", "give a site pack")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from workup.errors import InputError, visible
+from workup.files.received import open_named
 from workup.packs.load import Pack
 
 SEEN_VERSION = 1
@@ -26,7 +27,7 @@ class Seen:
         """From a file; none yet is none seen."""
         where = visible(str(path))
         try:
-            with path.open("rb") as file:
+            with open_named(path) as file:
                 raw = file.read(_LARGEST + 1)
         except FileNotFoundError:
             return cls()

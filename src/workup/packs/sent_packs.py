@@ -12,6 +12,7 @@ from typing import Any
 from workup.disclosure.figures import SIDES
 from workup.disclosure.inference import Who
 from workup.errors import InputError, visible
+from workup.files.received import open_named
 from workup.packs.counts import SIZES, Cells
 
 LEDGER_VERSION = 1
@@ -120,7 +121,7 @@ class SiteLedger:
         """The ledger in a file, or an empty one where there is no file yet."""
         where = visible(str(path))
         try:
-            with path.open("rb") as file:
+            with open_named(path) as file:
                 raw = file.read(LARGEST_LEDGER + 1)
         except FileNotFoundError:
             return cls(site)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workup.errors import InputError, MissingExtra, visible
+from workup.files.received import open_named
 from workup.report import canonical
 
 FEWEST_BYTES = 16
@@ -25,7 +26,7 @@ def read_key(path: str | Path) -> bytes:
     """The key in a file, without the line end that an editor may have put after it."""
     where = visible(str(path))
     try:
-        with Path(path).open("rb") as file:
+        with open_named(Path(path)) as file:
             content = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise InputError(

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from workup.errors import InputError, named, within
 from workup.files.output_paths import said
-from workup.files.received import is_file, is_folder
+from workup.files.received import content_of, is_file, is_folder
+from workup.files.unpacking import LARGEST_UNPACKED
 
 if TYPE_CHECKING:
     from workup.documents.document import Document
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 RECORD = ".redaction.json"
 _CORPORA = (".jsonl", ".jsonl.gz", ".ndjson")
+_LARGEST_TEXT = 32 * 2**20  # bytes of one text; no note is longer, and it must fit in memory many times over
+_LARGEST_RECORD = 256 * 2**20
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def read_sources(paths: Sequence[Path], *, patient: str | None) -> tuple[list[So
     sources: list[Source] = []
     for path in paths:
         if str(path) == STANDARD_INPUT:
-            content = sys.stdin.buffer.read()
+            content = _standard_input()
             sources.append(_text("stdin", content, where="standard input"))
         elif path.is_dir():
             sources += _folder(path)
@@ -102,7 +105,7 @@ def _text(name: str, content: bytes, *, where: str) -> Source:
 
 
 def _folder(path: Path) -> list[Source]:
-    found = sorted(one for one in path.rglob("*") if one.is_file())
+    found = _files_in(path)
     texts = [one for one in found if one.suffix.lower() == ".txt"]
     if not texts:
         raise InputError(
@@ -131,9 +134,29 @@ def _corpus(path: Path) -> Source:
     return Source(path.name, _bytes(path), documents, True, annotated, dict(left_out))
 
 
+def _files_in(folder: Path) -> list[Path]:
+    from workup.corpora.formats.spans.file_sets import files_in
+
+    return [folder / name for name in files_in(folder)]
+
+
+def _standard_input() -> bytes:
+    content = sys.stdin.buffer.read(_LARGEST_TEXT + 1)
+    if len(content) > _LARGEST_TEXT:
+        raise InputError(
+            f"a text of at most {_LARGEST_TEXT:,} bytes was expected",
+            where="standard input",
+            got="a longer one",
+            remedy="cut it into several",
+        )
+    return content
+
+
 def _bytes(path: Path, *, where: str = "") -> bytes:
+    """A corpus is as long as it likes within what memory may hold; one text is not."""
+    most = LARGEST_UNPACKED if path.name.lower().endswith(_CORPORA) else _LARGEST_TEXT
     try:
-        return path.read_bytes()
+        return content_of(path, most=most, linked=not where)
     except OSError as error:
         raise InputError(
             "a file that can be read was expected", where=where or path.name, got=error.strerror or type(error).__name__
@@ -143,9 +166,9 @@ def _bytes(path: Path, *, where: str = "") -> bytes:
 def read_redacted(path: Path) -> tuple[dict[str, bytes], bool]:
     """Redacted files by name, and whether they came as a folder."""
     if str(path) == STANDARD_INPUT:
-        return {"stdin": sys.stdin.buffer.read()}, False
+        return {"stdin": _standard_input()}, False
     if path.is_dir():
-        found = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.endswith(RECORD))
+        found = [one for one in _files_in(path) if not one.name.endswith(RECORD)]
         files: dict[str, bytes] = {}
         for number, one in enumerate(found, start=1):
             name = one.relative_to(path).as_posix()
@@ -178,7 +201,7 @@ def invented_before(paths: Sequence[Path], hashes: Mapping[str, str]) -> str | N
 def _record(path: Path) -> dict[str, Any]:
     with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
         if path.is_file():
-            record = json.loads(path.read_bytes())
+            record = json.loads(content_of(path, most=_LARGEST_RECORD, linked=True))
             return record if isinstance(record, dict) and isinstance(record.get("outputs"), dict) else {}
     return {}
 

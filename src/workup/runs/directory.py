@@ -84,6 +84,7 @@ class RunDirectory:
     def _prepare(self, *, fresh: bool) -> None:
         _remove(self.path, [name for name in os.listdir(self.path) if _LEFT_OVER.fullmatch(name)])
         if fresh:
+            _refuse_links(self.path)  # before anything is removed: what cannot be written anew stays
             _remove(self.path, [*_output_files(self.path), *_written(self.path), *_LOGGED])
         if fresh or not os.path.lexists(self.path / _MARKER):
             self._mark([])
@@ -213,6 +214,18 @@ def _output_files(path: Path) -> list[str]:
     folder = path / _OUTPUTS
     names = sorted(os.listdir(folder)) if is_folder(folder) else []
     return [f"{_OUTPUTS}/{name}" for name in names if _ANSWERED.fullmatch(name)]
+
+
+def _refuse_links(path: Path) -> None:
+    """Refuse a folder in which a run could not write its files, because something else stands in their place."""
+    folder = path / _OUTPUTS
+    if os.path.lexists(folder) and not is_folder(folder):
+        raise OSError(errno.ELOOP, f"'{_OUTPUTS}' in it is a link or no folder, and is not followed")
+    names = sorted(os.listdir(folder)) if is_folder(folder) else []
+    own = [f"{_OUTPUTS}/{name}" for name in names if _ANSWERED.fullmatch(name)]
+    for name in [*own, *(name for name in os.listdir(path) if _WRITTEN.fullmatch(name) or name in _LOGGED)]:
+        if not is_file(path / name):
+            raise OSError(errno.ELOOP, f"'{name}' in it is a link or no regular file, and is not followed")
 
 
 def _remove(path: Path, names: Iterable[str]) -> list[str]:

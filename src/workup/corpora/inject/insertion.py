@@ -13,7 +13,7 @@ from typing import NamedTuple
 from workup.corpora.inject.phrases import glued
 from workup.documents.builder import Marked
 from workup.documents.document import Document, Span, check_spans
-from workup.errors import InputError
+from workup.errors import InputError, named
 
 
 class Insertion(NamedTuple):
@@ -95,7 +95,7 @@ def _check(
 ) -> None:
     """Offsets true, source unchanged, no value glued: whatever a kind of site of somebody else's did."""
     check_spans(text, spans, document=document.id, surfaces=surfaces)
-    where = f"document '{document.id[:80]}'"
+    where = named("document", document.id) or "a document"
     if without(text, inserted) != document.text:
         raise InputError("the source must come back when what was inserted is taken out", where=where)
     values = [gold for gold in golds if gold.identifier != "no_mask"]

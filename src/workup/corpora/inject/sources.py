@@ -15,7 +15,7 @@ from typing import Any
 
 from workup.corpora.formats.spans import native_jsonl
 from workup.corpora.formats.spans.file_sets import ids_of, opened
-from workup.corpora.formats.tables.delimited import csv_records
+from workup.corpora.formats.tables.delimited import checked_lines, csv_records
 from workup.documents.document import Document
 from workup.documents.records import Ids, Tally, check_whole
 from workup.errors import InputError, named, visible, within
@@ -155,7 +155,8 @@ def _table(path: Path, text_column: str, id_column: str) -> Iterator[Document]:
             start = file.read(4)
         with open_binary(path) as file:
             encoding = "utf-16" if start.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-            yield from _rows(io.TextIOWrapper(file, encoding=encoding, newline=""), path, tabs, text_column, id_column)
+            text = checked_lines(io.TextIOWrapper(file, encoding=encoding, newline=""), path.name)
+            yield from _rows(text, path, tabs, text_column, id_column)
     except UnicodeDecodeError:
         raise InputError(
             "text in UTF-8, or in UTF-16 with a byte-order mark, was expected",

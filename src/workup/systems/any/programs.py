@@ -22,6 +22,7 @@ from typing import IO, Any, Generic, TypeVar
 
 from workup.errors import InputError, SystemFailure, visible_lines
 from workup.files.jsonlines import parse
+from workup.files.received import open_named
 
 _SEE_ABOVE = "see its messages above"
 _LONGEST_MESSAGE = 2**16  # bytes of a line of stderr that are shown at once
@@ -82,7 +83,7 @@ class Program:
         for word in self.words:
             whole.update(f"{len(word)}:{word}".encode())
             file = self.base / word
-            with contextlib.suppress(OSError, ValueError), file.open("rb") as content:
+            with contextlib.suppress(OSError, ValueError), open_named(file) as content:
                 whole.update(hashlib.file_digest(content, "sha256").digest())
         return whole.hexdigest()
 

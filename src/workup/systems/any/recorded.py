@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from workup.errors import InputError, StudyError, SystemFailure, near
+from workup.files.received import open_named
 from workup.systems.settings import Emits, FilePath, LabelMap, Offsets, Word
 from workup.task import Reply, Table
 from workup.tasks.expressions import Expression, looks_like_expression
@@ -124,7 +125,7 @@ class Recorded:
 
 def _fingerprint(file: Path, where: str) -> str:
     try:
-        with file.open("rb") as content:
+        with open_named(file) as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         raise InputError(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from workup.documents.document import Span
 from workup.errors import InputError, SystemFailure, WorkupError, raised, visible
+from workup.files.received import open_named
 from workup.systems.libraries import quiet
 from workup.systems.pinned import PrivateCopy, check_sha256
 from workup.systems.settings import UNPINNED, OnError
@@ -102,7 +103,7 @@ def folder_sha256(folder: Path) -> str:
         if file.is_file() and not any(part.startswith(".") for part in inside.parts):
             name = inside.as_posix()
             whole.update(f"{len(name)}:{name}".encode("utf-8", "surrogateescape"))
-            with file.open("rb") as content:
+            with open_named(file) as content:
                 whole.update(hashlib.file_digest(content, "sha256").digest())
     return whole.hexdigest()
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from workup import plugins
-from workup.errors import InputError, PluginError, StudyError, WorkupError, visible
+from workup.errors import InputError, PluginError, StudyError, WorkupError, in_our_words, visible
 from workup.estimate import Draws
+from workup.files.received import content_of
 from workup.metric import Metric
 from workup.scores import Levels, Scores, patient_codes
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
@@ -298,9 +299,11 @@ def _plug_in(named: str, place: type) -> Any:
     found = plugins.find("metrics", named)
     try:
         made = found() if isinstance(found, type) else found
-    except WorkupError:
+    except KeyboardInterrupt:
         raise
-    except Exception as error:  # code of others, which raises what it pleases
+    except BaseException as error:  # code of others, which raises what it pleases
+        if isinstance(error, WorkupError) and in_our_words(error):
+            raise
         raise PluginError(f"'{visible(named[:200])}' could not be made: it raised {type(error).__name__}.") from None
     for member in (name for name in vars(place) if not name.startswith("_")):
         if not hasattr(made, member):
@@ -313,7 +316,7 @@ def _plug_in(named: str, place: type) -> Any:
 
 def _plans(study: ConversationStudy, file: str) -> dict[str, str]:
     try:
-        plans = json.loads((study.base / file).read_text(encoding="utf-8"))
+        plans = json.loads(content_of(study.base / file, linked=True).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
         plans = None
     if not isinstance(plans, dict) or not all(isinstance(plan, str) for plan in plans.values()):

@@ -300,7 +300,8 @@ class RiskTask:
         def refitted(chosen: npt.NDArray[np.intp]) -> Scores:
             chosen_rows = {name: column[rows[chosen]] for name, column in table.items()}
             model = _guarded("the refit function", fit, chosen_rows)
-            risks = _checked(_guarded("a refitted model", model.predict, everyone), len(rows), 0)
+            predict = model.predict
+            risks = _guarded("a refitted model", lambda given: _checked(predict(given), len(rows), 0), everyone)
             if not np.isfinite(risks).all():
                 raise SystemFailure("a refitted model must give every row a risk; it refused some.")
             return replace(scores, values={**scores.values, "risk": risks})
@@ -449,7 +450,11 @@ def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table
     def answer(item: tuple[int, Table]) -> Floats:
         start, table = item
         n = len(next(iter(table.values())))
-        return _checked(_guarded(f"system '{system.name}'", system.predict, table), n, start)
+        # Reading an answer runs code of others too, where it is made as it is read.
+        risks: Floats = _guarded(
+            f"system '{system.name}'", lambda rows: _checked(system.predict(rows), n, start), table
+        )
+        return risks
 
     return answer
 
@@ -461,7 +466,13 @@ def _guarded(who: str, call: Callable[[Table], Any], table: Table) -> Any:
 
 def _checked(answers: Sequence[float | None] | Mapping[str, Any], n: int, start: int) -> Floats:
     """Risks as an array, NaN where refused; anything else that is not a risk is the system's fault."""
-    risks = np.array([np.nan if a is None else a for a in answers], dtype=np.float64)
+    try:
+        risks = np.array([np.nan if a is None else a for a in answers], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise SystemFailure(
+            f"the system must answer one risk per row, a number or None; it was given {n} rows and answered something "
+            "else. To fix: have it answer a list of numbers."
+        ) from None
     if risks.size != n:
         raise SystemFailure(
             f"the system must answer one risk per row; it was given {n} rows and answered {risks.size}."

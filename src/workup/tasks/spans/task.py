@@ -340,13 +340,14 @@ def _opened(open_system: Callable[[], SpanSystem]) -> Callable[[Sequence[str]], 
     system = open_system()
 
     def answer(texts: Sequence[str]) -> list[Any]:
-        found = guarded(f"system '{system.name}'", system.detect, texts, what=f"{len(texts)} texts")
-        answers = list(found)
+        who, what = f"system '{system.name}'", f"{len(texts)} texts"
+        answers = guarded(who, lambda given: list(system.detect(given)), texts, what=what)
         if len(answers) != len(texts):
             raise SystemFailure(
                 f"system '{system.name}' must answer every text; it was given {len(texts)} and answered {len(answers)}."
             )
-        return [_checked(spans, system=system.name) for spans in answers]
+        # Reading an answer runs code of others too, where it is made as it is read.
+        return guarded(who, lambda given: [_checked(spans, system=system.name) for spans in given], answers, what=what)
 
     return answer
 

@@ -94,6 +94,13 @@ def recognise(path: Path) -> SpanFormat:
             got="nothing at this path",
             remedy="check the path",
         )
+    if not (path.is_dir() or path.is_file()):
+        raise InputError(
+            "a file or folder with documents was expected",
+            where=path.name or str(path),
+            got="something that is no plain file",
+            remedy="write what it gives into a file",
+        )
     formats = span_formats()
     found = [one for one in formats.values() if one.recognises(path)]
     if len(found) > 1:

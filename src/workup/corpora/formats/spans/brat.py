@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from workup.corpora.formats.spans.file_sets import Files, bounded, file_name, ids_of, opened, write_files
@@ -78,7 +79,11 @@ def _pair_of(path: Path) -> Iterator[Files]:
     """The two files of one document, by the name of either."""
     pair = [path.with_suffix(ending) for ending in (".ann", ".txt")]
     names = tuple(one.name for one in pair if one.is_file())
-    yield Files(path.parent.name or ".", names, lambda name: bounded(path.parent / name), given=True)
+    yield Files(path.parent.name or ".", names, partial(_of_pair, path), given=True)
+
+
+def _of_pair(path: Path, name: str) -> bytes:
+    return bounded(path.parent / name, linked=name == path.name)  # the other of the two nobody named
 
 
 def _document(files: Files, found: str, id: str, counting: Counting, tally: Tally) -> Document:

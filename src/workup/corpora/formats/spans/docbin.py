@@ -80,8 +80,10 @@ def _docs(path: Path, tokens: Any, vocab: Any) -> Iterator[Any]:
         packed = file.read(LARGEST_FILE + 1)
     unpack = zlib.decompressobj()
     try:
-        unpack.decompress(packed, LARGEST_FILE)
-        too_large = len(packed) > LARGEST_FILE or bool(unpack.unconsumed_tail)
+        too_large = len(packed) > LARGEST_FILE
+        if not too_large:
+            unpack.decompress(packed, LARGEST_FILE)
+            too_large = bool(unpack.unconsumed_tail)
     except zlib.error:
         too_large = False  # spaCy finds it too, below
     if too_large:

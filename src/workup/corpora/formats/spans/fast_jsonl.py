@@ -2,18 +2,22 @@
 
 A line is taken only when all of it is as it must be. For every other line, and for all of them without msgspec, the
 answer is None, and the reader takes it with its own words for what is wrong; so results and errors are the same
-whichever way a line goes. Many lines at once are decoded first and checked as columns, by whoever makes columns."""
+whichever way a line goes. Many lines at once are decoded first and checked as columns, by whoever makes columns. msgspec
+keeps the last of two values under one key, so the quotes of a line are counted: a key that occurs twice brings two more."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 from workup.documents.batch import ABOUT
 from workup.documents.document import IDENTIFIERS, Document, Span
+from workup.files.jsonlines import parse
 
 _LARGEST = 2**31 - 1
+_OPTIONAL = ("text", "subtype", "entity", "identifier")
 _FEW_LABELS = 256  # labels that are looked up while decoding
 _FEW_SURPRISES = 8  # times that a new label may appear before looking up is given up
 
@@ -57,6 +61,56 @@ def _none(_: Any) -> None:
     """Nothing is taken."""
 
 
+def each_key_once(lines: Sequence[bytes], records: Sequence[Any]) -> bool:
+    """Whether no line holds a key twice, by the number of quotes; where that tells nothing, line by line.
+
+    A field that is written as null, or a quote that is written as its number, leaves the count in doubt.
+    """
+    return sum([line.count(b'"') for line in lines]) == _quotes(records) or all(map(_once, lines))
+
+
+def _quotes(records: Sequence[Any]) -> int:
+    """The quotes of lines that hold each field of a record once and none that is absent."""
+    spans = [span for record in records for span in record.spans]
+    count = 4 * len(records) + 6 * len(spans) + _quoted([record.id for record in records])
+    count += _quoted([span.label for span in spans])
+    inside = 0
+    if records and hasattr(records[0], "text"):
+        inside = sum([record.text.count('"') for record in records])
+        count += 4 * len(records) + inside
+        for key in ABOUT:
+            count += _optional([*map(attrgetter(key), records)])
+        for groups in filter(None, [record.groups for record in records]):
+            count += 2 + _quoted([*groups, *(value for value in groups.values() if isinstance(value, str))])
+    for key in _OPTIONAL:
+        if spans and hasattr(spans[0], key):
+            # A surface is a piece of its text, whose quotes are counted.
+            count += _optional([*map(attrgetter(key), spans)], plain=key == "text" and not inside)
+    if spans and hasattr(spans[0], "score"):
+        count += 2 * (len(spans) - [span.score for span in spans].count(None))
+    return count
+
+
+def _optional(values: list[str | None], *, plain: bool = False) -> int:
+    """Quotes of a key and its value, where there is one; a plain value has none of its own."""
+    there = len(values) - values.count(None)
+    if plain or not there:
+        return 4 * there
+    return 2 * there + _quoted([value for value in values if value is not None])
+
+
+def _quoted(words: list[str]) -> int:
+    return 2 * len(words) + "".join(words).count('"')
+
+
+def _once(line: bytes) -> bool:
+    try:
+        parse(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def document_of(record: Any, labels: dict[str, str]) -> Document:
     """The document of a line that was taken. Equal labels become one object, kept in `labels`: they are few words."""
     one = labels.setdefault
@@ -81,7 +135,7 @@ def _typed(place: int, fits: Callable[[Any], bool]) -> Callable[[bytes], Any] | 
             found = decode(line)
         except (msgspec.MsgspecError, ValueError, RecursionError):  # bad UTF-8 is a ValueError
             return None
-        return found if fits(found) else None
+        return found if fits(found) and each_key_once([line], [found]) else None
 
     return record
 
@@ -100,6 +154,10 @@ class _Many:
         self._surprises = 0
 
     def __call__(self, lines: Sequence[bytes]) -> list[Any] | None:
+        found = self._records(lines)
+        return found if found is None or each_key_once(lines, found) else None
+
+    def _records(self, lines: Sequence[bytes]) -> list[Any] | None:
         found = None if self._known is None else _decoded(lines, self._known)
         if found is not None:
             return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import struct
 import tempfile
 import zipfile
@@ -20,7 +21,7 @@ from urllib.parse import quote, unquote
 from workup.errors import InputError, named, within
 from workup.files.disk import replace_whole
 from workup.files.jsonlines import decoded
-from workup.files.received import is_folder
+from workup.files.received import is_folder, open_named
 
 LARGEST_MEMBER = 32 * 2**20  # bytes of one file
 _STEEPEST = 200  # how many bytes one packed byte may become; text packs to a tenth, and a bomb to a thousandth
@@ -86,7 +87,7 @@ def opened(path: Path) -> Iterator[Files]:
                 remedy="unpack it, and give the folder",
             ) from None
     elif path.is_file():
-        yield Files(path.name, (path.name,), lambda _: bounded(path))
+        yield Files(path.name, (path.name,), lambda _: bounded(path, linked=True))
     else:
         raise InputError(
             "a folder, a zip archive or a file was expected",
@@ -97,16 +98,39 @@ def opened(path: Path) -> Iterator[Files]:
 
 
 def _folder(path: Path) -> Files:
-    names = sorted(found.relative_to(path).as_posix() for found in path.rglob("*") if found.is_file())
+    names = files_in(path)
     files = Files(path.name, tuple(filter(_shown, names)), lambda name: bounded(path / name, where=files.where(name)))
     return files
 
 
-def bounded(path: Path, *, where: str = "") -> bytes:
-    """The bytes of a file, unless there are too many."""
+def files_in(folder: Path) -> list[str]:
+    """Names of the regular files of a folder and the folders in it, in order, as seen from it.
+
+    A link would bring another file of the reader among the documents of whoever made the folder, so it is refused.
+    """
+    found = [(one, one.relative_to(folder).as_posix()) for one in sorted(folder.rglob("*"))]
+    for number, (one, name) in enumerate(found, start=1):
+        if one.is_symlink() and _shown(name):
+            raise _link(within(folder.name, named("entry", name, number=number)))
+    return sorted(name for one, name in found if not one.is_symlink() and one.is_file())
+
+
+def _link(where: str) -> InputError:
+    return InputError(
+        "a folder or archive of documents holds the files themselves",
+        where=where,
+        got="a link, which is not followed",
+        remedy="do not trust what somebody sent you with links in it; put the file in the place of the link",
+    )
+
+
+def bounded(path: Path, *, where: str = "", linked: bool = False) -> bytes:
+    """The bytes of a regular file, unless there are too many; `linked` follows a link that the user named."""
     where = where or path.name
+    if not linked and path.is_symlink():
+        raise _link(where)
     try:
-        with path.open("rb") as file:
+        with open_named(path, linked=linked) as file:
             content = file.read(LARGEST_MEMBER + 1)
     except OSError as error:
         raise InputError(
@@ -130,6 +154,8 @@ def _archive(path: Path, archive: zipfile.ZipFile) -> Files:
             )
         if name in members:
             raise InputError("every name in an archive must be its own", where=path.name, got="one name twice")
+        if stat.S_ISLNK(member.external_attr >> 16):
+            raise _link(within(path.name, named("member", name, number=number)))
         if member.file_size > LARGEST_MEMBER:
             raise _too_large(within(path.name, named("member", name, number=number)))
         if not member.is_dir():

@@ -10,6 +10,7 @@ from typing import Any
 
 from workup.errors import WorkupError
 from workup.files.jsonlines import lines
+from workup.files.received import open_named
 
 _LONGEST_LOOK = 4 * 2**20  # bytes
 
@@ -31,7 +32,7 @@ def first_item(path: Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        with path.open("rb") as file:
+        with open_named(path) as file:
             text = file.read(_LONGEST_LOOK).decode("utf-8-sig", errors="ignore").lstrip()
         if not text.startswith("["):
             return {}
@@ -46,10 +47,12 @@ def names_in(path: Path) -> Iterator[str]:
     try:
         if path.is_dir():
             yield from (found.name for found in path.rglob("*"))
+        elif not path.is_file():  # a pipe would be waited for, and a device read without end
+            return
         elif zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 yield from archive.namelist()
-        elif path.is_file():
+        else:
             yield path.name
     except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workup.corpora.formats.tables.columns import Column
+from workup.corpora.formats.tables.columns import Column, check_width
 from workup.corpora.formats.tables.fenced_duckdb import LONGEST_QUERY, opened
 from workup.corpora.formats.tables.frames import read_frame
 from workup.errors import InputError, MissingExtra
@@ -43,6 +43,7 @@ def _unpacked(path: Path, largest: int) -> Any:
 
     with pyarrow.parquet.ParquetFile(path) as file:
         schema, about = file.schema_arrow, file.metadata
+    check_width(len(schema), where=path.name)
     stated = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
     if max(stated, about.num_rows * len(schema) * _CELL) > limit(largest):
         raise too_large(where=path.name, largest=largest)

@@ -22,6 +22,7 @@ Column = npt.NDArray[Any]
 
 # From here on neighbouring whole numbers share one float.
 EXACT_LIMIT = 2**53
+MOST_COLUMNS = 20_000  # each is read, named and looked at by itself
 
 
 _NAMELESS = "column {}"
@@ -154,8 +155,20 @@ def _texts(block: str) -> list[str | None]:
     return [None if (text := cell.strip()) in MISSING_CELLS else text for cell in block.split(_END)]
 
 
+def check_width(count: int, *, where: str) -> None:
+    """Refuse a table with more columns than any has that was made for a study."""
+    if count > MOST_COLUMNS:
+        raise InputError(
+            f"at most {MOST_COLUMNS:,} columns were expected",
+            where=where,
+            got=f"{count:,}",
+            remedy="give a table of the columns that the study uses, with a row for each patient or visit",
+        )
+
+
 def header_names(cells: Sequence[Any], *, where: str) -> list[str]:
     """Column names from a header row; a nameless column (pandas writes its index so) is called by its place."""
+    check_width(len(cells), where=where)
     names = [
         _NAMELESS.format(place) if cell is None else str(cell).strip() for place, cell in enumerate(cells, start=1)
     ]

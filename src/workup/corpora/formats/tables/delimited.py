@@ -9,11 +9,13 @@ import itertools
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 from workup.corpora.formats.tables.columns import Column, drop_empty, header_names, pack, text_columns
 from workup.errors import InputError
+from workup.files.received import open_named
 from workup.files.unpacking import open_gzip
 
 # In the order in which they are believed when both would do: commas turn up inside names and numbers, tabs never.
@@ -25,6 +27,9 @@ _MARKS = (
     (b"\xfe\xff", "utf-16"),
 )
 _BLOCK = 50_000
+_LOOK = 1 << 16  # bytes at the beginning that tell a text from what is none
+_LONGEST_LINE = 32 * 2**20  # characters; a line must fit in memory several times over
+_LARGEST_SEARCHED = 512 * 2**20  # bytes that are looked through for the line of a fault
 _SAVE_AS_UTF8 = "save the file as UTF-8 (in Excel: 'CSV UTF-8')"
 
 
@@ -44,8 +49,9 @@ def read_tsv(path: Path, *, decimal: str = "", largest_unpacked: int = 0) -> dic
 def _read(path: Path, *, delimiter: str, decimal: str, largest: int) -> dict[str, Column]:
     where = path.name
     try:
+        encoding = _encoding(path)
         with _open_binary(path, largest) as file:
-            lines = _checked_lines(io.TextIOWrapper(file, encoding=_encoding(path), newline=""), where)
+            lines = checked_lines(io.TextIOWrapper(file, encoding=encoding, newline=""), where)
             first, rest = _header_lines(lines, where)
             delimiter, skip = _delimiter(first, delimiter, where)
             names, columns = _cells(itertools.chain(first[skip:], rest), delimiter, skip, where)
@@ -63,20 +69,24 @@ def _read(path: Path, *, delimiter: str, decimal: str, largest: int) -> dict[str
 
 
 def _open_binary(path: Path, largest: int = 0) -> IO[bytes]:
-    return open_gzip(path, largest=largest) if path.suffix.lower() == ".gz" else path.open("rb")
+    return open_gzip(path, largest=largest) if path.suffix.lower() == ".gz" else open_named(path)
 
 
 def _encoding(path: Path) -> str:
+    """What the mark at the beginning says; a NUL byte near it, without a mark, shows that the file is no text."""
     with _open_binary(path) as file:
-        start = file.read(4)
-    return next((encoding for mark, encoding in _MARKS if start.startswith(mark)), "utf-8-sig")
+        start = file.read(_LOOK)
+    encoding = next((encoding for mark, encoding in _MARKS if start.startswith(mark)), "utf-8-sig")
+    if encoding == "utf-8-sig" and b"\0" in start:
+        raise _nul(f"{path.name}, line {start.count(10, 0, start.index(0)) + 1}")
+    return encoding
 
 
 def _wrong_encoding(path: Path, largest: int) -> InputError:
     encoding, line, content = _encoding(path), 1, b""
     # A torn archive cannot be read to its end a second time either: then no line is told but the first.
     with contextlib.suppress(OSError, EOFError, zlib.error), _open_binary(path, largest) as file:
-        content = file.read()
+        content = file.read(_LARGEST_SEARCHED)
     try:
         content.decode(encoding)
     except UnicodeDecodeError as error:
@@ -89,16 +99,28 @@ def _wrong_encoding(path: Path, largest: int) -> InputError:
     )
 
 
-def _checked_lines(lines: Iterable[str], where: str) -> Iterator[str]:
-    for number, line in enumerate(lines, start=1):
+def checked_lines(text: IO[str], where: str) -> Iterator[str]:
+    """Lines of a text, none of which is without end."""
+    for number, line in enumerate(iter(partial(text.readline, _LONGEST_LINE + 1), ""), start=1):
         if "\0" in line:
+            raise _nul(f"{where}, line {number}")
+        if len(line) > _LONGEST_LINE:
             raise InputError(
-                "a text table was expected",
+                f"a line of at most {_LONGEST_LINE:,} characters was expected",
                 where=f"{where}, line {number}",
-                got="a NUL byte, as in a binary file, a damaged file or UTF-16 without a byte-order mark",
-                remedy=f"{_SAVE_AS_UTF8}, or name the true format",
+                got="a longer one",
+                remedy="check that the file is a table, and whole",
             )
         yield line
+
+
+def _nul(where: str) -> InputError:
+    return InputError(
+        "a text table was expected",
+        where=where,
+        got="a NUL byte, as in a binary file, a damaged file or UTF-16 without a byte-order mark",
+        remedy=f"{_SAVE_AS_UTF8}, or name the true format",
+    )
 
 
 def _header_lines(lines: Iterator[str], where: str) -> tuple[list[str], Iterator[str]]:

@@ -1,17 +1,20 @@
 """One question to a DuckDB database, behind a fence: whoever wrote the database or the query reads nothing else by it.
 
 The connection is read-only, opens no other file, loads no extension, sees no Python variable, writes nothing to disk
-and cannot be told otherwise; one SELECT is run, for a limited time and up to a limited number of bytes.
+and cannot be told otherwise; one SELECT is run, for a limited time and up to a limited number of bytes. DuckDB does not
+count all that it takes (a constant of a gigabyte, the rows on their way out), so the process is held to a limit too.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from workup.corpora.formats.tables.columns import check_width
 from workup.errors import InputError, MissingExtra, WorkupError, visible
 from workup.files.unpacking import limit, too_large
 
@@ -32,6 +35,7 @@ _FENCE = {
 }
 _BATCH = 2048  # rows between two looks at how much has come
 _LEAST_MEMORY = 256 * 2**20
+_ROOM = 512 * 2**20  # bytes for what DuckDB and arrow take beside rows
 _SELECT = "write one statement that begins with select … from …"
 
 
@@ -50,8 +54,9 @@ class Database:
         """The answer as an arrow table."""
         import pyarrow
 
-        with self._said_in_words():
+        with self._said_in_words(), _held_to(2 * max(_LEAST_MEMORY, limit(self._largest)) + _ROOM):
             relation = self._relation(query)
+            check_width(len(relation.columns), where=self._name)
             reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
             stream, batches, size = reader(_BATCH), [], 0
             for batch in stream:
@@ -117,16 +122,44 @@ class Database:
             elif isinstance(error, duckdb.PermissionException):
                 got = "one that reaches outside the database: another file, an extension or the network"
                 remedy = "read from the tables of the database alone; do not trust a database whose views read files"
-            elif isinstance(error, duckdb.OutOfMemoryException):
+            elif isinstance(error, (duckdb.OutOfMemoryException, MemoryError)) or "Out of Memory" in str(error):
                 got, remedy = "one that needs more memory than it may take", "raise corpus.largest_unpacked"
             elif isinstance(error, (duckdb.ParserException, duckdb.CatalogException, duckdb.BinderException)):
                 # These three speak of the query and the names in it, never of rows.
                 got, remedy = visible(str(error).splitlines()[0]), "mend the query"
+            elif isinstance(error, OSError) and "maximum total string size" in str(error):
+                got = f"one that gives more than 2 GiB of text in {_BATCH:,} rows"
+                remedy = "leave such columns out; do not trust a database whose views make them"
             else:
                 got, remedy = type(error).__name__, "try it in DuckDB itself"
             raise InputError("the query cannot be run", where=self._name, got=got, remedy=remedy) from None
         finally:
             timer.cancel()
+
+
+@contextmanager
+def _held_to(more: int) -> Iterator[None]:
+    """Let this process take so many bytes more than it has, and no others, for a while.
+
+    Whoever asks for more gets an error in the place of memory, other threads of the process too. Where the platform has
+    no such limit (it is Linux's) there is none.
+    """
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
+        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        wanted = pages * os.sysconf("SC_PAGE_SIZE") + more
+        held = wanted if soft == resource.RLIM_INFINITY else min(wanted, soft)
+        resource.setrlimit(resource.RLIMIT_DATA, (held, hard))
+    except (ImportError, OSError, ValueError, IndexError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workup.errors import InputError, near
+from workup.files.received import text_of
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.content.extended import extended_facts
@@ -30,6 +31,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "aci_bench": ("encounter_id", "dialogue", "note"),
     "mts_dialog": ("ID", "dialogue", "section_text"),
 }
+_LARGEST = 512 * 2**20  # bytes of a file
 _LONGEST = 2_000_000  # characters of one cell
 _SPEAKER = re.compile(
     # No blanks before it: a long run of them would be read anew from each of them, and they are cut off anyway.
@@ -264,7 +266,7 @@ def _table(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
         got = "a folder" if isdir(path) else "no such file"
         raise InputError("a .csv file of dialogues was expected", where=path.name, got=got, remedy="check the path")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = text_of(path, most=_LARGEST)
     except UnicodeDecodeError:
         raise InputError("text in UTF-8 was expected", where=path.name, remedy="save the file as UTF-8") from None
     except OSError as error:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from workup.errors import InputError, near
-from workup.files.jsonlines import LARGEST_FILE, KeyTwiceError, kind, parse
+from workup.files.jsonlines import LARGEST_FILE, MOST_IN_FILE, KeyTwiceError, check_number, kind, parse
+from workup.files.received import open_named
 
 
 def records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -32,7 +33,7 @@ def _text(path: Path) -> str:
         got = "a folder" if isdir(path) else "no such file"
         raise InputError("a file was expected", where=path.name or str(path), got=got, remedy="check the path")
     try:
-        with path.open("rb") as file:
+        with open_named(path) as file:
             content = file.read(LARGEST_FILE + 1)
     except OSError as error:
         raise InputError("a file that can be read was expected", where=path.name, got=error.strerror or "") from None
@@ -40,6 +41,7 @@ def _text(path: Path) -> str:
         raise InputError(
             f"a file of at most {LARGEST_FILE:,} bytes was expected", where=path.name, remedy="cut it in parts"
         )
+    check_number(content, most=MOST_IN_FILE, where=path.name)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

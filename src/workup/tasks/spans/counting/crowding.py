@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.documents.document import SpanArrays
-from workup.errors import InputError, visible
+from workup.errors import InputError, ids_shown, named
 
 MOST_RIVALS = 2_500  # fifty golds under fifty predictions
 DEEPEST = 50
@@ -36,9 +36,9 @@ class Crowding:
         >>> equal = SpanArrays.of([(0, 0, 3, "name")] * 60)
         >>> Crowding().check(["a"], ["Ann"], equal, equal)
         Traceback (most recent call last):
-        workup.errors.InputError: document 'a': at most 2,500 overlaps of golds and predictions that rival one another \
-were expected; got 3,600. To fix: leave out what is annotated or predicted more than once, or raise \
-corpus.most_overlaps (workup score spans: --most-overlaps).
+        workup.errors.InputError: a document of 3 characters: at most 2,500 overlaps of golds and predictions \
+that rival one another were expected; got 3,600. To fix: leave out what is annotated or predicted more than once, \
+or raise corpus.most_overlaps (workup score spans: --most-overlaps); --show-ids names the document.
         """
         lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         sides = [_Side.of(spans, lengths) for spans in (golds, found)]
@@ -50,10 +50,10 @@ corpus.most_overlaps (workup score spans: --most-overlaps).
             if len(deep):
                 raise InputError(
                     f"at most {most:,} {noun} over a character, on average, were expected",
-                    where=_named(ids, int(deep[0])),
+                    where=_named(ids, texts, int(deep[0])),
                     got="more",
                     remedy=f"leave out {noun} within {noun}, or raise corpus.most_depth "
-                    "(workup score spans: --most-depth)",
+                    "(workup score spans: --most-depth)" + _who_names_it(),
                 )
         rivals = _rivals(*sides, documents=len(texts))
         most = self.rivals or MOST_RIVALS
@@ -61,10 +61,10 @@ corpus.most_overlaps (workup score spans: --most-overlaps).
         if len(crowded):
             raise InputError(
                 f"at most {most:,} overlaps of golds and predictions that rival one another were expected",
-                where=_named(ids, int(crowded[0])),
+                where=_named(ids, texts, int(crowded[0])),
                 got=f"{int(rivals[crowded[0]]):,}",
                 remedy="leave out what is annotated or predicted more than once, or raise corpus.most_overlaps "
-                "(workup score spans: --most-overlaps)",
+                "(workup score spans: --most-overlaps)" + _who_names_it(),
             )
 
 
@@ -97,5 +97,11 @@ def _rivals(golds: _Side, found: _Side, *, documents: int) -> npt.NDArray[np.flo
     return np.minimum(*counts)
 
 
-def _named(ids: Sequence[str], place: int) -> str:
-    return f"document '{visible(ids[place][:80])}'" if place < len(ids) else f"document number {place + 1}"
+def _named(ids: Sequence[str], texts: Sequence[str], place: int) -> str:
+    """By its id only where ids are shown; a batch does not know the places of its documents in the corpus."""
+    name = named("document", ids[place]) if place < len(ids) else ""
+    return name or f"a document of {len(texts[place]):,} characters"
+
+
+def _who_names_it() -> str:
+    return "" if ids_shown() else "; --show-ids names the document"

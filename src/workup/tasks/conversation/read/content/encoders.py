@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from workup.errors import InputError, MissingExtra, PluginError
+from workup.files.received import open_named
 from workup.stats.arrays import Floats
 
 WARNING = (
@@ -153,7 +154,7 @@ def weights_sha256(folder: Path) -> str:
     digest = hashlib.sha256()
     found = sorted([*folder.glob("*.safetensors"), *folder.glob("pytorch_model*.bin")])
     for file in found:
-        with file.open("rb") as stream:
+        with open_named(file) as stream:
             while block := stream.read(1 << 20):
                 digest.update(block)
     return digest.hexdigest() if found else "none"

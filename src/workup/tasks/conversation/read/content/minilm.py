@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import special
 
 from workup.errors import InputError, PluginError
+from workup.files.received import open_named
 from workup.tasks.conversation.read.content.encoders import weights_sha256
 from workup.tasks.conversation.read.content.wordpiece import WordPiece
 
@@ -139,7 +140,8 @@ def minilm_folder() -> Path | None:
 
 def _read(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        with open_named(file) as stream:
+            return stream.read()
     except OSError:
         where = f"{file.parent.name}/{file.name}"
         raise InputError("a folder with a sentence encoder was expected", where=where, got="no such file") from None

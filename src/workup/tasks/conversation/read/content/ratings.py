@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workup.errors import InputError, near
+from workup.files.received import open_named
 from workup.tasks.conversation.cases.json_files import refuse_misspelt
 from workup.tasks.conversation.metrics import columns
 
@@ -130,7 +131,7 @@ def _text(file: Path) -> str:
     if not isfile(file):
         raise InputError("a file of ratings was expected", where=file.name, got="no such file", remedy="check the path")
     try:
-        with file.open("rb") as stream:
+        with open_named(file) as stream:
             content = stream.read(_LARGEST + 1)
         if len(content) > _LARGEST:
             raise InputError(f"a file of at most {_LARGEST:,} bytes was expected", where=file.name)
