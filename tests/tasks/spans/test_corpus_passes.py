@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from notes_made import notes
 
+from tests.support.notes import notes
 from workup.corpora.formats.spans import batches
 from workup.runs import RunDirectory
 from workup.study import Study

@@ -2,8 +2,9 @@
 
 A line is taken only when all of it is as it must be. For every other line, and for all of them without msgspec, the
 answer is None, and the reader takes it with its own words for what is wrong; so results and errors are the same
-whichever way a line goes. Many lines at once are decoded first and checked as columns, by whoever makes columns. msgspec
-keeps the last of two values under one key, so the quotes of a line are counted: a key that occurs twice brings two more."""
+whichever way a line goes. Many lines at once are decoded first and checked as columns, by whoever makes columns.
+msgspec keeps the last of two values under one key, so the quotes of a line are counted: a key that occurs twice brings
+two more."""
 
 from __future__ import annotations
 
