@@ -126,6 +126,17 @@ def test_a_command_names_places_unless_ids_are_asked_for(name: str, tmp_path: Pa
     assert ID not in call(*words).err.replace(f"{ID} notes", "")  # not for good
 
 
+def test_a_document_that_an_injection_spoilt_is_not_named() -> None:
+    from workup.corpora.inject.insertion import _check
+    from workup.documents.document import Document
+
+    for shown in (False, True):
+        show_ids(shown)
+        with pytest.raises(InputError) as caught:
+            _check(Document(ID, "Rose came."), "Rose left.", (), (), (), ())
+        assert (ID in str(caught.value)) is shown
+
+
 # ---- names of files --------------------------------------------------------------------------------------------------
 
 

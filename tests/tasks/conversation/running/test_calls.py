@@ -26,7 +26,7 @@ CASES = [case("c1"), case("c2", turns=6), case("c3", turns=5)]
 SETTINGS = {"arms": ("live", "oracle", "naive", "filler-2"), "replicates": 2}
 
 
-class Killed(BaseException):
+class Killed(KeyboardInterrupt):
     """What a kill looks like from inside."""
 
 
