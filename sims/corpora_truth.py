@@ -19,7 +19,7 @@ from workup.corpora.formats.spans.any_format import SpanFormat
 from workup.documents.document import Document, Span
 from workup.documents.labels import branch_of, is_canonical
 from workup.documents.records import all_spans
-from workup.errors import InputError
+from workup.errors import InputError, show_ids
 
 # ---- places ----------------------------------------------------------------------------------------------------------
 
@@ -227,6 +227,7 @@ def round_trip(format: SpanFormat, documents: Sequence[Document], folder: Path) 
     A refusal must name the document, give its reason, and leave nothing behind: else it counts as lost.
     """
     path = folder / PLACES[format.name]
+    show_ids()  # a refusal is counted by the document that it names, in every worker
     try:
         format.write(documents, path)
     except InputError as error:

@@ -613,7 +613,8 @@ class Age:
 def _asked_study() -> dict[str, Any]:
     content = risk_study(systems=[{"name": "age", "use": "model:Age"}], gates=["auroc.low >= 0.1"])
     content["columns"].pop("risk")
-    return content
+    # Risks that follow age alone make bands of age bands of the risk, of which a report may not tell few people.
+    return {**content, "smallest_cell": 1}
 
 
 def packs(root: Path) -> list[Scenario]:

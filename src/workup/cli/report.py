@@ -26,7 +26,11 @@ def add_to(app: typer.Typer) -> None:
 def _forms(*, page: bool = False) -> dict[str, Callable[[Any], str | bytes]]:
     """Every form of a report by its name; with `page` a form that comes as a page or as Markdown is a page."""
     from workup.reports import flat, html, markdown, pdf, text
-    from workup.reports.conversation import safety_card
+
+    def card(found: Any) -> str:
+        from workup.reports.conversation import safety_card  # which no page of another task has to enter
+
+        return safety_card.page(found) if page else safety_card.markdown(found)
 
     return {
         "text": text.render,
@@ -35,7 +39,7 @@ def _forms(*, page: bool = False) -> dict[str, Callable[[Any], str | bytes]]:
         "pdf": pdf.render,
         "json": lambda found: str(found.to_json()),
         "json-flat": flat.render,
-        "safety-card": safety_card.page if page else safety_card.markdown,
+        "safety-card": card,
     }
 
 

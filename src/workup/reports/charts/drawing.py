@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -28,13 +29,22 @@ def available() -> bool:
 def svg(spec: Mapping[str, Any], *, name: str) -> str:
     """The chart as an SVG element; `name` sets its inner names apart from those of other charts on the page."""
     ElementTree.register_namespace("", _SVG)
-    root = ElementTree.fromstring(_drawn(json.dumps(spec)))
+    root = ElementTree.fromstring(_drawn(json.dumps(_finite(spec), allow_nan=False)))
     _cleaned(root)
     _renamed(root, name)
     width, height = root.attrib.pop("width"), root.attrib.pop("height")
     # A size in the element itself keeps the shape where no style sheet applies; the page makes it shrink.
     root.attrib |= {"width": width, "height": height, "aria-hidden": "true", "focusable": "false"}
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _finite(value: Any) -> Any:
+    """Without numbers that JSON lacks: in a record they are null, in a report that was never written they are not."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 @lru_cache(maxsize=256)
