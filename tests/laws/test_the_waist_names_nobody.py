@@ -22,8 +22,6 @@ WAIST = (
 )
 # Parts of reports that are one task's or one lens's own.
 OWN = tuple(f"reports/{name}/" for name in ("risk", "spans", "conversation", "drift", "power", "sites"))
-# Still to be cleaned: each names a lens, a task or a metric that the record or the task itself should tell.
-UNCLEAN = ("study.py", "report.py", "validate.py", "preflight.py", "compare.py", "reports/")
 # What a file may name, and why.
 MAY_NAME = {
     # A plan is made for one kind of figure, before there are data, and says which.
@@ -36,6 +34,20 @@ MAY_NAME = {
     "lenses/sites/": {"internal"},
     # A pack is made of these two lenses' results.
     "packs/pack.py": {"internal", "subgroups"},
+    # Lenses by name, not yet by what they declare: the default of a study, refits, files of the sites, groups compared.
+    **{file: {"internal"} for file in ("study.py", "report.py", "validate.py")},
+    "preflight.py": {"sites"},
+    "compare.py": {"subgroups"},
+    # A page has a place for each lens of the house; a lens of others has none yet.
+    "reports/page.py": {"drift", "internal", "subgroups"},
+    "reports/sections.py": {"drift", "internal", "power", "sites", "subgroups"},
+    "reports/smallest.py": {"drift", "internal", "sites"},
+    "reports/flat.py": {"sites"},
+    # Axes of two metrics of risk, a table of two detectors, one rate in words; "coverage" is the head of a column.
+    "reports/charts/forest.py": {"calibration_slope", "oe_ratio", "internal", "subgroups"},
+    "reports/comparison.py": {"precision", "recall"},
+    "reports/groups.py": {"alert_rate"},
+    "reports/html.py": {"coverage"},
 }
 
 
@@ -46,7 +58,7 @@ def files() -> list[str]:
         for path in ([SOURCE / part] if part.endswith(".py") else sorted((SOURCE / part).rglob("*.py")))
     ]
     names = [path.relative_to(SOURCE).as_posix() for path in found]
-    return [name for name in names if not name.startswith(OWN) and not name.startswith(UNCLEAN)]
+    return [name for name in names if not name.startswith(OWN)]
 
 
 def literals(tree: ast.AST) -> Iterator[str]:
