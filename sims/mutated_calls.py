@@ -51,16 +51,18 @@ class Ended:
 
 
 def call(folder: Path, words: Sequence[str], *, prepare: Callable[[], None], judges: bool, prints_text: bool) -> Ended:
-    """`workup` with these words in that folder, after `prepare`, both in a process of their own.
+    """`workup` with these words in that folder, after `prepare`, each in a process of its own.
 
+    What `prepare` needs to make a file of sixty million lines is not the command's memory, nor its time.
     Beside the folder it leaves what was said, and the names of the modules that were needed.
     """
     out, err = folder.parent / "stdout", folder.parent / "stderr"
     sys.stdout.flush()
     sys.stderr.flush()
+    _prepare(prepare)
     pid = os.fork()
     if pid == 0:
-        _child(folder, words, prepare, out, err)
+        _child(folder, words, out, err)
     started = time.monotonic()
     stopped, memory = _watch(pid, started)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -73,7 +75,22 @@ def call(folder: Path, words: Sequence[str], *, prepare: Callable[[], None], jud
     return Ended(outcome, said, seconds, memory)
 
 
-def _child(folder: Path, words: Sequence[str], prepare: Callable[[], None], out: Path, err: Path) -> None:
+def _prepare(prepare: Callable[[], None]) -> None:
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            prepare()
+            code = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]):
+        raise RuntimeError("the input could not be made")
+
+
+def _child(folder: Path, words: Sequence[str], out: Path, err: Path) -> None:
     """Never returns: whatever happens, the process ends here."""
     code: Any = _NOT_MADE
     try:
@@ -85,7 +102,6 @@ def _child(folder: Path, words: Sequence[str], prepare: Callable[[], None], out:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
         os.chdir(folder)
-        prepare()
         code = _called(words)
         (folder.parent / MODULES).write_text("\n".join(sys.modules))
     except BaseException:
