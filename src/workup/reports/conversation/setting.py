@@ -4,11 +4,12 @@ Knows which slice keys belong to the task; every other key of a slice is a group
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from workup.report import Estimate, LensResult, Report
+from workup.reports.narrowing import Narrowing
 
 LEVEL = 0.95  # of the intervals that are shown
 ONE_SIDED = 0.90  # two-sided level whose ends are one-sided 95 % bounds: what the gates of this task go by
@@ -110,55 +111,12 @@ def noun(report: Report) -> str:
 
 
 def narrowed(report: Report) -> Report:
-    """The record as the lenses saw the primary set and arm, with the keys that name them left out of every slice."""
+    """The record as the lenses saw the primary set and arm."""
     if not is_conversation(report):
         return report
-    setting = Setting.of(report)
-    return replace(report, results={name: _narrowed(one, setting) for name, one in report.results.items()})
+    wanted = Setting.of(report).keys()
 
+    def sees(keys: Mapping[str, Any]) -> bool:
+        return not set(keys) & set(_OTHER_KEYS) and all(keys.get(key, value) == value for key, value in wanted.items())
 
-def _sees(keys: Mapping[str, Any], setting: Setting) -> bool:
-    return not set(keys) & set(_OTHER_KEYS) and all(
-        keys.get(key, value) == value for key, value in setting.keys().items()
-    )
-
-
-def _narrowed(result: LensResult, setting: Setting) -> LensResult:
-    estimates = tuple(
-        replace(e, slice=_without(e.slice))
-        for e in result.estimates
-        if not e.metric.endswith("_published") and _sees(e.slice, setting)
-    )
-    # An alert that is not looked at is worse than one too many, so all of them stay.
-    alerts = tuple(
-        {**row, "slice": _without(row["slice"])} if _sees(row["slice"], setting) else row for row in result.alerts
-    )
-    tables = {
-        name: list(_rows(table, setting)) if isinstance(table, (list, tuple)) else table
-        for name, table in result.tables.items()
-        if name != "outcomes"
-    }
-    return replace(
-        result,
-        estimates=estimates,
-        comparisons=tuple(_rows(result.comparisons, setting)),
-        tables=tables,
-        pooled=tuple(_rows(result.pooled, setting)),
-        alerts=alerts,
-        charts_state=tuple(_rows(result.charts_state, setting)),
-    )
-
-
-def _rows(rows: Any, setting: Setting) -> Iterator[Any]:
-    for row in rows:
-        place = next(
-            (key for key in ("slice", "at") if isinstance(row, Mapping) and isinstance(row.get(key), Mapping)), ""
-        )
-        if not place:
-            yield row
-        elif _sees(row[place], setting):
-            yield {**row, place: _without(row[place])}
-
-
-def _without(keys: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in keys.items() if key not in _OF_TASK}
+    return Narrowing(sees, _OF_TASK, unlisted=("outcomes",)).of(report)

@@ -5,14 +5,14 @@ Knows which slice keys name a rule set; every other key of a slice is a group of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from workup.report import Estimate, LensResult, Report
+from workup.reports.narrowing import Narrowing
 
 LEVEL = 0.95  # of the intervals that are shown; others are held for gates
 RULE_KEYS = ("mode", "level", "equivalent", "policy")
-_OTHER_KEYS = (*RULE_KEYS, "label", "identifier", "category")
 _DEFAULT = {"mode": "full_mask", "level": "phi"}  # what a gate takes that names neither
 
 
@@ -61,55 +61,7 @@ def found(rows: Iterator[Estimate] | tuple[Estimate, ...], metric: str, keys: Ma
 
 
 def narrowed(report: Report) -> Report:
-    """The record as the lenses saw the primary setting, with the keys that name it left out of every slice.
-
-    Alerts stay, whatever their setting: one that is not looked at is worse than one too many.
-    """
+    """The record as the lenses saw the primary setting."""
     if not is_spans(report):
         return report
-    primary = Primary.of(report)
-    return replace(report, results={name: _narrowed(one, primary) for name, one in report.results.items()})
-
-
-def _narrowed(result: LensResult, primary: Primary) -> LensResult:
-    estimates = tuple(
-        replace(e, slice=_without_rule(e.slice))
-        for e in result.estimates
-        if _counts(e.metric) and primary.sees(e.slice)
-    )
-    alerts = tuple(
-        {**row, "slice": _without_rule(row["slice"])} if primary.sees(row["slice"]) else row for row in result.alerts
-    )
-    tables = {
-        name: list(_rows(table, primary)) if isinstance(table, (list, tuple)) else table
-        for name, table in result.tables.items()
-        if name != "documents"
-    }
-    return replace(
-        result,
-        estimates=estimates,
-        comparisons=tuple(_rows(result.comparisons, primary)),
-        tables=tables,
-        pooled=tuple(_rows(result.pooled, primary)),
-        alerts=alerts,
-        charts_state=tuple(_rows(result.charts_state, primary)),
-    )
-
-
-def _counts(metric: str) -> bool:
-    return not metric.endswith("_published")
-
-
-def _rows(rows: Any, primary: Primary) -> Iterator[Any]:
-    for row in rows:
-        place = next(
-            (key for key in ("slice", "at") if isinstance(row, Mapping) and isinstance(row.get(key), Mapping)), ""
-        )
-        if not place:
-            yield row
-        elif primary.sees(row[place]):
-            yield {**row, place: _without_rule(row[place])}
-
-
-def _without_rule(keys: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in keys.items() if key not in RULE_KEYS}
+    return Narrowing(Primary.of(report).sees, RULE_KEYS, unlisted=("documents",)).of(report)
