@@ -177,7 +177,7 @@ warfarin|correct|Warfarin was stopped in 2019 but restarted in 2020.
 warfarin|reversed|Warfarin → apixaban
 warfarin|reversed|She was switched from Coumadin to Eliquis.
 warfarin|reversed|Apixaban instead of warfarin.
-warfarin|wrong_value|Increase warfarin to 10 mg.
+warfarin|correct|Increase warfarin to 10 mg.
 warfarin|correct|Warfarin (Coumadin) 5 mg daily; aspirin 81 mg daily.
 warfarin|correct|Aspirin 81 mg, warfarin 5 mg.
 warfarin|correct|Aspirin 81 mg and warfarin.

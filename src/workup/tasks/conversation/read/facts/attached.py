@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.read.facts.analysed import Analysed
 from workup.tasks.conversation.read.facts.compared import (
     dose_verdict,
     doses,
@@ -11,6 +10,7 @@ from workup.tasks.conversation.read.facts.compared import (
     route_verdict,
 )
 from workup.tasks.conversation.read.facts.expected_values import Wanted
+from workup.tasks.conversation.read.sentence.analysed import Analysed
 from workup.tasks.conversation.read.sentence.clauses import HARD, SUBJECT
 from workup.tasks.conversation.read.sentence.frequencies import find_frequencies
 from workup.tasks.conversation.read.sentence.routes_sides_dates import find_dates, same_date, side_at

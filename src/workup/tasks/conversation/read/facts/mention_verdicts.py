@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workup.tasks.conversation.read.facts.allergies import is_reaction, relation_of, speaks_of_allergy
-from workup.tasks.conversation.read.facts.analysed import Analysed
 from workup.tasks.conversation.read.facts.attached import differing
-from workup.tasks.conversation.read.facts.context import said_of
 from workup.tasks.conversation.read.facts.kinds import HEADS, denial_of, denied_kinds
 from workup.tasks.conversation.read.facts.mentions import Index, Mention, Prepared
 from workup.tasks.conversation.read.facts.verdict import (
@@ -20,6 +17,11 @@ from workup.tasks.conversation.read.facts.verdict import (
     allergy_vote,
     vote,
 )
+from workup.tasks.conversation.read.sentence.allergies import is_reaction, relation_of, speaks_of_allergy
+from workup.tasks.conversation.read.sentence.analysed import Analysed
+from workup.tasks.conversation.read.sentence.context import said_of
+from workup.tasks.conversation.read.sentence.mention import AFFIRMED, DENIED
+from workup.tasks.conversation.read.sentence.orders import SETTING
 from workup.tasks.conversation.read.sentence.text import Sentence
 
 _MOST_REMEMBERED = 1_000  # sentences of one case
@@ -43,7 +45,8 @@ _Read = list[tuple[int, Ballot]]
 class Reader:
     """The facts of a case, looked for in one sentence after the other; a sentence met again is not read again."""
 
-    def __init__(self, prepared: Sequence[Prepared]) -> None:
+    def __init__(self, prepared: Sequence[Prepared], *, asked: bool = False) -> None:
+        self._asked = asked
         self._prepared = prepared
         self._index = Index(prepared)
         self.pairs = self._index.pairs
@@ -96,8 +99,8 @@ class Reader:
         else:
             said = said_of(analysed, start, end, kind)
             if mention.name.inverted:
-                said = said._replace(negated=not said.negated)
-            cast = vote(said, kind, status)
+                said = said._replace(polarity=AFFIRMED if said.negated else DENIED)
+            cast = vote(said, kind, status, asked=self._asked)
             if kind == "symptom" and speaks_of_allergy(analysed.words) and is_reaction(analysed, start, end):
                 cast = Vote(NEITHER, "reaction")
             drug = kind == "medication" and cast.side != NEITHER and not said.ended
@@ -112,6 +115,8 @@ class Reader:
             for other in found
             if (other.start, other.end) != (mention.start, mention.end)
         ]
+        if said.order in SETTING and not self._asked:
+            return Ballot(cast, mention.fuzzy, place=mention.start)  # the order gives it a new value
         attribute, stated = differing(one.wanted, analysed, start, end, kind, others)
         if cast.side != AGREES or status == "absent":
             return Ballot(_of_another(cast, attribute), mention.fuzzy, place=mention.start)

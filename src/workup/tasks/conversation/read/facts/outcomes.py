@@ -38,15 +38,17 @@ _UNMENTIONED = Judged("omitted", None, "no_mention")
 class Matcher:
     """The facts of a case prepared once, to be judged in any number of replies.
 
+    With `asked` orders count for what they ask for, as plans are read: "stop warfarin" then ends warfarin.
+
     >>> matcher = Matcher([Fact("f1", "allergy", "penicillin"), Fact("f2", "symptom", "chest pain", status="absent")])
     >>> [judged.outcome for judged in matcher.judge("Allergic to penicillin, denies chest pain.")]
     ['correct', 'correct']
     """
 
-    def __init__(self, facts: Iterable[Fact]) -> None:
+    def __init__(self, facts: Iterable[Fact], *, asked: bool = False) -> None:
         self.facts: tuple[Fact, ...] = tuple(facts)
         self._prepared: tuple[Prepared, ...] = tuple(prepare_fact(fact) for fact in self.facts)
-        self._reader = Reader(self._prepared)
+        self._reader = Reader(self._prepared, asked=asked)
         self._replaced = _replaced_by_namesakes(self._prepared)
 
     def judge(self, reply: str | None, *, turn: int | None = None) -> list[Judged]:

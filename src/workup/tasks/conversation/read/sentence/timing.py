@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.read.facts.analysed import TREATMENTS, Analysed
+from workup.tasks.conversation.read.sentence.analysed import TREATMENTS, Analysed
 from workup.tasks.conversation.read.sentence.clauses import (
     COMMA_PREDICATE,
     HARD,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from workup.tasks.conversation.read.facts.analysed import Analysed
+from workup.tasks.conversation.read.sentence.analysed import Analysed
 from workup.tasks.conversation.read.sentence.clauses import (
     CAUSE,
     COMMA_PREDICATE,
