@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from workup.tasks.conversation.read.facts.attached import differing
-from workup.tasks.conversation.read.facts.kinds import HEADS, denial_of, denied_kinds
+from workup.tasks.conversation.read.facts.kinds import ALLERGY, allergen_kind, denial_of, denied_kinds, may_deny
 from workup.tasks.conversation.read.facts.mentions import Index, Mention, Prepared
 from workup.tasks.conversation.read.facts.verdict import (
     AGREES,
@@ -36,6 +36,7 @@ class Ballot(NamedTuple):
     stated: bool = False  # an attribute was stated, and agrees
     place: int = -1
     sentence: int = -1
+    via: str = ""
 
 
 _Key = tuple[tuple[str, ...], tuple[str, ...], bool, tuple[str, ...], bool | None]
@@ -51,6 +52,7 @@ class Reader:
         self._index = Index(prepared)
         self.pairs = self._index.pairs
         self._denials = [denial_of(one.fact.type, one.fact.status) for one in prepared]
+        self._allergens = [_allergen(one) for one in prepared]
         self._kinds = frozenset(kind for kind in self._denials if kind)
         self._own_too = _family_and_own(prepared)
         self._remembered: dict[_Key, _Read] = {}
@@ -72,18 +74,18 @@ class Reader:
         read: _Read = []
         if found:
             analysed = Analysed(sentence, following)
-            read = [(mention.fact, self._cast(analysed, mention, found)) for mention in found]
-        if (
-            self._kinds
-            and not sentence.question
-            and not (HEADS.isdisjoint(words) and HEADS.isdisjoint(sentence.heading))
-        ):
+            read = [(one.fact, self._cast(analysed, one, found)._replace(via=one.name.via)) for one in found]
+        if self._kinds and not sentence.question and (may_deny(words) or may_deny(sentence.heading)):
             named = {mention.fact for mention in found}
-            for kind in denied_kinds(sentence, self._kinds):
+            for denied in denied_kinds(sentence, self._kinds):
                 for number, denial in enumerate(self._denials):
-                    if denial == kind and number not in named:
-                        absent = self._prepared[number].fact.status == "absent"
-                        read.append((number, Ballot(Vote(AGREES if absent else CONTRADICTS, "kind_denied"), False)))
+                    if denial != denied.kind or number in named:
+                        continue
+                    if denied.allergens and self._allergens[number] not in denied.allergens:
+                        continue
+                    absent = self._prepared[number].fact.status == "absent"
+                    reason = "others_denied" if denied.others else "kind_denied"
+                    read.append((number, Ballot(Vote(AGREES if absent else CONTRADICTS, reason), False)))
         return read
 
     def _cast(self, analysed: Analysed, mention: Mention, found: list[Mention]) -> Ballot:
@@ -140,3 +142,10 @@ def _family_and_own(prepared: Sequence[Prepared]) -> frozenset[int]:
         for place, one in enumerate(prepared)
         if one.fact.status == "family" and any(name.stems in own for name in one.names)
     )
+
+
+def _allergen(one: Prepared) -> str:
+    """The kind of allergen of a fact; of "no known drug allergies" the kind that it denies."""
+    if one.fact.type != ALLERGY:
+        return ""
+    return allergen_kind([" ".join(name.words) for name in one.names] + list(one.fact.names))

@@ -64,9 +64,10 @@ def _verbs() -> Mapping[str, list[tuple[tuple[str, ...], str, str]]]:
             forms = {first: _BASE, gerund: _GERUND}
             forms.setdefault(past, _PAST)
             forms[participle] = _BASE if participle == first else _PARTICIPLE
+            objects = ((), *((one,) for one in sorted(listed("whom")))) if rest else ((),)
             for word, form in forms.items():
-                words = (word, *rest)
-                found.setdefault(words[-1], []).append((words, act, form))
+                for whom in objects:
+                    found.setdefault(rest[-1] if rest else word, []).append(((word, *whom, *rest), act, form))
     for entries in found.values():
         entries.sort(key=lambda entry: -len(entry[0]))
     return found
@@ -126,6 +127,8 @@ def _on_the_left(analysed: Analysed, start: int) -> Order | None:
         if bound.kind in _CLAUSE and bound.place <= start:
             first = max(first, bound.place)
     inner: _Verb | None = None
+    instead = False  # behind the "to" of "switch from one to the other"
+    exchanged = not listed("exchanging").isdisjoint(words[first:start])
     for place in range(start - 1, first - 1, -1):
         verb = _verb_ending(words, place)
         if verb is not None and verb.start >= first:
@@ -144,10 +147,14 @@ def _on_the_left(analysed: Analysed, start: int) -> Order | None:
             if word in listed("adverbs") or word in listed("negators") or word in listed("owners"):
                 continue
             break
-        if word in listed("circumstance") and words[place - 1] not in listed("carriers"):
+        if exchanged and word in listed("exchanged_for"):
+            instead = True
+        elif word in listed("circumstance") and words[place - 1] not in listed("carriers"):
             return None
         if word in word_set("finite_verbs") or word in listed("subjects") or word in (":", ";", ")"):
             return None
+    if inner is not None and instead and words[inner.start] in listed("exchanging"):
+        inner = inner._replace(act=START)
     return _asked(analysed, inner, first) if inner is not None else None
 
 
@@ -163,11 +170,12 @@ def _composed(outer: _Verb, inner: _Verb) -> str:
 def _asked(analysed: Analysed, verb: _Verb, first: int) -> Order | None:
     """The mood of the clause that the verb heads, read from the words on its left."""
     words = analysed.words
-    place, negated = verb.start - 1, False
+    place, negated, done = verb.start - 1, False, False
     while place >= first and (
         words[place] in listed("adverbs") or words[place] in listed("negators") or words[place] == "do"
     ):
         negated ^= words[place] in listed("negators")
+        done |= words[place] == "do"
         place -= 1
     word = words[place] if place >= first else ""
     if not word or not (word[0].isalnum()) or word in ("and", "or", "then", "so", "but"):
@@ -187,7 +195,8 @@ def _asked(analysed: Analysed, verb: _Verb, first: int) -> Order | None:
             return None  # "I do not have aspirin on your list"; "you quit smoking" is told of
         if word == "you" and verb.act in (CONTINUE, TAKE, START, INCREASE, DECREASE):
             before = words[place - 1] if place > first else ""
-            return _order(verb, ORDER, negated=negated) if before in listed("performatives") else None
+            asked = before in listed("performatives") or (negated and not done)  # "I would rather you not take it"
+            return _order(verb, ORDER, negated=negated) if asked else None
         return _order(verb, ORDER, negated=negated)
     if word in word_set("subjects") or word in listed("others") or word in word_set("relatives"):
         return None
