@@ -59,7 +59,7 @@ amox|wrong_value|Amoxicillin 500 mg BID
 amox|correct|Amoxicillin 500 mg three times daily
 amox|correct|amoxicillin 500mg q8h
 amox|wrong_value|amoxicillin 250 mg three times a day
-amox|omitted|If she develops a rash, stop the amoxicillin.
+amox|correct|If she develops a rash, stop the amoxicillin.
 amox|reversed|Amoxicillin was discontinued due to rash.
 amox|omitted|She was given ampicillin.
 celexa|omitted|She takes Celebrex for pain.

@@ -79,5 +79,5 @@ def wanted_of(attributes: Mapping[str, Any]) -> Wanted:
         route_of(str(attributes["route"])) if "route" in attributes else "",
         str(attributes.get("laterality", "")),
         dates_of(attributes["date"]) if "date" in attributes else (),
-        said is not None and "once" in word_tokens(str(said)),
+        said is not None and ("once" in word_tokens(str(said)) or bool(frequency is not None and frequency.part)),
     )

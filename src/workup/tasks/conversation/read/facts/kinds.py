@@ -105,7 +105,7 @@ def _no_allergies(words: Sequence[str]) -> Denial | None:
         behind = words[place + 1 : place + 4]
         before = list(words[max(0, place - _FARTHEST) : place])
         closing = [one for one in behind if one not in (":", "-", "\u2014", "=", "(", "are", "is", "list", "listed")]
-        if word != "allergic" and behind and behind[0] != closing[:1] and closing[:1]:
+        if word != "allergic" and behind and closing:
             labelled = behind[0] in (":", "-", "\u2014", "=", "(", "are", "is", "list")
             if labelled and closing[0] in _list("nothing") and closing[1:2] != ["to"]:
                 return Denial(ALLERGY, _kinds_in([*before, *closing[:3]]))

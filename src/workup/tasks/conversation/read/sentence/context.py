@@ -14,6 +14,7 @@ from workup.tasks.conversation.read.sentence.hypothetical import general, of_peo
 from workup.tasks.conversation.read.sentence.mention import (
     AFFIRMED,
     ATTACK,
+    CONDITIONAL,
     CONFIRMED,
     DENIED,
     EARLIER,
@@ -48,7 +49,7 @@ from workup.tasks.conversation.read.sentence.orders import (
     is_ground,
     order_of,
 )
-from workup.tasks.conversation.read.sentence.timing import MILD, STRONG, ended_by, ended_later, time_of
+from workup.tasks.conversation.read.sentence.timing import MILD, STRONG, denied_in_short, ended_by, ended_later, time_of
 from workup.tasks.conversation.read.sentence.vocabulary import listed
 
 _DONE = frozenset({"procedure", "plan"})
@@ -100,7 +101,10 @@ def said_of(
         for category in _ORDERED:
             found.pop(category, None)
     ended = ended_by(analysed, found)
-    later = "" if ended or order is not None else ended_later(analysed, end, kind)
+    ground = is_ground(analysed, start)
+    if ground:
+        found.pop("weighed", None)  # "before taking anything new with your apixaban"
+    later = "" if ended or ground or order is not None else ended_later(analysed, end, kind)
     negated = "negated" in found or "trouble" in found or answered == "no"
     if answered == "yes" and "negated" in found and found["negated"].before is False:
         negated = False
@@ -108,21 +112,25 @@ def said_of(
         negated and kind == "diagnosis" and end < len(analysed.words) and analysed.words[end] in word_set("attacks")
     )
     mood = _mood(analysed, found, start, end, kind, answered, ended=ended, attack=attack)
+    short = denied_in_short(analysed, end)
+    if short and mood in ("conditional", "supposed", "general"):
+        mood, negated = "", True  # "if you had asthma, but you do not"
+    conditional = False
     if order is not None and mood != "question":
-        mood = _mood_of_order(analysed, order, found, start, mood)
+        mood, conditional = _mood_of_order(analysed, order, found, start, mood)
     negated = negated and not attack
     ruled_out = "ruled_out" in found or later == "ruled_out"
-    possible = ("possible" in found and not _owned(analysed, found["possible"], start)) or "tested" in found
+    possible = ("possible" in found and not _owned(analysed, found["possible"], start, kind)) or "tested" in found
     confirmed = "confirmed" in found or answered == "yes"
     time = time_of(analysed, found, start, end, kind)
     over = ended or later == "ended"
-    owned = start > 0 and not listed("owners").isdisjoint(words[max(0, start - 3) : start])
     told = {
         OWN_TOO: bool(family) and personal,
         ATTACK: attack,
         HAS: _outright(analysed, start),
         HAD: _undergone(analysed, start),
-        OWNED: owned,
+        OWNED: _belongs(analysed, start),
+        CONDITIONAL: conditional and not mood,
         EARLIER: time == STRONG and not over,
         "negated": negated,
         "ended": over,
@@ -134,7 +142,7 @@ def said_of(
     return Mention(
         start=start,
         end=end,
-        role=GROUND if is_ground(analysed, start) else ITEM if analysed.shift else THEME,
+        role=GROUND if ground else ITEM if analysed.shift else THEME,
         mood=_MOODS.get(mood, SUPPOSITION) if mood else ORDER if order is not None else STATEMENT,
         person=OTHER if mood == REPORT else family or PATIENT,
         polarity=DENIED if negated else AFFIRMED,
@@ -161,17 +169,21 @@ def _order(analysed: Analysed, start: int, end: int, kind: str) -> Order | None:
     return order if away and (kind in TREATMENTS or order.mood == ORDER) else None
 
 
-def _mood_of_order(analysed: Analysed, order: Order, found: dict[str, Cue], start: int, mood: str) -> str:
-    """An order presupposes what it is about; under a condition, or merely weighed, only where it names whose it is."""
-    owned = start > 0 and not listed("owners").isdisjoint(analysed.words[max(0, start - 3) : start])
+def _mood_of_order(analysed: Analysed, order: Order, found: dict[str, Cue], start: int, mood: str) -> tuple[str, bool]:
+    """The code of what says nothing, and whether a condition stands: what is to be stopped is taken, come what may."""
     if order.mood == REPORT:
-        return REPORT
+        return REPORT, False
     behind = any(cue.category == "condition" and cue.start > start for cue in analysed.cues)
-    led = "condition" in found
-    conditional = led or (behind and order.act == STOP)
-    if (conditional or order.mood not in (ORDER, UNFIT)) and not (owned and order.act in PRESUPPOSING):
-        return "conditional" if conditional else "supposed"
-    return ""
+    conditional = "condition" in found or (behind and order.act == STOP)
+    if order.act in PRESUPPOSING and (order.mood == ORDER or _belongs(analysed, start)):
+        return "", conditional
+    if conditional or order.mood not in (ORDER, UNFIT):
+        return ("conditional" if conditional else "supposed"), conditional
+    return "", False
+
+
+def _belongs(analysed: Analysed, start: int) -> bool:
+    return start > 0 and not listed("owners").isdisjoint(analysed.words[max(0, start - 3) : start])
 
 
 def _held_under_condition(words: list[str], cue: Cue) -> bool:
@@ -245,9 +257,15 @@ def _mood(
 _OWN = frozenset({"his", "her", "your", "their", "my", "known", "longstanding", "chronic"})
 
 
-def _owned(analysed: Analysed, cue: Cue, start: int) -> bool:
+def _owned(analysed: Analysed, cue: Cue, start: int, kind: str) -> bool:
     """As "likely caused by his hypertension", which doubts the cause and not the disease."""
-    return cue.before and not _OWN.isdisjoint(analysed.words[max(cue.end, start - 8) : start])
+    if not cue.before:
+        return False
+    if not _OWN.isdisjoint(analysed.words[max(cue.end, start - 8) : start]):
+        return True
+    # "Probably from the torsemide": the cause is doubted, and not that it is taken.
+    caused = not listed("causing").isdisjoint(analysed.words[cue.end : start])
+    return caused and (kind == "medication" or analysed.words[start - 1] == "the")
 
 
 def _outright(analysed: Analysed, start: int) -> bool:

@@ -54,7 +54,8 @@ def _reaches_forward(analysed: Analysed, cue: Cue, start: int, kind: str) -> boo
     in_heading = cue.end < analysed.shift
     first = max(cue.end, analysed.shift)
     if category == "family":
-        if analysed.parted(first, start, _PERSON):
+        turns = [bound.place for bound in analysed.bounds if bound.kind in _PERSON and first <= bound.place <= start]
+        if any(words[place : place + 2] != ["but", "not"] for place in turns):  # "but not of diabetes" goes on
             return False
         return not (kind in TREATMENTS and "," in words[cue.end : start])
     for bound in analysed.bounds:
@@ -119,14 +120,25 @@ def _out_of_reach(words: list[str], cue: Cue, gap: list[str], kind: str) -> bool
     ("no pain in the chest, fever or cough"); a list of grounds does too, where what is denied is a use or a fitness.
     """
     circumstance, carriers = listed("circumstance"), listed("carriers")
+    gap = [words[cue.end - 1], *gap]
+    if gap[-1] in listed("owners") and len(gap) > 2 and _denies_a_deed(cue, gap):
+        return True
     judged = cue.category != "negated" or not (listed("fit") | listed("used")).isdisjoint(gap)
     for place in range(len(gap) - 1, 0, -1):
         word = gap[place]
         if word in (",", "or", "nor", "and") and not judged and kind not in TREATMENTS:
             return False
         if word in circumstance and gap[place - 1] not in carriers:
-            return any(other[0].isalpha() and other not in word_set("reach_fillers") for other in gap[:place])
+            return any(
+                other[0].isalpha() and other not in word_set("reach_fillers") and other not in listed("negators")
+                for other in gap[:place]
+            )
     return False
+
+
+def _denies_a_deed(cue: Cue, gap: list[str]) -> bool:
+    """As "will not affect your torsemide": what is denied is done to it, and that it is taken is taken for granted."""
+    return cue.category == "negated" and gap[0] in listed("negators") and listed("possessing").isdisjoint(gap)
 
 
 def _reaches_back(analysed: Analysed, cue: Cue, end: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workup.tasks.conversation.read.sentence.analysed import TREATMENTS, Analysed
 from workup.tasks.conversation.read.sentence.clauses import HARD, SUBJECT
 from workup.tasks.conversation.read.sentence.cues import Cue, word_set
-from workup.tasks.conversation.read.sentence.mention import FAMILY
+from workup.tasks.conversation.read.sentence.mention import FAMILY, OTHER
 
 _PERSON = frozenset({HARD, SUBJECT})
 
@@ -24,6 +24,8 @@ def experiencer(analysed: Analysed, found: dict[str, Cue], start: int, end: int,
         if word not in relatives:
             continue
         if place < start and _of_relative_before(analysed, place, start, kind):
+            if place and words[place - 1] in ("my", "our"):
+                return OTHER, False  # the one who speaks has a family too
             return f"relative({word})", False
         if place >= end and _of_relative_after(words, end, place):
             return f"relative({word})", False

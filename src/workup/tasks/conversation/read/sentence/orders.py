@@ -17,7 +17,7 @@ from workup.tasks.conversation.read.sentence.vocabulary import drug_words, liste
 
 START, CONTINUE, STOP, INCREASE, DECREASE, AVOID = "start", "continue", "stop", "increase", "decrease", "avoid"
 TAKE = "take"  # what is told of any drug; asks for nothing but where it is denied
-SETTING = frozenset({START, INCREASE, DECREASE})  # a value that stands with these is new
+SETTING = frozenset({START, INCREASE, DECREASE, STOP})  # a value that stands with these is new
 PRESUPPOSING = frozenset({CONTINUE, STOP, INCREASE, DECREASE})
 ORDER, WEIGHED, REPORT, UNFIT = "order", "supposition", "report", "unfit"
 _BASE, _PAST, _PARTICIPLE, _GERUND = "base", "past", "participle", "gerund"
@@ -190,6 +190,8 @@ def _asked(analysed: Analysed, verb: _Verb, first: int) -> Order | None:
         return _after_to(words, verb, place, first, negated=negated)
     if word in listed("modals") or word in listed("modals_weighed"):
         return _after_modal(words, verb, place, first, negated=negated)
+    if place > first and words[place - 1] in listed("helping") and word in listed("subjects"):
+        return _order(verb, ORDER, negated=negated) if verb.act in (STOP, DECREASE) else None
     if word in ("you", "we", "i", "patient", "us", "let", "lets"):
         if (word in ("i", "we") and verb.act == TAKE) or _forms(words[verb.start])[0] == words[verb.start]:
             return None  # "I do not have aspirin on your list"; "you quit smoking" is told of
@@ -232,6 +234,8 @@ def _after_to(words: list[str], verb: _Verb, place: int, first: int, *, negated:
     clause = words[first:head]
     if word in listed("reported_heads") and not listed("others").isdisjoint(clause):
         return _order(verb, REPORT, negated=negated)
+    if word in listed("wanting") and not listed("others").isdisjoint(clause) and "you" not in words[head:place]:
+        return _order(verb, REPORT, negated=negated)  # "your surgeon may want to stop it"
     unfit = word in listed("unfit")
     if unfit or word in listed("fit") or word in listed("asking_heads"):
         near = clause[-5:]

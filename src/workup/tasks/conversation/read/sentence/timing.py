@@ -81,6 +81,19 @@ def _denied_in_short(words: list[str], place: int) -> str:
     return "ruled_out" if words[-2] in _SHORT else ""
 
 
+def denied_in_short(analysed: Analysed, end: int) -> bool:
+    """As "if you had asthma, but you do not, ...": taken up in a later clause by a person, a helping verb and "not"."""
+    words = analysed.words
+    return any(
+        words[place] == "not"
+        and words[place - 1] in _SHORT
+        and words[place - 2] in word_set("subjects")
+        and words[place - 3] in word_set("hard") | {","}
+        and (place + 1 == len(words) or not words[place + 1].isalnum() or words[place + 1] == "so")
+        for place in range(end + 3, len(words))
+    )
+
+
 def _another_drug(words: list[str], first: int, last: int) -> bool:
     return not drug_words().isdisjoint(words[first:last])
 
