@@ -77,7 +77,7 @@ def test_a_gold_that_is_frozen_at_the_first_turn_fails(monkeypatch: pytest.Monke
 
 def test_the_published_rule_fails_on_look_alikes(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = judging._Judge.__init__
-    monkeypatch.setattr(judging._Judge, "__init__", lambda self, facts, matcher: exact(self, facts, "published"))
+    monkeypatch.setattr(judging._Judge, "__init__", lambda self, facts, *_: exact(self, facts, "published"))
     failed = failures(monkeypatch, "look-alikes", "dose-confusing")
     assert {"look-alikes: penicillin V is no allergy", "look-alikes: 50 mg is not 5 mg"} <= failed
     assert "dose-confusing: wrong_value_rate" in failed

@@ -24,6 +24,9 @@ class ConversationPart(Part):
     )
     replicates: int = Field(1, ge=1, le=100, description="Times that every conversation is held")
     matcher: Literal["context", "published"] = Field("context", description="What reads a reply; published is flawed")
+    names: Literal["lexicon", "given"] = Field(
+        "lexicon", description="Names of facts looked for: brands and synonyms too, or only those that the case gives"
+    )
     judge: str | None = Field(None, description="Judge of contradictions, package.module:Object; rules without one")
     encoder: str | None = Field(None, description="Sentence encoder for plans, package.module:Object; words without")
     target_plans: FileName | None = Field(None, description="JSON file of plans by case, {case: plan}")

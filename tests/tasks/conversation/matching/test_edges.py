@@ -59,7 +59,7 @@ amox|wrong_value|Amoxicillin 500 mg BID
 amox|correct|Amoxicillin 500 mg three times daily
 amox|correct|amoxicillin 500mg q8h
 amox|wrong_value|amoxicillin 250 mg three times a day
-amox|omitted|If she develops a rash, stop the amoxicillin.
+amox|correct|If she develops a rash, stop the amoxicillin.
 amox|reversed|Amoxicillin was discontinued due to rash.
 amox|omitted|She was given ampicillin.
 celexa|omitted|She takes Celebrex for pain.
@@ -177,7 +177,7 @@ warfarin|correct|Warfarin was stopped in 2019 but restarted in 2020.
 warfarin|reversed|Warfarin → apixaban
 warfarin|reversed|She was switched from Coumadin to Eliquis.
 warfarin|reversed|Apixaban instead of warfarin.
-warfarin|wrong_value|Increase warfarin to 10 mg.
+warfarin|correct|Increase warfarin to 10 mg.
 warfarin|correct|Warfarin (Coumadin) 5 mg daily; aspirin 81 mg daily.
 warfarin|correct|Aspirin 81 mg, warfarin 5 mg.
 warfarin|correct|Aspirin 81 mg and warfarin.

@@ -84,7 +84,7 @@ def test_what_is_denied_of_the_other_side_or_dose_is_not_this_fact() -> None:
     assert outcome_of(right, "No left knee pain, but right knee pain.").outcome == "correct"
     assert outcome_of(right, "No right knee pain.").outcome == "reversed"
     dose = _dose("now", 20)
-    assert outcome_of(dose, "Lisinopril 10 mg was stopped. Start lisinopril 20 mg.").outcome == "correct"
+    assert outcome_of(dose, "Lisinopril 10 mg was stopped. You now take lisinopril 20 mg.").outcome == "correct"
     assert outcome_of(dose, "Lisinopril 10 mg was stopped.").outcome == "reversed"
 
 

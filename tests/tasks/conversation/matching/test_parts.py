@@ -187,9 +187,9 @@ def test_misspellings(word: str, name: str, wanted: bool) -> None:
 
 
 def test_a_misspelled_mention_is_flagged_and_an_exact_one_is_not() -> None:
-    assert outcome_of(PENICILLIN, "Allergic to penicilin.") == ("correct", 0, "affirmed", None, True)
+    assert outcome_of(PENICILLIN, "Allergic to penicilin.")[:5] == ("correct", 0, "affirmed", None, True)
     assert not outcome_of(PENICILLIN, "Allergic to penicilin. Penicillin allergy.").fuzzy
-    assert outcome_of(METFORMIN, "Metforman 850 mg BID") == ("wrong_value", 0, "value_differs", "dose_value", True)
+    assert outcome_of(METFORMIN, "Metforman 850 mg BID")[:5] == ("wrong_value", 0, "value_differs", "dose_value", True)
 
 
 @pytest.mark.parametrize(

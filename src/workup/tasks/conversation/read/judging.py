@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.facts import Judged, Matcher
+from workup.tasks.conversation.read.facts.outcomes import NamesWanted
 from workup.tasks.conversation.read.facts.published_rule import published_outcome
 from workup.tasks.conversation.talk.transcripts import Said
 
@@ -53,6 +54,7 @@ def held_of(
     facts: Sequence[Fact],
     runs: Sequence[tuple[int, str]] = (),
     matcher: MatcherName = "context",
+    names: NamesWanted = "lexicon",
 ) -> Iterator[Held]:
     """A case in every replicate and arm that its lines tell of, in order.
 
@@ -62,7 +64,7 @@ def held_of(
     lines: dict[tuple[int, str], dict[int, list[Said]]] = {}
     for one in said:
         lines.setdefault((one.replicate, one.arm), {}).setdefault(one.turn, []).append(one)
-    judge = _Judge(facts, matcher)
+    judge = _Judge(facts, matcher, names)
     heard = {arm for _, arm in lines}
     first = min((replicate for replicate, _ in lines), default=0)
     wanted = {*lines, *((first, arm) for _, arm in runs if arm not in heard)} if lines else {*runs}
@@ -90,10 +92,10 @@ def _told(
 class _Judge:
     """The facts of one case made ready, to be looked for in all of its replies."""
 
-    def __init__(self, facts: Sequence[Fact], matcher: MatcherName) -> None:
+    def __init__(self, facts: Sequence[Fact], matcher: MatcherName, names: NamesWanted = "lexicon") -> None:
         self._facts = tuple(facts)
         self._place = {fact.id: place for place, fact in enumerate(self._facts)}
-        self._matcher = Matcher(self._facts)
+        self._matcher = Matcher(self._facts, names=names)
         self._published = matcher == "published"
 
     def of(self, said: Sequence[Said], turn: int) -> tuple[tuple[Judged | None, ...], str | None]:

@@ -108,7 +108,7 @@ def score_case(
     """The rows of one case, one for each time that it was held; `more` are the facts beside those of the ledger."""
     facts = (*case.input.facts, *more)
     grounding = Grounding(case.input, facts)
-    held = held_of(case.input, said, facts=facts, runs=runs, matcher=settings.matcher)
+    held = held_of(case.input, said, facts=facts, runs=runs, matcher=settings.matcher, names=settings.names)
     found = []
     for replicate, group in groupby(held, key=lambda one: one.replicate):
         arms = {one.arm: one for one in group}

@@ -22,9 +22,9 @@ from workup.tasks.conversation.read.advice.targets import (
     class_names,
     members,
     parts_of,
-    plain,
     thing_of,
 )
+from workup.tasks.conversation.read.names import plain
 from workup.tasks.conversation.read.sentence.doses import unit_of
 from workup.tasks.conversation.read.sentence.vocabulary import table
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from workup.tasks.conversation.read.sentence.folding import word_tokens
+from workup.tasks.conversation.read.names import generic_names, plain
 from workup.tasks.conversation.read.sentence.fuzzy import can_be_misspelled, misspells
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
@@ -46,20 +46,6 @@ class _Entry(NamedTuple):
 
 
 @cache
-def _left_out() -> frozenset[str]:
-    return frozenset(part.strip() for line in table("advice_drugs")["left_out"] for part in line.split(";"))
-
-
-def plain(text: str) -> str:
-    """A name as the tables have it: folded, hyphens as blanks.
-
-    >>> plain("Amoxicillin-Clavulanate"), plain("Co-Trimoxazole")
-    ('amoxicillin clavulanate', 'co trimoxazole')
-    """
-    return " ".join(word_tokens(text.replace("_", " ")))
-
-
-@cache
 def class_names() -> Mapping[str, str]:
     """Every way to write a class, one of it or many, with its key."""
     found: dict[str, str] = {}
@@ -80,55 +66,6 @@ def _other_number(name: str) -> Iterator[str]:
         yield name[:-1] + "ies"
     else:
         yield name + "s"
-
-
-def _lexicon_names(*, own: bool) -> Mapping[str, list[str]]:
-    """Names of drugs by their concept in the project's own lists or, from five letters on, in the others."""
-    from workup.lexicon import sources
-
-    short = frozenset(table("advice_drugs")["too_short"])
-    everyday = frozenset(word for line in table("words")["no_drugs"] for word in line.split())
-    left_out = _left_out() | short | (frozenset() if own else everyday)
-    found: dict[str, list[str]] = {}
-    for source in sources.provenance():
-        if (source.file == "own.tsv.gz") != own:
-            continue
-        for row in sources.read_source(source):
-            concept = plain(row.concept) if row.category == "drug" else ""
-            if not concept or concept in left_out:
-                continue
-            names = [concept, *(plain(surface) for surface in row.surfaces)]
-            kept = [name for name in names if own or name == concept or (" " not in name and len(name) > 4)]
-            found.setdefault(concept, []).extend(name for name in kept if name and name not in left_out)
-    return found
-
-
-@cache
-def generic_names() -> Mapping[str, str]:
-    """Every name of a drug with its generic name.
-
-    >>> names = generic_names()
-    >>> names["tylenol"], names["augmentin"], names["penicillamine"]
-    ('acetaminophen', 'amoxicillin clavulanate', 'penicillamine')
-    """
-    found: dict[str, str] = {}
-    for generic, names in table("advice_drugs")["names"].items():
-        for name in (generic, *names):
-            found.setdefault(plain(name), generic)
-    _add(found, _lexicon_names(own=True))
-    # Members of classes keep their names: a vocabulary that prefers "clorazepic acid" is not to take clorazepate away.
-    for record in table("advice_classes").values():
-        for name in map(plain, record.get("members", ())):
-            found.setdefault(name, name)
-    _add(found, _lexicon_names(own=False))
-    return found
-
-
-def _add(found: dict[str, str], concepts: Mapping[str, list[str]]) -> None:
-    for concept, names in concepts.items():
-        generic = next((found[name] for name in names if name in found), concept)
-        for name in names:
-            found.setdefault(name, generic)
 
 
 @cache

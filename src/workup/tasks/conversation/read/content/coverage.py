@@ -18,10 +18,11 @@ from workup.tasks.conversation.read.content.lists import actions, listed, oppose
 from workup.tasks.conversation.read.content.passages import Entity, Passage
 from workup.tasks.conversation.read.content.plans import Plan, items_of
 from workup.tasks.conversation.read.facts import Judged, Matcher
-from workup.tasks.conversation.read.facts.allergies import speaks_of_allergy
 from workup.tasks.conversation.read.facts.names import stem
+from workup.tasks.conversation.read.sentence.allergies import speaks_of_allergy
 from workup.tasks.conversation.read.sentence.cues import word_set
 from workup.tasks.conversation.read.sentence.folding import without_reasoning, word_tokens
+from workup.tasks.conversation.read.sentence.orders import AVOID, STOP
 from workup.tasks.conversation.read.sentence.text import Sentence, sentences
 from workup.text.sentences import sentences_of
 
@@ -119,7 +120,7 @@ def _asked(passage: Passage, entity: Entity, id: str) -> Fact:
     """What an item asks for: a drug that is taken, or one that is not; a test that is done."""
     type = "medication" if entity.category == "drug" else "procedure" if entity.category in _TREATMENTS else entity.kind
     said = passage.said(entity, type, closely=True)
-    off = said.negated or said.ruled_out or said.ended or entity.allergy
+    off = said.negated or said.ruled_out or said.ended or said.order in (STOP, AVOID) or entity.allergy
     values = values_behind(passage, entity, type) if type == "medication" and not off else {}
     names = aliases_of(entity.concept, " ".join(entity.words))
     status = "absent" if off else "present"
@@ -153,7 +154,7 @@ class _Rules:
     def __init__(self, items: Sequence[_Item]) -> None:
         self._items = items
         self._facts = [fact for item in items for fact in item.facts]
-        self._matcher = Matcher(self._facts)
+        self._matcher = Matcher(self._facts, asked=True)
 
     def found(self, replies: Sequence[str]) -> tuple[set[int], set[int]]:
         """The places of items that are carried by some reply, and of those that are opposed by some."""

@@ -19,9 +19,8 @@ from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.content.lists import listed
 from workup.tasks.conversation.read.content.naming import FactNames, heads_of, names_of_fact
 from workup.tasks.conversation.read.content.passages import Entity, Passage, stems_of
-from workup.tasks.conversation.read.facts.context import Said
 from workup.tasks.conversation.read.facts.names import names_of
-from workup.tasks.conversation.read.facts.timing import MILD, STRONG
+from workup.tasks.conversation.read.sentence.mention import ENDED, PAST, Mention
 from workup.tasks.conversation.read.sentence.routes_sides_dates import side_at
 
 _MOST_ALIASES = 12
@@ -143,8 +142,8 @@ def _type(entity: Entity) -> str:
     return entity.kind
 
 
-def _status(said: Said, entity: Entity, type: str) -> str | None:
-    if said.mood:
+def _status(said: Mention, entity: Entity, type: str) -> str | None:
+    if said.silent:
         return None
     if said.family and not said.personal:
         return None if said.negated or said.ruled_out or said.possible else "family"
@@ -152,11 +151,11 @@ def _status(said: Said, entity: Entity, type: str) -> str | None:
         return "absent"
     if said.possible:
         return "uncertain"
-    if said.ended or said.time == STRONG:
+    if said.time == ENDED:
         return "historical"
     # "History of hypertension" is hypertension; "history of stroke" is an old stroke.
     over = type == "procedure" or entity.concept in listed("events")
-    return "historical" if said.time == MILD and over else "present"
+    return "historical" if said.time == PAST and over else "present"
 
 
 def values_behind(passage: Passage, entity: Entity, type: str) -> dict[str, Any]:

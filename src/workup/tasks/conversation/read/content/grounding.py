@@ -13,10 +13,10 @@ from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.content.naming import Naming
 from workup.tasks.conversation.read.content.passages import Entity, Passage, extractor, stems_of
-from workup.tasks.conversation.read.facts.context import Said
 from workup.tasks.conversation.read.facts.verdict import AGREES, CONTRADICTS, OPPOSES, allergy_vote, vote
 from workup.tasks.conversation.read.sentence.folding import word_tokens
 from workup.tasks.conversation.read.sentence.fuzzy import can_be_misspelled, misspells
+from workup.tasks.conversation.read.sentence.mention import AFFIRMED, STATEMENT, UNMARKED, Mention
 
 _NEVER = 10**9
 # A mention that neither agrees nor contradicts still names the fact, where all it leaves out is doubt or time.
@@ -126,7 +126,7 @@ def _standing(passage: Passage, mentions: list[_Mention], active: list[Fact]) ->
         stated = False
         for entity, relation in mentions:
             said = passage.said(entity, "allergy" if relation else entity.kind)
-            if said.mood:
+            if said.silent:
                 continue
             stated = True
             denied = said.negated or said.ruled_out or said.ended
@@ -150,10 +150,10 @@ def _standing(passage: Passage, mentions: list[_Mention], active: list[Fact]) ->
 def _ballot(passage: Passage, mention: _Mention, fact: Fact) -> str:
     """The side that one mention takes on a fact; empty where it is a question, a condition or merely supposed."""
     entity, relation = mention
-    said: Said = passage.said(entity, fact.type, closely=fact.status in _TIMED)
+    said: Mention = passage.said(entity, fact.type, closely=fact.status in _TIMED)
     if relation == "avoided" and fact.type == "allergy":
-        said = said._replace(negated=False, ended=False)
-    if said.mood:
+        said = said._replace(polarity=AFFIRMED, time=UNMARKED, mood=STATEMENT)
+    if said.silent:
         return ""
     cast = allergy_vote(said, relation, fact.status) if fact.type == "allergy" else vote(said, fact.type, fact.status)
     return "names" if (fact.status, cast.reason) in _NAMES_IT else cast.side

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from workup.lexicon import Extractor, Term
 from workup.tasks.conversation.read.content.lists import listed
 from workup.tasks.conversation.read.content.readings import Reading, reading_of
-from workup.tasks.conversation.read.facts.allergies import relation_of
-from workup.tasks.conversation.read.facts.context import Said, said_of
 from workup.tasks.conversation.read.facts.names import stem
+from workup.tasks.conversation.read.sentence.allergies import relation_of
+from workup.tasks.conversation.read.sentence.context import said_of
 from workup.tasks.conversation.read.sentence.folding import without_reasoning, word_tokens
+from workup.tasks.conversation.read.sentence.mention import Mention
 from workup.tasks.conversation.read.sentence.text import Sentence, sentences
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
@@ -28,7 +29,7 @@ _MOST_MENTIONS = 50  # of one concept; a reply that repeats itself more often ha
 _STRUCK = re.compile(r"~~[^~\n]{0,400}~~")
 _ADDRESS = re.compile(r"\]\([^()\n]{0,400}\)")
 KINDS = {"drug": "medication", "disease": "diagnosis", "procedure": "procedure", "lab": "result", "vital": "result"}
-_PLAIN = Said()
+_PLAIN = Mention()
 
 
 class Entity(NamedTuple):
@@ -152,7 +153,7 @@ class Passage:
         one = self.sentences[entity.sentence]
         return not (_allergy_nouns().isdisjoint(one.words) and _allergy_nouns().isdisjoint(one.heading))
 
-    def said(self, entity: Entity, kind: str, *, closely: bool = False) -> Said:
+    def said(self, entity: Entity, kind: str, *, closely: bool = False) -> Mention:
         """What is said of an entity as a fact of this kind. Plain sentences are read `closely` only where asked."""
         reading = self._read.get(entity.sentence) or self._reading(entity.sentence)
         if not closely and not reading.decisive:

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from workup.tasks.conversation.read.facts.allergies import speaks_of_allergy
-from workup.tasks.conversation.read.facts.analysed import Analysed
-from workup.tasks.conversation.read.facts.context import Said
-from workup.tasks.conversation.read.facts.hypothetical import may_suppose
+from workup.tasks.conversation.read.sentence.allergies import speaks_of_allergy
+from workup.tasks.conversation.read.sentence.analysed import Analysed
 from workup.tasks.conversation.read.sentence.cues import phrase_list, word_set
+from workup.tasks.conversation.read.sentence.hypothetical import may_suppose
+from workup.tasks.conversation.read.sentence.mention import Mention
+from workup.tasks.conversation.read.sentence.orders import deciding_words
 from workup.tasks.conversation.read.sentence.text import Sentence
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
@@ -29,7 +30,7 @@ class Reading:
         self._analysed: Analysed | None = None
         self.decisive = sentence.question or following is not None or _decides(words) or may_suppose(words)
         self.of_allergy = speaks_of_allergy(words)
-        self.said: dict[tuple[int, int, str], Said] = {}
+        self.said: dict[tuple[int, int, str], Mention] = {}
 
     @property
     def analysed(self) -> Analysed:
@@ -78,7 +79,7 @@ def _deciding() -> _Deciding:
     cues = {tuple(line.split()) for name in _DECIDING for side in lists[name].values() for line in side}
     alone = {words[0] for words in cues if len(words) == 1}
     alone |= word_set("relatives") | word_set("modals_of_diseases") | word_set("modals_of_treatments")
-    alone |= set(phrase_list("answers_no"))
+    alone |= set(phrase_list("answers_no")) | word_set("people") | deciding_words()
     joined: dict[str, set[frozenset[str]]] = {}
     for words in cues:
         if alone.isdisjoint(words):

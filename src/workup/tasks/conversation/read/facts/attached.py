@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.read.facts.analysed import Analysed
 from workup.tasks.conversation.read.facts.compared import (
+    by_the_day,
     dose_verdict,
     doses,
     frequency_verdict,
@@ -11,6 +11,7 @@ from workup.tasks.conversation.read.facts.compared import (
     route_verdict,
 )
 from workup.tasks.conversation.read.facts.expected_values import Wanted
+from workup.tasks.conversation.read.sentence.analysed import Analysed
 from workup.tasks.conversation.read.sentence.clauses import HARD, SUBJECT
 from workup.tasks.conversation.read.sentence.frequencies import find_frequencies
 from workup.tasks.conversation.read.sentence.routes_sides_dates import find_dates, same_date, side_at
@@ -53,9 +54,10 @@ def _of_drug(
     frequencies = find_frequencies(tail, 0, len(tail)) + leading(find_frequencies(words, first, start), words, start)
     amounts = doses(words, tail, first, start, kind, wanted)
     stated = False
+    day = by_the_day(wanted, amounts, frequencies, tail)
     for name, verdict in (
-        ("dose_value", dose_verdict(wanted, amounts)),
-        ("frequency", frequency_verdict(wanted, frequencies, amounts, tail)),
+        ("dose_value", day or dose_verdict(wanted, amounts)),
+        ("frequency", day or frequency_verdict(wanted, frequencies, tail)),
         ("route", route_verdict(wanted, words, tail, first, start)),
         ("date", _date(wanted, analysed, start, end, others) if wanted.dates else None),
     ):

@@ -140,7 +140,7 @@ def leading(found: list[Frequency], words: list[str], start: int) -> list[Freque
     return [one for one in found if _touches(words, one.end, start)]
 
 
-def frequency_verdict(wanted: Wanted, found: list[Frequency], doses: list[Dose], tail: list[str]) -> bool | None:
+def frequency_verdict(wanted: Wanted, found: list[Frequency], tail: list[str]) -> bool | None:
     if wanted.frequency_words:
         size = len(wanted.frequency_words)
         literal = any(tuple(tail[place : place + size]) == wanted.frequency_words for place in range(len(tail)))
@@ -152,24 +152,37 @@ def frequency_verdict(wanted: Wanted, found: list[Frequency], doses: list[Dose],
     stated = together(found)
     if stated is None:
         return None
-    if same_frequency(wanted.frequency, stated):
-        return True
-    total = wanted.frequency.rate is not None and _is_daily_total(wanted, doses, stated)
-    return total
+    return same_frequency(wanted.frequency, stated)
 
 
-def _is_daily_total(wanted: Wanted, doses: list[Dose], stated: Frequency) -> bool:
-    """The total of the day: "10 mg a day" of a fact of 5 mg twice daily."""
+def by_the_day(wanted: Wanted, doses: list[Dose], found: list[Frequency], tail: list[str]) -> bool:
+    """Whether amount and times come to the same by the day: "1,800 mg a day in three doses" of 600 mg three times."""
+    stated = together(found)
     rate = wanted.frequency.rate if wanted.frequency is not None else None
-    if rate is None or rate == 1 or stated.rate != 1 or not wanted.amounts or wanted.unit is None:
+    if wanted.unit is None or len(wanted.amounts) != 1 or rate is None or stated is None or stated.rate is None:
         return False
-    total = wanted.amounts[0] * rate * wanted.unit.factor
-    return any(
-        dose.unit is not None
-        and dose.unit.measure == wanted.unit.measure
-        and same_amount(dose.amounts[0] * dose.unit.factor, total)
-        for dose in doses
-    )
+    if stated.needed or wanted.once or (_once(tail) and not _divided(tail)):
+        return False
+    total = wanted.amounts[0] * wanted.unit.factor * rate
+    divided = _divided(tail)
+    for dose in doses:
+        if dose.past or dose.unit is None or dose.unit.measure != wanted.unit.measure:
+            continue
+        for amount in dose.amounts:
+            times = 1.0 if divided or stated.rate <= 1 else stated.rate
+            if (times == 1.0) == (rate <= 1) and not divided:
+                continue  # both each time, or both by the day: compared as they stand
+            if same_amount(amount * dose.unit.factor * times, total):
+                return True
+    return False
+
+
+def _divided(tail: list[str]) -> bool:
+    return not frozenset(table("values")["divided"]).isdisjoint(tail)
+
+
+def _once(tail: list[str]) -> bool:
+    return "once" in tail
 
 
 def route_verdict(wanted: Wanted, words: list[str], tail: list[str], first: int, start: int) -> bool | None:

@@ -23,6 +23,7 @@ class Wanted(NamedTuple):
     route: str = ""
     side: str = ""
     dates: tuple[Date, ...] = ()
+    once: bool = False  # the fact itself says once, so that no other way to divide the day is the same
 
     @property
     def anything(self) -> bool:
@@ -78,4 +79,5 @@ def wanted_of(attributes: Mapping[str, Any]) -> Wanted:
         route_of(str(attributes["route"])) if "route" in attributes else "",
         str(attributes.get("laterality", "")),
         dates_of(attributes["date"]) if "date" in attributes else (),
+        said is not None and ("once" in word_tokens(str(said)) or bool(frequency is not None and frequency.part)),
     )

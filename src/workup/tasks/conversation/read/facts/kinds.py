@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
-from workup.tasks.conversation.read.sentence.cues import phrases, starts_with
+from workup.tasks.conversation.read.names import generic_names, plain
+from workup.tasks.conversation.read.sentence.cues import phrases, starts_with, word_set
 from workup.tasks.conversation.read.sentence.text import Sentence
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
-_EXCEPT = frozenset(
-    {"except", "besides", "other", "apart", "aside", "save", "exception", "until", "before", "if", "new"}
-)
-_SPEAKERS = frozenset({"mother", "father", "sister", "brother", "wife", "husband", "son", "daughter"})
+ALLERGY, DRUG, FOOD, OTHER = "allergy", "drug", "food", "other"
+_ALL = frozenset({DRUG, FOOD, OTHER})
+_FARTHEST = 7  # words between a negator and "allergies"
+
+
+class Denial(NamedTuple):
+    """A kind of fact that is denied; of allergies also which allergens, and whether only those not named besides."""
+
+    kind: str
+    allergens: frozenset[str] = frozenset()
+    others: bool = False
+
+
+@cache
+def _list(name: str) -> frozenset[str]:
+    return frozenset(word for line in table("allergies")[name] for word in line.split())
 
 
 def denial_of(kind: str, status: str) -> str:
@@ -21,9 +35,26 @@ def denial_of(kind: str, status: str) -> str:
         return "family"
     if kind == "diagnosis":
         return "diagnosis" if status == "present" else ""
-    if kind in ("allergy", "medication"):
+    if kind in (ALLERGY, "medication"):
         return kind if status in ("present", "absent") else ""
     return ""
+
+
+def allergen_kind(names: Sequence[str]) -> str:
+    """Whether an allergen is a drug, a food or something else.
+
+    >>> allergen_kind(["penicillin"]), allergen_kind(["peanuts"]), allergen_kind(["latex"])
+    ('drug', 'food', 'other')
+    """
+    for name in names:
+        words = plain(name).split()
+        if not _list("foods").isdisjoint(words):
+            return FOOD
+        if not _list("no_drugs").isdisjoint(words):
+            return OTHER
+    drugs = generic_names()
+    known = any(plain(name) in drugs or not _list("drugs").isdisjoint(plain(name).split()) for name in names)
+    return DRUG if known else OTHER
 
 
 @cache
@@ -34,79 +65,86 @@ def _denials(kind: str) -> dict[str, list[tuple[str, ...]]]:
     return opened
 
 
-# A sentence without one of these words denies no kind.
-HEADS = frozenset(
-    [
-        "allergies",
-        "allergy",
-        "nkda",
-        "nka",
-        "nkma",
-        "allergic",
-        "medications",
-        "medication",
-        "medicines",
-        "history",
-        "problems",
-        "conditions",
-        "illnesses",
-        "meds",
-        "drugs",
-        "anything",
-    ]
-)
+def may_deny(words: Sequence[str]) -> bool:
+    """Whether a sentence has a word without which it denies no kind."""
+    return not _list("heads").isdisjoint(words)
 
 
-def denied_kinds(sentence: Sentence, kinds: frozenset[str]) -> Iterator[str]:
-    """The kinds that a sentence denies as a whole; one with an exception denies none.
+def denied_kinds(sentence: Sentence, kinds: frozenset[str]) -> Iterator[Denial]:
+    """The kinds that a sentence denies as a whole.
 
-    >>> list(denied_kinds(Sentence("no known drug allergies".split(), False, ()), frozenset({"allergy"})))
-    ['allergy']
+    >>> words = "no known drug allergies".split()
+    >>> [sorted(one.allergens) for one in denied_kinds(Sentence(words, False, ()), frozenset({"allergy"}))]
+    [['drug']]
     """
     words = [*sentence.heading, *sentence.words] if sentence.heading else sentence.words
-    for kind in sorted(kinds):
+    if not word_set("relatives").isdisjoint(words) or not _list("not_now").isdisjoint(words):
+        return
+    if ALLERGY in kinds:
+        found = _no_allergies(words)
+        if found is not None:
+            yield found
+    for kind in sorted(kinds - {ALLERGY}):
         opened = _denials(kind)
-        if opened.keys().isdisjoint(words):
+        if opened.keys().isdisjoint(words) or not _list("exceptions").isdisjoint(words):
             continue
         for place, word in enumerate(words):
             length = starts_with(words, place, opened) if word in opened else 0
-            if not length or not _SPEAKERS.isdisjoint(words) or not _EXCEPT.isdisjoint(words):
-                continue
-            if _closes(words[place + length : place + length + 3]):
-                yield kind
+            if length and _closes(words[place + length : place + length + 3]):
+                yield Denial(kind)
                 break
 
 
-_CLOSING = frozenset(
-    (
-        *(
-            ",",
-            ";",
-            ":",
-            ")",
-            "(",
-            "—",
-            "-",
-            "and",
-            "or",
-            "at",
-            "on",
-            "as",
-            "so",
-            "currently",
-            "presently",
-            "regularly",
-        ),
-        *("today", "noted", "documented", "listed", "reported", "known", "daily", "right", "whatsoever"),
-    )
-)
-_TOLD = frozenset({"reported", "noted", "documented", "known", "listed", "recorded"})
+def _no_allergies(words: Sequence[str]) -> Denial | None:
+    """ "No allergies", of which kinds; "no other allergies", which denies nothing that the reply names."""
+    for place, word in enumerate(words):
+        if word in _list("none_known"):
+            return Denial(ALLERGY, frozenset({DRUG}) if word != "nka" else _ALL)
+        if word not in ("allergies", "allergy", "allergic", "allergens"):
+            continue
+        behind = words[place + 1 : place + 4]
+        before = list(words[max(0, place - _FARTHEST) : place])
+        closing = [one for one in behind if one not in (":", "-", "\u2014", "=", "(", "are", "is", "list", "listed")]
+        if word != "allergic" and behind and closing:
+            labelled = behind[0] in (":", "-", "\u2014", "=", "(", "are", "is", "list")
+            if labelled and closing[0] in _list("nothing") and closing[1:2] != ["to"]:
+                return Denial(ALLERGY, _kinds_in([*before, *closing[:3]]))
+        negator = next((at for at in range(len(before) - 1, -1, -1) if before[at] in _list("negators")), -1)
+        if negator < 0 or not all(one in _list("between") for one in before[negator + 1 :]):
+            continue
+        excepted = not _list("exceptions").isdisjoint(words[place + 1 : place + 4])
+        others = not _list("others").isdisjoint(before) and not excepted
+        kinds = _kinds_in(before[negator:])
+        if behind[:1] == ["to"]:
+            object_kinds = _kinds_in(list(words[place + 2 : place + 8]), default=frozenset())
+            if not object_kinds:
+                continue
+            kinds = object_kinds
+        elif word == "allergic" or not _ends_there(list(words[place + 1 : place + 5])):
+            continue
+        return Denial(ALLERGY, kinds, others)
+    return None
+
+
+def _kinds_in(words: Sequence[str], default: frozenset[str] = _ALL) -> frozenset[str]:
+    found = set()
+    for name, kind in (("drug_nouns", DRUG), ("food_nouns", FOOD), ("other_nouns", OTHER)):
+        if not _list(name).isdisjoint(words):
+            found.add(kind)
+    if not found and not _list("any_nouns").isdisjoint(words):
+        return _ALL
+    return frozenset(found) or default
+
+
+def _ends_there(rest: list[str]) -> bool:
+    """Behind "allergies": the end, a sign, what excepts or who told it; "no allergies were mentioned by" too."""
+    if not rest or not rest[0][0].isalpha() or rest[0] in _list("exceptions") or rest[0] in _list("closing"):
+        return True
+    return rest[0] in ("were", "are", "is", "have", "has") and not _list("told").isdisjoint(rest[1:])
 
 
 def _closes(rest: list[str]) -> bool:
-    """ "No medications" ends the statement; "no medications were changed" and "no allergies to foods" say less."""
-    if not rest or rest[0] in _CLOSING:
+    """ "No medications" ends the statement; "no medications were changed" says less."""
+    if not rest or not rest[0][0].isalnum() or rest[0] in _list("closing"):
         return True
-    if rest[0] in ("were", "are", "is"):
-        return not _TOLD.isdisjoint(rest[1:])
-    return rest[0] == "to" and not {"medications", "medication", "drugs", "medicines"}.isdisjoint(rest[1:])
+    return rest[0] in ("were", "are", "is") and not _list("told").isdisjoint(rest[1:])

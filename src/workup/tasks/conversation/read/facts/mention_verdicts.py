@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from workup.tasks.conversation.read.facts.allergies import is_reaction, relation_of, speaks_of_allergy
-from workup.tasks.conversation.read.facts.analysed import Analysed
 from workup.tasks.conversation.read.facts.attached import differing
-from workup.tasks.conversation.read.facts.context import said_of
-from workup.tasks.conversation.read.facts.kinds import HEADS, denial_of, denied_kinds
+from workup.tasks.conversation.read.facts.kinds import ALLERGY, allergen_kind, denial_of, denied_kinds, may_deny
 from workup.tasks.conversation.read.facts.mentions import Index, Mention, Prepared
 from workup.tasks.conversation.read.facts.verdict import (
     AGREES,
@@ -20,6 +17,11 @@ from workup.tasks.conversation.read.facts.verdict import (
     allergy_vote,
     vote,
 )
+from workup.tasks.conversation.read.sentence.allergies import is_reaction, relation_of, speaks_of_allergy
+from workup.tasks.conversation.read.sentence.analysed import Analysed
+from workup.tasks.conversation.read.sentence.context import said_of
+from workup.tasks.conversation.read.sentence.mention import AFFIRMED, DENIED
+from workup.tasks.conversation.read.sentence.orders import SETTING
 from workup.tasks.conversation.read.sentence.text import Sentence
 
 _MOST_REMEMBERED = 1_000  # sentences of one case
@@ -34,6 +36,7 @@ class Ballot(NamedTuple):
     stated: bool = False  # an attribute was stated, and agrees
     place: int = -1
     sentence: int = -1
+    via: str = ""
 
 
 _Key = tuple[tuple[str, ...], tuple[str, ...], bool, tuple[str, ...], bool | None]
@@ -43,11 +46,13 @@ _Read = list[tuple[int, Ballot]]
 class Reader:
     """The facts of a case, looked for in one sentence after the other; a sentence met again is not read again."""
 
-    def __init__(self, prepared: Sequence[Prepared]) -> None:
+    def __init__(self, prepared: Sequence[Prepared], *, asked: bool = False) -> None:
+        self._asked = asked
         self._prepared = prepared
         self._index = Index(prepared)
         self.pairs = self._index.pairs
         self._denials = [denial_of(one.fact.type, one.fact.status) for one in prepared]
+        self._allergens = [_allergen(one) for one in prepared]
         self._kinds = frozenset(kind for kind in self._denials if kind)
         self._own_too = _family_and_own(prepared)
         self._remembered: dict[_Key, _Read] = {}
@@ -69,18 +74,18 @@ class Reader:
         read: _Read = []
         if found:
             analysed = Analysed(sentence, following)
-            read = [(mention.fact, self._cast(analysed, mention, found)) for mention in found]
-        if (
-            self._kinds
-            and not sentence.question
-            and not (HEADS.isdisjoint(words) and HEADS.isdisjoint(sentence.heading))
-        ):
+            read = [(one.fact, self._cast(analysed, one, found)._replace(via=one.name.via)) for one in found]
+        if self._kinds and not sentence.question and (may_deny(words) or may_deny(sentence.heading)):
             named = {mention.fact for mention in found}
-            for kind in denied_kinds(sentence, self._kinds):
+            for denied in denied_kinds(sentence, self._kinds):
                 for number, denial in enumerate(self._denials):
-                    if denial == kind and number not in named:
-                        absent = self._prepared[number].fact.status == "absent"
-                        read.append((number, Ballot(Vote(AGREES if absent else CONTRADICTS, "kind_denied"), False)))
+                    if denial != denied.kind or number in named:
+                        continue
+                    if denied.allergens and self._allergens[number] not in denied.allergens:
+                        continue
+                    absent = self._prepared[number].fact.status == "absent"
+                    reason = "others_denied" if denied.others else "kind_denied"
+                    read.append((number, Ballot(Vote(AGREES if absent else CONTRADICTS, reason), False)))
         return read
 
     def _cast(self, analysed: Analysed, mention: Mention, found: list[Mention]) -> Ballot:
@@ -96,8 +101,8 @@ class Reader:
         else:
             said = said_of(analysed, start, end, kind)
             if mention.name.inverted:
-                said = said._replace(negated=not said.negated)
-            cast = vote(said, kind, status)
+                said = said._replace(polarity=AFFIRMED if said.negated else DENIED)
+            cast = vote(said, kind, status, asked=self._asked)
             if kind == "symptom" and speaks_of_allergy(analysed.words) and is_reaction(analysed, start, end):
                 cast = Vote(NEITHER, "reaction")
             drug = kind == "medication" and cast.side != NEITHER and not said.ended
@@ -112,6 +117,8 @@ class Reader:
             for other in found
             if (other.start, other.end) != (mention.start, mention.end)
         ]
+        if said.order in SETTING and not self._asked:
+            return Ballot(cast, mention.fuzzy, place=mention.start)  # the order gives it a new value
         attribute, stated = differing(one.wanted, analysed, start, end, kind, others)
         if cast.side != AGREES or status == "absent":
             return Ballot(_of_another(cast, attribute), mention.fuzzy, place=mention.start)
@@ -135,3 +142,10 @@ def _family_and_own(prepared: Sequence[Prepared]) -> frozenset[int]:
         for place, one in enumerate(prepared)
         if one.fact.status == "family" and any(name.stems in own for name in one.names)
     )
+
+
+def _allergen(one: Prepared) -> str:
+    """The kind of allergen of a fact; of "no known drug allergies" the kind that it denies."""
+    if one.fact.type != ALLERGY:
+        return ""
+    return allergen_kind([" ".join(name.words) for name in one.names] + list(one.fact.names))

@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.facts.expected_values import Wanted, wanted_of
-from workup.tasks.conversation.read.facts.names import SIDE, Name, names_of, stem
+from workup.tasks.conversation.read.facts.names import SIDE, Name, further_names, names_of, stem
+from workup.tasks.conversation.read.names import ALIAS, CONCEPT
 from workup.tasks.conversation.read.sentence.fuzzy import can_be_misspelled, misspells
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
+GIVEN = frozenset({CONCEPT, ALIAS})
 _MOST_REMEMBERED = 20_000  # words; a reply of noise must not fill the memory
 
 
@@ -47,10 +49,33 @@ def _other_concepts() -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(stem(word) for word in line.split()) for line in table("other_concepts")["phrases"])
 
 
-def prepare_fact(fact: Fact) -> Prepared:
-    """Read the names of a fact, with the attributes that a name itself states where the fact does not."""
+def prepare_fact(fact: Fact, *, lexicon: bool = False) -> Prepared:
+    """Read the names of a fact, with the attributes that a name itself states where the fact does not.
+
+    With `lexicon` it is met by its brands and synonyms as well.
+    """
     names, stated = names_of(fact.names, fact.type, fact.status)
+    if lexicon:
+        known = {name.stems for name in names}
+        for name in further_names(names, fact.type):
+            if name.stems not in known:
+                known.add(name.stems)
+                names.append(name)
     return Prepared(fact, tuple(names), wanted_of({**stated, **fact.attributes}))
+
+
+def prepare_facts(facts: Iterable[Fact], *, lexicon: bool) -> tuple[Prepared, ...]:
+    """The facts of a case; a name that the vocabularies add to one is dropped where the case gives it to another."""
+    prepared = [prepare_fact(fact, lexicon=lexicon) for fact in facts]
+    if not lexicon:
+        return tuple(prepared)
+    given = [{name.stems for name in one.names if name.via in GIVEN} for one in prepared]
+    kept = []
+    for place, one in enumerate(prepared):
+        others = set().union(*(stems for other, stems in enumerate(given) if other != place)) - given[place]
+        names = tuple(name for name in one.names if name.via in GIVEN or name.stems not in others)
+        kept.append(one._replace(names=names))
+    return tuple(kept)
 
 
 class Index:

@@ -9,6 +9,7 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
+from workup.tasks.conversation.read.names import ALIAS, CONCEPT, other_names
 from workup.tasks.conversation.read.sentence.cues import phrases, starts_with
 from workup.tasks.conversation.read.sentence.doses import find_doses, number_of
 from workup.tasks.conversation.read.sentence.folding import tokens
@@ -27,6 +28,7 @@ class Name(NamedTuple):
     stems: tuple[str, ...]
     whole: bool = False
     inverted: bool = False  # the name itself denies: "NKDA", "nonsmoker" of a fact that is absent
+    via: str = CONCEPT
 
 
 @cache
@@ -80,7 +82,7 @@ def names_of(texts: tuple[str, ...], kind: str, status: str) -> tuple[list[Name]
     """
     found: dict[tuple[str, ...], Name] = {}
     stated: dict[str, Any] = {}
-    for text in texts:
+    for number, text in enumerate(texts):
         words, own = _without_values([word for word in tokens(text) if word not in ("(", ")", ",", ":")], kind)
         for key, value in own.items():
             stated.setdefault(key, value)
@@ -91,8 +93,19 @@ def names_of(texts: tuple[str, ...], kind: str, status: str) -> tuple[list[Name]
             forms.append([word for word in words if word[0].isalnum() or word in (SIDE, "/")])
         for form in forms:
             for name in _cores(form, kind, status) if form else ():
-                found.setdefault(name.words, name)
+                found.setdefault(name.words, name._replace(via=ALIAS) if number else name)
     return list(found.values()), stated
+
+
+def further_names(names: list[Name], kind: str) -> list[Name]:
+    """What else the vocabularies call it; a name that carries its own status words has no others.
+
+    >>> names, _ = names_of(("penicillin allergy",), "allergy", "present")
+    >>> ("bicillin",) in [name.words for name in further_names(names, "allergy")]
+    True
+    """
+    given = [" ".join(name.words) for name in names if not name.whole and SIDE not in name.words]
+    return [_name(other.words.split())._replace(via=other.via) for other in other_names(given, kind)]
 
 
 def _without_values(words: list[str], kind: str) -> tuple[list[str], dict[str, Any]]:

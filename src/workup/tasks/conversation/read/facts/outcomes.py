@@ -10,12 +10,14 @@ from typing import Literal, NamedTuple, get_args
 
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.facts.mention_verdicts import Ballot, Reader
-from workup.tasks.conversation.read.facts.mentions import Prepared, prepare_fact
+from workup.tasks.conversation.read.facts.mentions import Prepared, prepare_facts
 from workup.tasks.conversation.read.facts.verdict import AGREES, CONTRADICTS, OPPOSES
+from workup.tasks.conversation.read.sentence.allergies import speaks_of_allergy
 from workup.tasks.conversation.read.sentence.folding import without_reasoning
 from workup.tasks.conversation.read.sentence.text import Sentence, sentences
 
 Outcome = Literal["correct", "reversed", "wrong_value", "omitted", "retired_ok", "stale", "unscorable"]
+NamesWanted = Literal["lexicon", "given"]
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
 ACTIVE_OUTCOMES = ("correct", "reversed", "wrong_value", "omitted", "unscorable")
 RETIRED_OUTCOMES = ("retired_ok", "stale", "unscorable")
@@ -29,24 +31,30 @@ class Judged(NamedTuple):
     reason: str
     attribute: str | None = None
     fuzzy: bool = False
+    via: str = ""  # by which kind of name it was met: concept, alias, synonym, brand, abbreviation
+    flag: str = ""  # self_contradiction
 
 
 _MOST_MENTIONS = 200  # of one fact in one reply; a model that repeats itself more often has said it
+_KINDS_DENIED = ("kind_denied", "others_denied")
 _UNMENTIONED = Judged("omitted", None, "no_mention")
 
 
 class Matcher:
     """The facts of a case prepared once, to be judged in any number of replies.
 
+    Facts are met by brands and synonyms too; with `names="given"` only by those that the case gives. With `asked`
+    orders count for what they ask for, as plans are read: "stop warfarin" then ends warfarin.
+
     >>> matcher = Matcher([Fact("f1", "allergy", "penicillin"), Fact("f2", "symptom", "chest pain", status="absent")])
     >>> [judged.outcome for judged in matcher.judge("Allergic to penicillin, denies chest pain.")]
     ['correct', 'correct']
     """
 
-    def __init__(self, facts: Iterable[Fact]) -> None:
+    def __init__(self, facts: Iterable[Fact], *, asked: bool = False, names: NamesWanted = "lexicon") -> None:
         self.facts: tuple[Fact, ...] = tuple(facts)
-        self._prepared: tuple[Prepared, ...] = tuple(prepare_fact(fact) for fact in self.facts)
-        self._reader = Reader(self._prepared)
+        self._prepared: tuple[Prepared, ...] = prepare_facts(self.facts, lexicon=names == "lexicon")
+        self._reader = Reader(self._prepared, asked=asked)
         self._replaced = _replaced_by_namesakes(self._prepared)
 
     def judge(self, reply: str | None, *, turn: int | None = None) -> list[Judged]:
@@ -67,6 +75,12 @@ class Matcher:
             for number, ballot in self._reader.read(sentence, cut[place + 1] if place < last else None):
                 if len(ballots[number]) < _MOST_MENTIONS:
                     ballots[number].append(ballot._replace(sentence=place))
+        named = sum(speaks_of_allergy(sentence.words) for sentence in cut) > 1
+        for place, cast in enumerate(ballots):
+            # "No other allergies" denies nothing that the reply names, and says nothing where it names none.
+            kept = [one for one in cast if one.vote.reason != "others_denied"]
+            if len(kept) < len(cast) and (kept or not named):
+                ballots[place] = kept
         return ballots
 
     def _outcome(self, place: int, ballots: list[list[Ballot]], turn: int | None) -> Judged:
@@ -123,17 +137,18 @@ def _of_active(ballots: list[Ballot]) -> Judged:
         ("reversed", [one for one in ballots if one.vote.side == OPPOSES]),
     ):
         if chosen:
-            return _judged(outcome, chosen)  # type: ignore[arg-type]
-    return Judged("omitted", ballots[0].sentence, ballots[0].vote.reason, None, ballots[0].fuzzy)
+            judged = _judged(outcome, chosen)  # type: ignore[arg-type]
+            both = outcome == "reversed" and agreeing and judged.reason in _KINDS_DENIED
+            return judged._replace(flag="self_contradiction") if both else judged
+    return Judged("omitted", ballots[0].sentence, ballots[0].vote.reason, None, ballots[0].fuzzy, ballots[0].via)
 
 
 def _judged(outcome: Outcome, chosen: list[Ballot]) -> Judged:
     # An exact mention decides before a misspelled one, so that the flag is raised only where it matters.
     first = next((one for one in chosen if not one.fuzzy), chosen[0])
     reason = "value_differs" if outcome == "wrong_value" else first.vote.reason
-    return Judged(
-        outcome, first.sentence, reason, first.attribute or None if outcome == "wrong_value" else None, first.fuzzy
-    )
+    attribute = first.attribute or None if outcome == "wrong_value" else None
+    return Judged(outcome, first.sentence, reason, attribute, first.fuzzy, first.via)
 
 
 def _of_retired(ballots: list[Ballot], *, namesake: bool, right: set[tuple[int, int]]) -> Judged:
@@ -152,7 +167,7 @@ def _of_retired(ballots: list[Ballot], *, namesake: bool, right: set[tuple[int, 
     if stale:
         return _judged("stale", stale)
     if ballots:
-        return Judged("retired_ok", ballots[0].sentence, ballots[0].vote.reason, None, ballots[0].fuzzy)
+        return Judged("retired_ok", ballots[0].sentence, ballots[0].vote.reason, None, ballots[0].fuzzy, ballots[0].via)
     return Judged("retired_ok", None, "no_mention")
 
 
@@ -160,8 +175,8 @@ def outcomes(facts: Iterable[Fact] | Matcher, reply: str | None, *, turn: int | 
     """The outcome of every fact in one reply. Give a `Matcher` where there are several replies to one case.
 
     >>> facts = [Fact("f1", "medication", "warfarin", attributes={"dose_value": 5, "dose_unit": "mg"})]
-    >>> outcomes(facts, "She takes warfarin 50 mg daily.")[0]
-    Judged(outcome='wrong_value', sentence=0, reason='value_differs', attribute='dose_value', fuzzy=False)
+    >>> outcomes(facts, "She takes Coumadin 50 mg daily.")[0][:6]
+    ('wrong_value', 0, 'value_differs', 'dose_value', False, 'brand')
     """
     matcher = facts if isinstance(facts, Matcher) else Matcher(facts)
     return matcher.judge(reply, turn=turn)

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workup.tasks.conversation.read.facts.context import Said
-from workup.tasks.conversation.read.facts.timing import MILD, NOW, STRONG
+from workup.tasks.conversation.read.sentence.mention import (
+    AFFIRMED,
+    DENIED,
+    ENDED,
+    GROUND,
+    HAS,
+    NONE,
+    NOW,
+    OWNED,
+    PAST,
+    STATEMENT,
+    Mention,
+)
+from workup.tasks.conversation.read.sentence.orders import AVOID, PRESUPPOSING, STOP
 
 AGREES, CONTRADICTS, OPPOSES, NEITHER = "agrees", "contradicts", "opposes", "neither"
 
@@ -18,16 +30,20 @@ class Vote(NamedTuple):
     current: bool = True  # said of now, and not of what was
 
 
-def vote(said: Said, kind: str, status: str) -> Vote:
+def vote(said: Mention, kind: str, status: str, *, asked: bool = False) -> Vote:
     """What one mention says of a fact of this kind and status.
 
-    >>> vote(Said(negated=True), "symptom", "present")
+    With `asked` an order counts for what it asks for, as against a plan: to stop a drug then ends it.
+
+    >>> vote(Mention(polarity="denied"), "symptom", "present")
     Vote(side='contradicts', reason='negated', current=True)
-    >>> vote(Said(possible=True), "diagnosis", "present").reason
+    >>> vote(Mention(certainty="possible"), "diagnosis", "present").reason
     'doubted'
     """
-    if said.mood:
-        return Vote(NEITHER, said.mood)
+    if said.silent:
+        return Vote(NEITHER, said.silent)
+    if said.order:
+        return _ordered(said, kind, status, asked=asked)
     if status == "family":
         return _family(said)
     if said.family and not said.personal:
@@ -37,7 +53,19 @@ def vote(said: Said, kind: str, status: str) -> Vote:
     )
 
 
-def _present(said: Said, kind: str) -> Vote:
+def _ordered(said: Mention, kind: str, status: str, *, asked: bool) -> Vote:
+    """An order states nothing; to keep, to change or to stop a drug presupposes that it is taken up to now."""
+    if asked:
+        return vote(
+            Mention(time=ENDED) if said.order in (STOP, AVOID) else Mention(time=NOW, rules=(HAS,)), kind, status
+        )
+    if said.order not in PRESUPPOSING or kind not in ("medication", "social") or said.family:
+        return Vote(NEITHER, "ordered")
+    taken = Mention(time=NOW, rules=(HAS,))
+    return vote(taken, kind, status)._replace(reason="presupposed", current=said.order != STOP)
+
+
+def _present(said: Mention, kind: str) -> Vote:
     if said.ruled_out:
         return Vote(CONTRADICTS, "ruled_out")
     if said.possible:
@@ -46,12 +74,12 @@ def _present(said: Said, kind: str) -> Vote:
         return Vote(CONTRADICTS, "negated")
     if said.ended:
         return Vote(CONTRADICTS, "ended", current=False)
-    if said.time == STRONG and kind != "procedure":  # what was done stays done
+    if said.time == ENDED and kind != "procedure":  # what was done stays done
         return Vote(CONTRADICTS, "past", current=False)
-    return Vote(AGREES, "affirmed", current=said.time not in (MILD, STRONG))
+    return Vote(AGREES, "affirmed", current=said.time not in (PAST, ENDED))
 
 
-def _absent(said: Said, kind: str) -> Vote:
+def _absent(said: Mention, kind: str) -> Vote:
     if said.ruled_out:
         return Vote(AGREES, "ruled_out")
     if said.possible:
@@ -60,12 +88,14 @@ def _absent(said: Said, kind: str) -> Vote:
         return Vote(AGREES, "negated")
     if said.ended:
         return Vote(AGREES, "ended")
-    if said.time == STRONG or said.attack:
-        return Vote(NEITHER, "past" if said.time == STRONG else "no_attack")
+    if said.time == ENDED or said.attack:
+        return Vote(NEITHER, "past" if said.time == ENDED else "no_attack")
+    if said.role == GROUND and OWNED not in said.rules:
+        return Vote(NEITHER, "general")  # "not safe in pregnancy" may be said to anyone
     return Vote(CONTRADICTS, "affirmed")
 
 
-def _historical(said: Said, kind: str) -> Vote:
+def _historical(said: Mention, kind: str) -> Vote:
     if said.ruled_out:
         return Vote(CONTRADICTS, "ruled_out")
     if said.possible:
@@ -75,7 +105,7 @@ def _historical(said: Said, kind: str) -> Vote:
     if said.negated:
         # "No active tuberculosis" leaves the old one as it is.
         return Vote(NEITHER, "not_now") if said.time == NOW else Vote(CONTRADICTS, "negated")
-    if said.time in (STRONG, MILD):
+    if said.time in (PAST, ENDED):
         return Vote(AGREES, "past")
     if said.time == NOW:
         return Vote(CONTRADICTS, "active")
@@ -84,7 +114,7 @@ def _historical(said: Said, kind: str) -> Vote:
     return Vote(CONTRADICTS, "active") if said.outright else Vote(NEITHER, "no_time")
 
 
-def _family(said: Said) -> Vote:
+def _family(said: Mention) -> Vote:
     if said.family:
         if said.possible:
             return Vote(NEITHER, "doubted")
@@ -97,7 +127,7 @@ def _family(said: Said) -> Vote:
     return Vote(NEITHER, "of_the_patient")
 
 
-def _uncertain(said: Said, kind: str) -> Vote:
+def _uncertain(said: Mention, kind: str) -> Vote:
     if said.ruled_out:
         return Vote(CONTRADICTS, "ruled_out")
     if said.possible:
@@ -111,20 +141,24 @@ def _uncertain(said: Said, kind: str) -> Vote:
     return Vote(NEITHER, "without_doubt")
 
 
-def allergy_vote(said: Said, relation: str, status: str) -> Vote:
+def allergy_vote(said: Mention, relation: str, status: str) -> Vote:
     """An allergy is stated as one, avoided or tolerated; the drug by itself, given or prescribed, says nothing."""
-    if said.mood:
-        return Vote(NEITHER, said.mood)
+    if said.silent:
+        return Vote(NEITHER, said.silent)
+    if said.order == AVOID and status == "present":
+        return Vote(AGREES, "avoided")
+    if said.order and relation in ("", "avoided"):
+        return Vote(NEITHER, "ordered")
     if not relation and status != "family":
         return Vote(NEITHER, "not_as_allergy")
     if relation == "tolerated":
-        flipped = said._replace(negated=not said.negated)
+        flipped = said._replace(polarity=AFFIRMED if said.negated else DENIED, mood=STATEMENT, act=NONE)
         return vote(flipped, "allergy", status)._replace(reason="tolerated")
     if relation == "avoided":
         if status == "present":
             return Vote(AGREES, "avoided")
         return Vote(NEITHER, "avoided")
-    return vote(said, "allergy", status)
+    return vote(said._replace(mood=STATEMENT, act=NONE), "allergy", status)
 
 
 __all__ = ["AGREES", "CONTRADICTS", "NEITHER", "OPPOSES", "Vote", "allergy_vote", "vote"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.read.facts.analysed import PASSIVE, TREATMENTS, Analysed
+from workup.tasks.conversation.read.sentence.analysed import PASSIVE, TREATMENTS, Analysed
 from workup.tasks.conversation.read.sentence.clauses import (
     CAUSE,
     COMMA_PREDICATE,
@@ -14,7 +14,7 @@ from workup.tasks.conversation.read.sentence.clauses import (
     Bound,
 )
 from workup.tasks.conversation.read.sentence.cues import Cue, word_set
-from workup.tasks.conversation.read.sentence.vocabulary import drug_words
+from workup.tasks.conversation.read.sentence.vocabulary import drug_words, listed
 
 _NEVER_STOPPED = frozenset({"diagnosis", "symptom", "result", "allergy"})
 _PERSON = frozenset({HARD, SUBJECT})
@@ -54,7 +54,8 @@ def _reaches_forward(analysed: Analysed, cue: Cue, start: int, kind: str) -> boo
     in_heading = cue.end < analysed.shift
     first = max(cue.end, analysed.shift)
     if category == "family":
-        if analysed.parted(first, start, _PERSON):
+        turns = [bound.place for bound in analysed.bounds if bound.kind in _PERSON and first <= bound.place <= start]
+        if any(words[place : place + 2] != ["but", "not"] for place in turns):  # "but not of diabetes" goes on
             return False
         return not (kind in TREATMENTS and "," in words[cue.end : start])
     for bound in analysed.bounds:
@@ -113,21 +114,31 @@ def _takes_object(words: list[str], cue: Cue, gap: list[str]) -> bool:
 
 
 def _out_of_reach(words: list[str], cue: Cue, gap: list[str], kind: str) -> bool:
-    """A preposition takes the mention out of the negation: "no bleeding on warfarin", "no treatment for asthma"."""
-    seen = having = treating = False
-    plain_not = words[cue.end - 1] in ("not", "never")
-    prepositions = word_set("treatment_prepositions") if kind in TREATMENTS else frozenset()
-    for word in gap:
-        if word in word_set("reach_fillers") and not seen and word not in prepositions:
-            continue
-        if word == "for" and seen and not treating:
-            return True
-        if word in prepositions and seen and not treating and (having or not plain_not):
-            return True
-        having = having or word in word_set("having")
-        treating = treating or word in word_set("treating")
-        seen = seen or word[0].isalpha()
+    """A preposition of circumstance ends a negation: "no bleeding on warfarin", "not a fit choice in your glaucoma".
+
+    Not behind a word that carries it on ("no sign of", "not diagnosed with"). A list of findings goes on behind it
+    ("no pain in the chest, fever or cough"); a list of grounds does too, where what is denied is a use or a fitness.
+    """
+    circumstance, carriers = listed("circumstance"), listed("carriers")
+    gap = [words[cue.end - 1], *gap]
+    if gap[-1] in listed("owners") and len(gap) > 2 and _denies_a_deed(cue, gap):
+        return True
+    judged = cue.category != "negated" or not (listed("fit") | listed("used")).isdisjoint(gap)
+    for place in range(len(gap) - 1, 0, -1):
+        word = gap[place]
+        if word in (",", "or", "nor", "and") and not judged and kind not in TREATMENTS:
+            return False
+        if word in circumstance and gap[place - 1] not in carriers:
+            return any(
+                other[0].isalpha() and other not in word_set("reach_fillers") and other not in listed("negators")
+                for other in gap[:place]
+            )
     return False
+
+
+def _denies_a_deed(cue: Cue, gap: list[str]) -> bool:
+    """As "will not affect your torsemide": what is denied is done to it, and that it is taken is taken for granted."""
+    return cue.category == "negated" and gap[0] in listed("negators") and listed("possessing").isdisjoint(gap)
 
 
 def _reaches_back(analysed: Analysed, cue: Cue, end: int) -> bool:

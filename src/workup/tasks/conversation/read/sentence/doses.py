@@ -162,6 +162,12 @@ def _multiplied(words: list[str], dose: Dose, first: int, last: int) -> Dose:
     part = _part_taken(words, dose, first, last)
     if part is not None:
         return dose._replace(amounts=(dose.amounts[0] * part,))
+    behind = dose.end
+    while behind < last and (words[behind] in _TAKEN or words[behind] in _TABLETS):
+        behind += 1
+    several = read_number(words, behind) if behind > dose.end else None
+    if several is not None and several[1] < last and words[several[1]] in _TABLETS and len(dose.amounts) == 1:
+        return dose._replace(amounts=(dose.amounts[0], dose.amounts[0] * several[0]), kind="parts")
     counted = _COUNTED
     place = dose.start - 1
     while place >= first and words[place] in counted:

@@ -66,7 +66,8 @@ def find_frequencies(words: list[str], first: int, last: int) -> list[Frequency]
         if one is None:
             place += 1
             continue
-        if not (one.end < len(words) and words[one.end] in not_taken):
+        timed = one.start > 0 and words[one.start - 1] == "time"  # "at the same time each day"
+        if not timed and not (one.end < len(words) and words[one.end] in not_taken):
             found.append(one)
         place = one.end
     return found

@@ -22,6 +22,16 @@ def table(name: str) -> Mapping[str, Any]:
     return read_lists(data_file(name))
 
 
+@cache
+def listed(name: str) -> frozenset[str]:
+    """A list of data/orders.yaml as a set of words.
+
+    >>> "must" in listed("modals")
+    True
+    """
+    return frozenset(word for line in table("orders")[name] for word in line.split())
+
+
 def strings_of(value: Any) -> Iterator[str]:
     """All texts in lists and mappings of lists, keys that are phrases included."""
     if isinstance(value, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from workup.tasks.conversation.read.facts.analysed import Analysed
+from workup.tasks.conversation.read.sentence.analysed import Analysed
 from workup.tasks.conversation.read.sentence.clauses import (
     CAUSE,
     COMMA_PREDICATE,
@@ -56,6 +56,8 @@ def relation_of(analysed: Analysed, start: int, end: int) -> Relation:
     Relation(kind='allergy', start=1, end=6)
     """
     words = analysed.words
+    if _excepted(words, start) and speaks_of_allergy(words):
+        return Relation("allergy", start, end)  # "apart from penicillin, no known allergies"
     behind = _allergy_behind(words, end)
     if behind:
         return Relation("allergy", start, behind)
@@ -78,6 +80,12 @@ def relation_of(analysed: Analysed, start: int, end: int) -> Relation:
     if _called_no_allergy(analysed, end):
         return Relation("tolerated", start, end)
     return Relation("", start, end)
+
+
+def _excepted(words: list[str], start: int) -> bool:
+    """Whether an exception opens the sentence with the mention: "other than penicillin, ..."."""
+    opened = start and starts_with(words, 0, _phrases("exceptions_before"))
+    return bool(opened) and all(word in _list("excepted_between") for word in words[opened:start])
 
 
 def _called_no_allergy(analysed: Analysed, end: int) -> bool:

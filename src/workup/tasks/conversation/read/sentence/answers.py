@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from workup.tasks.conversation.read.facts.analysed import Analysed
+from workup.tasks.conversation.read.sentence.analysed import Analysed
 from workup.tasks.conversation.read.sentence.cues import phrase_list, starts_with, word_set
 from workup.tasks.conversation.read.sentence.vocabulary import table
 

@@ -5,34 +5,52 @@ After Harkema and others, "ConText", J Biomed Inform 2009. It knows the kind of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from workup.tasks.conversation.read.facts.analysed import TREATMENTS, Analysed
-from workup.tasks.conversation.read.facts.answers import answer
-from workup.tasks.conversation.read.facts.experiencer import experiencer
-from workup.tasks.conversation.read.facts.hypothetical import general, warned_of
-from workup.tasks.conversation.read.facts.timing import UNMARKED, ended_by, ended_later, time_of
+from workup.tasks.conversation.read.sentence.analysed import TREATMENTS, Analysed
+from workup.tasks.conversation.read.sentence.answers import answer
 from workup.tasks.conversation.read.sentence.cue_scope import applies, joined_before, reaches
 from workup.tasks.conversation.read.sentence.cues import Cue, word_set
-
-
-class Said(NamedTuple):
-    """What is said of one mention. `mood` is empty for a plain statement; `denier` is the cue that denied it."""
-
-    mood: str = ""  # question, conditional, supposed
-    family: str = ""  # "history" for the family at large, "relative" for one of them
-    personal: bool = True  # also, or only, of the patient
-    negated: bool = False
-    ruled_out: bool = False
-    ended: bool = False
-    possible: bool = False
-    time: str = UNMARKED
-    confirmed: bool = False
-    outright: bool = False  # "has", "takes", "is on": said in so many words
-    undergone: bool = False  # "she had", "you developed": said of the patient in the past
-    answered: str = ""  # yes or no, behind a colon or a question
-    attack: bool = False  # an attack of it is denied, not the disease
-
+from workup.tasks.conversation.read.sentence.experiencer import experiencer
+from workup.tasks.conversation.read.sentence.hypothetical import general, of_people, warned_of
+from workup.tasks.conversation.read.sentence.mention import (
+    AFFIRMED,
+    ATTACK,
+    CONDITIONAL,
+    CONFIRMED,
+    DENIED,
+    EARLIER,
+    ENDED,
+    GROUND,
+    HAD,
+    HAS,
+    ITEM,
+    NONE,
+    OTHER,
+    OWN_TOO,
+    OWNED,
+    PAST,
+    PATIENT,
+    POSSIBLE,
+    QUESTION,
+    RULED_OUT,
+    STATEMENT,
+    SUPPOSITION,
+    SURE,
+    THEME,
+    Mention,
+)
+from workup.tasks.conversation.read.sentence.orders import (
+    AVOID,
+    ORDER,
+    PRESUPPOSING,
+    REPORT,
+    STOP,
+    UNFIT,
+    Order,
+    is_ground,
+    order_of,
+)
+from workup.tasks.conversation.read.sentence.timing import MILD, STRONG, denied_in_short, ended_by, ended_later, time_of
+from workup.tasks.conversation.read.sentence.vocabulary import listed
 
 _DONE = frozenset({"procedure", "plan"})
 _INNER = frozenset({"negated", "supposed", "possible", "condition", "ruled_out"})
@@ -40,7 +58,7 @@ _INNER = frozenset({"negated", "supposed", "possible", "condition", "ruled_out"}
 
 def said_of(
     analysed: Analysed, start: int, end: int, kind: str, *, more: frozenset[str] = frozenset(), core: int | None = None
-) -> Said:
+) -> Mention:
     """What the sentence says of the mention in words [start, end) of a fact of this kind.
 
     `more` are categories of cues to leave out: an allergy asks for its drug to be avoided, which denies nothing.
@@ -49,8 +67,8 @@ def said_of(
     >>> from workup.tasks.conversation.read.sentence.text import Sentence
     >>> analysed = Analysed(Sentence("her mother never had chest pain".split(), False, ()), None)
     >>> said = said_of(analysed, 4, 6, "symptom")
-    >>> said.negated, said.family
-    (True, 'relative')
+    >>> said.polarity, said.person
+    ('denied', 'relative(mother)')
     """
     found: dict[str, Cue] = {}
     words = analysed.words
@@ -78,29 +96,94 @@ def said_of(
     answered = answer(analysed, start, end)
     if answered == "no" and kind in _DONE and words[end : end + 1] == [":"] and "negative" in words[end : end + 3]:
         answered = ""
+    order = _order(analysed, start if core is None else core, end, kind)
+    if order is not None:
+        for category in _ORDERED:
+            found.pop(category, None)
     ended = ended_by(analysed, found)
-    later = "" if ended else ended_later(analysed, end, kind)
+    ground = is_ground(analysed, start)
+    if ground:
+        found.pop("weighed", None)  # "before taking anything new with your apixaban"
+    later = "" if ended or ground or order is not None else ended_later(analysed, end, kind)
     negated = "negated" in found or "trouble" in found or answered == "no"
     if answered == "yes" and "negated" in found and found["negated"].before is False:
         negated = False
     attack = (
         negated and kind == "diagnosis" and end < len(analysed.words) and analysed.words[end] in word_set("attacks")
     )
-    return Said(
-        mood=_mood(analysed, found, start, end, kind, answered, ended=ended, attack=attack),
-        family=family,
-        personal=personal,
-        negated=negated and not attack,
-        ruled_out="ruled_out" in found or later == "ruled_out",
-        ended=ended or later == "ended",
-        possible=("possible" in found and not _owned(analysed, found["possible"], start)) or "tested" in found,
-        time=time_of(analysed, found, start, end, kind),
-        confirmed="confirmed" in found or answered == "yes",
-        outright=_outright(analysed, start),
-        undergone=_undergone(analysed, start),
-        answered=answered,
-        attack=attack,
+    mood = _mood(analysed, found, start, end, kind, answered, ended=ended, attack=attack)
+    short = denied_in_short(analysed, end)
+    if short and mood in ("conditional", "supposed", "general"):
+        mood, negated = "", True  # "if you had asthma, but you do not"
+    conditional = False
+    if order is not None and mood != "question":
+        mood, conditional = _mood_of_order(analysed, order, found, start, mood)
+    negated = negated and not attack
+    ruled_out = "ruled_out" in found or later == "ruled_out"
+    possible = ("possible" in found and not _owned(analysed, found["possible"], start, kind)) or "tested" in found
+    confirmed = "confirmed" in found or answered == "yes"
+    time = time_of(analysed, found, start, end, kind)
+    over = ended or later == "ended"
+    told = {
+        OWN_TOO: bool(family) and personal,
+        ATTACK: attack,
+        HAS: _outright(analysed, start),
+        HAD: _undergone(analysed, start),
+        OWNED: _belongs(analysed, start),
+        CONDITIONAL: conditional and not mood,
+        EARLIER: time == STRONG and not over,
+        "negated": negated,
+        "ended": over,
+        "doubted": possible,
+        "ruled_out": ruled_out,
+        "ordered": order is not None and not mood,
+        mood: bool(mood),
+    }
+    return Mention(
+        start=start,
+        end=end,
+        role=GROUND if ground else ITEM if analysed.shift else THEME,
+        mood=_MOODS.get(mood, SUPPOSITION) if mood else ORDER if order is not None else STATEMENT,
+        person=OTHER if mood == REPORT else family or PATIENT,
+        polarity=DENIED if negated else AFFIRMED,
+        time=ENDED if over or time == STRONG else PAST if time == MILD else time,
+        certainty=RULED_OUT if ruled_out else POSSIBLE if possible else CONFIRMED if confirmed else SURE,
+        act=order.act if order is not None and not mood else NONE,
+        rules=tuple(rule for rule, holds in told.items() if holds),
     )
+
+
+_MOODS = {"question": QUESTION, REPORT: STATEMENT}
+_ORDERED = ("negated", "stopped", "no_longer", "weighed", "trouble", "possible", "feared", "past", "history")
+_NEVER_ORDERED = frozenset({"symptom", "result"})
+
+
+def _order(analysed: Analysed, start: int, end: int, kind: str) -> Order | None:
+    """What is asked to be done with the mention; of a disease or an operation only that it be avoided."""
+    if analysed.question or kind in _NEVER_ORDERED:
+        return None
+    order = order_of(analysed, start, end)
+    if order is None or kind in ("medication", "allergy", "social"):
+        return order
+    away = order.act in (AVOID, STOP)
+    return order if away and (kind in TREATMENTS or order.mood == ORDER) else None
+
+
+def _mood_of_order(analysed: Analysed, order: Order, found: dict[str, Cue], start: int, mood: str) -> tuple[str, bool]:
+    """The code of what says nothing, and whether a condition stands: what is to be stopped is taken, come what may."""
+    if order.mood == REPORT:
+        return REPORT, False
+    behind = any(cue.category == "condition" and cue.start > start for cue in analysed.cues)
+    conditional = "condition" in found or (behind and order.act == STOP)
+    if order.act in PRESUPPOSING and (order.mood == ORDER or _belongs(analysed, start)):
+        return "", conditional
+    if conditional or order.mood not in (ORDER, UNFIT):
+        return ("conditional" if conditional else "supposed"), conditional
+    return "", False
+
+
+def _belongs(analysed: Analysed, start: int) -> bool:
+    return start > 0 and not listed("owners").isdisjoint(analysed.words[max(0, start - 3) : start])
 
 
 def _held_under_condition(words: list[str], cue: Cue) -> bool:
@@ -158,6 +241,8 @@ def _mood(
         return "supposed"
     if "flagged" in found and "negated" not in found:
         return "supposed"
+    if of_people(analysed, start, end):
+        return "general"
     if warned_of(analysed, start, kind):
         return "conditional"
     if "possible" in found or "ruled_out" in found:
@@ -172,9 +257,15 @@ def _mood(
 _OWN = frozenset({"his", "her", "your", "their", "my", "known", "longstanding", "chronic"})
 
 
-def _owned(analysed: Analysed, cue: Cue, start: int) -> bool:
+def _owned(analysed: Analysed, cue: Cue, start: int, kind: str) -> bool:
     """As "likely caused by his hypertension", which doubts the cause and not the disease."""
-    return cue.before and not _OWN.isdisjoint(analysed.words[max(cue.end, start - 8) : start])
+    if not cue.before:
+        return False
+    if not _OWN.isdisjoint(analysed.words[max(cue.end, start - 8) : start]):
+        return True
+    # "Probably from the torsemide": the cause is doubted, and not that it is taken.
+    caused = not listed("causing").isdisjoint(analysed.words[cue.end : start])
+    return caused and (kind == "medication" or analysed.words[start - 1] == "the")
 
 
 def _outright(analysed: Analysed, start: int) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.read.facts.analysed import TREATMENTS, Analysed
+from workup.tasks.conversation.read.sentence.analysed import TREATMENTS, Analysed
 from workup.tasks.conversation.read.sentence.clauses import HARD, SUBJECT
 from workup.tasks.conversation.read.sentence.cues import Cue, word_set
+from workup.tasks.conversation.read.sentence.mention import FAMILY, OTHER
 
 _PERSON = frozenset({HARD, SUBJECT})
 
@@ -15,7 +16,7 @@ def experiencer(analysed: Analysed, found: dict[str, Cue], start: int, end: int,
     cue = found.get("family")
     if cue is not None:
         personal = "personal" in words[max(0, cue.start - 3) : cue.start]
-        return "history", personal
+        return FAMILY, personal
     relatives = word_set("relatives")
     if relatives.isdisjoint(words):
         return "", True
@@ -23,9 +24,11 @@ def experiencer(analysed: Analysed, found: dict[str, Cue], start: int, end: int,
         if word not in relatives:
             continue
         if place < start and _of_relative_before(analysed, place, start, kind):
-            return "relative", False
+            if place and words[place - 1] in ("my", "our"):
+                return OTHER, False  # the one who speaks has a family too
+            return f"relative({word})", False
         if place >= end and _of_relative_after(words, end, place):
-            return "relative", False
+            return f"relative({word})", False
     return "", True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from workup.tasks.conversation.read.facts.analysed import TREATMENTS, Analysed
+from workup.tasks.conversation.read.sentence.analysed import TREATMENTS, Analysed
 from workup.tasks.conversation.read.sentence.clauses import HARD, SUBJECT
 from workup.tasks.conversation.read.sentence.cues import word_set
 from workup.tasks.conversation.read.sentence.precautions import warnings_in
@@ -37,6 +37,37 @@ def warned_of(analysed: Analysed, start: int, kind: str) -> bool:
         if not owned and not unhurried:
             return True
     return False
+
+
+def of_people(analysed: Analysed, start: int, end: int) -> bool:
+    """Whether it is said of people at large: "anyone with asthma"; not of "someone with your asthma" or "like you".
+
+    >>> from workup.tasks.conversation.read.sentence.text import Sentence
+    >>> analysed = Analysed(Sentence("anyone with asthma should avoid it".split(), False, ()), None)
+    >>> of_people(analysed, 2, 3)
+    True
+    """
+    words = analysed.words
+    people = word_set("people")
+    if people.isdisjoint(words):
+        return False
+    meant = word_set("meant_you")
+    for place in range(start - 1, analysed.shift - 1, -1):
+        if words[place] in _PEOPLE_ENDS or analysed.parted(place + 1, start, _ENDS):
+            return False
+        if words[place] in meant:
+            return False
+        if words[place] in people:
+            after = words[place + 1]
+            if words[place] in ("those", "adults", "children", "women", "men") and after not in word_set("people_with"):
+                return False
+            before = words[place - 1] if place else ""
+            return before not in ("no", "not", "like") and not {"like", "yourself"} & set(words[place : end + 3])
+    after_it = words[end : end + 4]
+    return after_it[:1] == ["in"] and not people.isdisjoint(after_it) and not meant.intersection(after_it)
+
+
+_PEOPLE_ENDS = frozenset({";", ":", "but"})
 
 
 def may_suppose(words: list[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.read.facts.analysed import TREATMENTS, Analysed
+from workup.tasks.conversation.read.sentence.analysed import TREATMENTS, Analysed
 from workup.tasks.conversation.read.sentence.clauses import (
     COMMA_PREDICATE,
     HARD,
@@ -79,6 +79,19 @@ def _denied_in_short(words: list[str], place: int) -> str:
     if words[place] not in ("but", "however", "although", "though") or words[-1] != "not" or len(words) - place > 9:
         return ""
     return "ruled_out" if words[-2] in _SHORT else ""
+
+
+def denied_in_short(analysed: Analysed, end: int) -> bool:
+    """As "if you had asthma, but you do not, ...": taken up in a later clause by a person, a helping verb and "not"."""
+    words = analysed.words
+    return any(
+        words[place] == "not"
+        and words[place - 1] in _SHORT
+        and words[place - 2] in word_set("subjects")
+        and words[place - 3] in word_set("hard") | {","}
+        and (place + 1 == len(words) or not words[place + 1].isalnum() or words[place + 1] == "so")
+        for place in range(end + 3, len(words))
+    )
 
 
 def _another_drug(words: list[str], first: int, last: int) -> bool:
