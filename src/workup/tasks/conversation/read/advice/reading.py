@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from workup.tasks.conversation.read.advice.amounts import dose_near, says_same_dose
@@ -18,16 +19,28 @@ from workup.tasks.conversation.read.advice.right_context import (
     Behind,
     behind,
     judged_at,
+    passed,
 )
 from workup.tasks.conversation.read.advice.subjects import (
     CONDITIONAL,
     GENERAL,
+    JOINTS,
     PATIENT,
     PLAIN,
     QUESTION,
     REPORT,
 )
-from workup.tasks.conversation.read.advice.targets import CARE, CLASS, REFERRAL, SAFETY, Found, Thing
+from workup.tasks.conversation.read.advice.targets import (
+    CARE,
+    CLASS,
+    LIFE,
+    MEANS,
+    REFERRAL,
+    SAFETY,
+    URGENCY,
+    Found,
+    Thing,
+)
 from workup.tasks.conversation.read.advice.verbs import (
     ACTIONS,
     AVOID,
@@ -40,7 +53,9 @@ from workup.tasks.conversation.read.advice.verbs import (
     opposite,
     words,
 )
+from workup.tasks.conversation.read.sentence.cues import word_set
 from workup.tasks.conversation.read.sentence.text import Sentence
+from workup.tasks.conversation.read.sentence.vocabulary import table
 
 _ASKING = frozenset(["can", "could", "should", "may", "is", "are"])
 _STEPS = frozenset(["then", "until", "after", "before"])
@@ -57,6 +72,7 @@ class Advised(NamedTuple):
     same_dose: bool
     barred: str
     fuzzy: bool
+    step: str = ""
 
 
 def read_sentence(
@@ -69,7 +85,7 @@ def read_sentence(
 ) -> list[Advised]:
     """The advice of one sentence. `known` are the drugs that a pronoun may mean, `run` those of the list before it."""
     text = Parsed(sentence, things, before)
-    targets = [*text.things, *pronouns(text, known, run)]
+    targets = [*text.things, *pronouns(text, known, run), *acts(text)]
     if not targets:
         return []
     found = [one for target in targets for one in _of_target(text, target)]
@@ -77,6 +93,41 @@ def read_sentence(
     if answer:
         found = [_answered(one, answer) for one in found]
     return _staged(text, found)
+
+
+@cache
+def _acted() -> Mapping[str, Thing]:
+    """Verbs that are things themselves, with the thing: "do not drive"."""
+    things = {slot: kind for kind in LIFE for slot in table("advice_things")[kind]}
+    listed = table("advice_things")["acts"]
+    return {verb: Thing(things[slot], slot) for slot, verbs in listed.items() for verb in verbs}
+
+
+@cache
+def verbs_of_acts() -> frozenset[str]:
+    """Every form of the first words of such verbs: a sentence with none of them and no thing is passed over."""
+    forms = table("advice_verbs")["forms"]
+    heads = {verb.split()[0] for verb in _acted()}
+    return frozenset(heads | {form for head in heads for form in forms.get(head, ())})
+
+
+def acts(text: Parsed) -> list[Found]:
+    """Verbs of doing as things of their own, met at the end of the verb."""
+    found = []
+    for verb in text.verbs:
+        if "life" not in verb.asks or verb.start < text.shift:
+            continue
+        thing = _acted().get(" ".join((verb.head, *text.words[verb.start + 1 : verb.end])))
+        if thing is None or (verb.head == "drink" and not _drunk_alone(text.words, verb.end)):
+            continue
+        if any(verb.end == one.start and one.things[0].kind in LIFE for one in text.things):
+            continue  # "smoke cannabis", "lift heavy objects"
+        found.append(Found(verb.end, verb.end, (thing,)))
+    return found
+
+
+def _drunk_alone(text: Sequence[str], place: int) -> bool:
+    return place >= len(text) or text[place] in words("drunk_alone")
 
 
 def _answer(text: Parsed, following: Sentence | None) -> str:
@@ -115,10 +166,28 @@ def _advised(text: Parsed, target: Found, thing: Thing, reading: Reading) -> Adv
     if thing.kind in TAKEN and (text.numbered or target.stated is not None):
         after = min([one.start for one in text.things if one.start >= target.end], default=len(text.words))
         dose = dose_near(text.words, reading.verb, target, after)
-    person = PATIENT if thing.kind == SAFETY else reading.person  # whoever locks up the guns, the patient is to ask
+    person = (
+        PATIENT if thing.kind in (SAFETY, MEANS) else reading.person
+    )  # whoever locks up the guns, the patient is to ask
     barred = reading.barred if reading.barred in (INCREASE, DECREASE) else ""
     same = reading.same_dose or (reading.action == CONTINUE and says_same_dose(text.words))
-    return Advised(reading.action, thing, person, _mood(text, target, reading), dose, same, barred, target.fuzzy)
+    step = _step(text.words) if thing.kind in (CARE, REFERRAL) else ""
+    return Advised(reading.action, thing, person, _mood(text, target, reading), dose, same, barred, target.fuzzy, step)
+
+
+@cache
+def _how_soon() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    listed = table("advice_things")["how_soon"]
+    return tuple((step, tuple(phrase.split())) for step, some in listed.items() for phrase in some)
+
+
+def _step(text: Sequence[str]) -> str:
+    """How soon a clinician is to be seen, by the words of the sentence; the most urgent that is said."""
+    flat = tuple(text)
+    for step, phrase in _how_soon():
+        if any(flat[place : place + len(phrase)] == phrase for place in range(len(flat) - len(phrase) + 1)):
+            return step
+    return ""
 
 
 def _mood(text: Parsed, target: Found, reading: Reading) -> str:
@@ -139,6 +208,10 @@ def _mood(text: Parsed, target: Found, reading: Reading) -> str:
 
 
 def _read(text: Parsed, target: Found, thing: Thing) -> Reading | None:
+    if thing.kind == URGENCY:
+        return _how_urgent(text, target)
+    if _denied_outright(text, target):
+        return Reading(AVOID, PLAIN, PATIENT, None)
     left = asked_before(text, target, thing)
     if left is not None and not left.waits:
         return left
@@ -148,6 +221,32 @@ def _read(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         if found is not None:
             return found
     return left or from_label(text, target, thing) or from_before(text, target, thing)
+
+
+def _how_urgent(text: Parsed, target: Found) -> Reading | None:
+    """ "You can manage this at home", "this can wait": told of the patient, unless denied, reported or of others."""
+    before = text.words[max(text.shift, target.start - 6) : target.start]
+    if any(word in words("negators") or word in words("unsaying") for word in before):
+        return None
+    for word in before:
+        if word in words("subjects_general") or word in words("subjects_reporting") or word in word_set("relatives"):
+            return None
+    return Reading(START, PLAIN, PATIENT, None)
+
+
+def _denied_outright(text: Parsed, target: Found) -> bool:
+    """ "No ibuprofen", "so no driving tonight": at the head of a clause, and nothing is said behind it."""
+    place = target.start - 1
+    while place >= text.shift and (text.words[place] in words("carried") and text.words[place] not in ("no", ",")):
+        if text.words[place] in JOINTS:
+            break
+        place -= 1
+    if place < text.shift or text.words[place] not in words("none_of_it"):
+        return False
+    before = text.words[place - 1] if place > text.shift else ""
+    opens = not before or before in JOINTS or before in words("before_none")
+    after = passed(text.words, target.end, text.covered)
+    return opens and not (after < len(text.words) and text.words[after] in words("finite") | words("past_copulas"))
 
 
 def _judged_behind(text: Parsed, target: Found) -> Behind | None:
