@@ -180,6 +180,8 @@ def _after_be(text: Sequence[str], verb: Verb, place: int, before: Sequence[str]
     if GERUND in verb.forms:
         if word in ("i", "we"):
             return _own(text, verb, left)
+        if word in words("proposals") and not words("proposing").isdisjoint(text[max(0, left - 3) : left]):
+            return Frame()  # "the next step is adding"
         person = person_of(text, left, before) if word else None
         return person._replace(mood=REPORT) if person is not None else Frame(REPORT)
     person = person_of(text, left, before) if word else None

@@ -18,8 +18,10 @@ from workup.tasks.conversation.read.advice.right_context import (
     UNCHANGED,
     Behind,
     behind,
+    coordinated,
     judged_at,
     passed,
+    without_copula,
 )
 from workup.tasks.conversation.read.advice.subjects import (
     CONDITIONAL,
@@ -50,6 +52,7 @@ from workup.tasks.conversation.read.advice.verbs import (
     SEEK,
     START,
     STOP,
+    Verb,
     opposite,
     words,
 )
@@ -117,13 +120,21 @@ def acts(text: Parsed) -> list[Found]:
     for verb in text.verbs:
         if "life" not in verb.asks or verb.start < text.shift:
             continue
-        thing = _acted().get(" ".join((verb.head, *text.words[verb.start + 1 : verb.end])))
+        whole = " ".join((verb.head, *text.words[verb.start + 1 : verb.end]))
+        thing = _acted().get(whole) or (
+            _acted().get(verb.head) if "seek" in verb.asks and not _cares(text, verb) else None
+        )
         if thing is None or (verb.head == "drink" and not _drunk_alone(text.words, verb.end)):
             continue
         if any(verb.end == one.start and one.things[0].kind in LIFE for one in text.things):
             continue  # "smoke cannabis", "lift heavy objects"
         found.append(Found(verb.end, verb.end, (thing,)))
     return found
+
+
+def _cares(text: Parsed, verb: Verb) -> bool:
+    """ "Drive to the emergency room"."""
+    return any(0 <= one.start - verb.end < 4 and one.things[0].kind in (CARE, REFERRAL) for one in text.things)
 
 
 def _drunk_alone(text: Sequence[str], place: int) -> bool:
@@ -254,9 +265,23 @@ def _judged_behind(text: Parsed, target: Found) -> Behind | None:
     right = behind(text.words, target.end, others, text.verbs)
     if right is None and text.question and text.words[text.shift] in ("is", "are"):
         right = judged_at(text.words, target.end, text.verbs)
+    if right is None and target.things[0].kind not in (CARE, REFERRAL) and _heads_clause(text, target):
+        right = without_copula(text.words, target.end, text.verbs) or coordinated(text.words, target.end, text.verbs)
     if right is not None and _none_of(text.words, target.start):
         right = right._replace(negated=not right.negated)
     return right
+
+
+def _heads_clause(text: Parsed, target: Found) -> bool:
+    """Whether a thing is the subject of its clause: "Ibuprofen's fine", "half a tablet of Ativan works well"."""
+    place = target.start - 1
+    while place >= text.shift and text.words[place] not in JOINTS:
+        word = text.words[place]
+        if word not in words("carried") and word not in words("amounts") and not word[0].isdigit():
+            break
+        place -= 1
+    before = text.words[place] if place >= text.shift else ""
+    return not before or before in JOINTS or before in words("before_meant")
 
 
 def _aside(text: Sequence[str], start: int) -> bool:

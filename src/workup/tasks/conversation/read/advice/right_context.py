@@ -46,7 +46,43 @@ def behind(text: Sequence[str], end: int, covered: frozenset[int], verbs: Sequen
         return None
     if text[place] in _LABELS:
         return _labelled(text, place + 1, verbs)
-    return _predicate(text, place, verbs)
+    found = _predicate(text, place, verbs)
+    if found is None and text[end] in words("adjuncts"):
+        finite = _over_adjunct(text, end, verbs)
+        found = _predicate(text, finite, verbs) if finite else None
+    return found
+
+
+def coordinated(text: Sequence[str], end: int, verbs: Sequence[Verb]) -> Behind | None:
+    """What a second predicate says of a subject: "ibuprofen irritates the stomach and should be avoided"."""
+    for place in range(end + 1, len(text) - 1):
+        if text[place] in words("parts_subjects"):
+            return None
+        if text[place] in ("and", "but") and text[place + 1] in words("finite"):
+            return _predicate(text, place + 1, verbs)
+    return None
+
+
+def without_copula(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behind | None:
+    """The judgement right behind a thing whose "is" is lost: "ibuprofen fine for you", "that what i recommend"."""
+    found = _after_copula(text, place, verbs)
+    if found is None or (found.kind == ACTION and found.verb is None):
+        return None
+    return found
+
+
+_LONGEST_ADJUNCT = 10  # words
+
+
+def _over_adjunct(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> int:
+    """The finite verb behind "with dinner", "every six hours as needed", "before the speech"; 0 where none follows."""
+    for after in range(place + 1, min(place + _LONGEST_ADJUNCT, len(text))):
+        if text[after] in words("finite"):
+            return after
+        verb = _verb_at(verbs, after)
+        if text[after] in words("ends_adjuncts") or (verb is not None and BASE in verb.forms):
+            return 0
+    return 0
 
 
 def judged_at(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behind | None:
@@ -116,6 +152,8 @@ def _after_modal(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behi
     place, negated, hedged = _forward(text, place)
     if at(text, place, "unchanged"):
         return Behind(UNCHANGED, None, negated)
+    if at(text, place, "goes"):
+        return Behind(BAD, None, negated)
     if place >= len(text) or text[place] != "be":
         return None
     found = _judged(text, place + 1, verbs, participle=True)
@@ -138,6 +176,8 @@ def _after_need(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behin
     if list(text[after : after + 2]) == ["to", "be"]:
         found = _judged(text, after + 2, verbs, participle=True)
         return found._replace(negated=found.negated != (negated != again)) if found is not None else None
+    if list(text[after : after + 1]) == ["to"] and at(text, after + 1, "goes"):
+        return Behind(BAD, None, negated != again)
     if list(text[after : after + 2]) == ["to", "change"] and (negated != again):
         return Behind(UNCHANGED)
     return None

@@ -161,6 +161,8 @@ def _spellings(name: str) -> Iterator[Words]:
     """A name and, of a combination, its ingredients with a stroke, an "and" or in the other order."""
     words = tuple(name.split())
     yield words
+    if len(words) > 1 and words[-1].isdecimal():
+        yield (*words[:-1], "#", words[-1])  # "Tylenol #3"
     names = generic_names()
     if len(words) == 2 and all(word in names for word in words):
         one, other = words

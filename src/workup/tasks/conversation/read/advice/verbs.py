@@ -124,6 +124,10 @@ def _entries() -> Mapping[str, tuple[_Entry, ...]]:
                     forms.setdefault(inflected, set()).add(form)
                     heads.setdefault(inflected, head)
                     asks.setdefault(inflected, {}).setdefault(group, action)
+    for inflected, found in asks.items():
+        bare = asks.get(inflected[:1], {})
+        if "life" in bare and heads[inflected] in table("advice_verbs")["goes_somewhere"]:
+            found.setdefault("life", bare["life"])  # "drive to work" is driving, "drive to the hospital" seeks care
     opened: dict[str, list[_Entry]] = {}
     for inflected, some in forms.items():
         entry = _Entry(inflected, heads[inflected], frozenset(some), asks[inflected])
