@@ -61,7 +61,10 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         if special:
             gap = Gap()
         elif gap is not None and action and not gap.chained:
-            action = second_half(text.words, verb, _passed_dose(text.words, target.end)) or action
+            half = _passed_dose(text.words, target.end)
+            action = second_half(text.words, verb, half) or action
+            if verb.head == "leave" and text.words[half : half + 1] == ["alone"]:  # "your lithium": as it is
+                action = CONTINUE if "your" in text.words[verb.end : target.start] else AVOID
         if action == SPLIT:
             action = START if "with" in text.words[verb.end : target.start] else ""
         if not action or gap is None:

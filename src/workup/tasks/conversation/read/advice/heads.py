@@ -116,9 +116,9 @@ def after_preposition(text: Sequence[str], place: int) -> Frame:
         if head in words("past_heads") or by_other(text, left):
             return Frame(REPORT)
         return Frame(negated=True)
-    drawback = _drawback(text, place)
-    if drawback is not None:
-        return drawback
+    unharmed = drawback(text, place)
+    if unharmed is not None:
+        return unharmed
     if word in ("of", "than") and place > 0 and text[place - 1] in ("instead", "rather"):
         return Frame(negated=True)
     if word in words("subordinating"):
@@ -128,7 +128,7 @@ def after_preposition(text: Sequence[str], place: int) -> Frame:
     return Frame(GENERAL)
 
 
-def _drawback(text: Sequence[str], place: int) -> Frame | None:
+def drawback(text: Sequence[str], place: int) -> Frame | None:
     """ "No harm in taking", "nothing wrong with", "no concerns about you taking": told fit by what is denied of it."""
     while place >= 0 and text[place] in (
         "you",

@@ -8,6 +8,7 @@ drug and procedure bears on what stands in data/advice_bearing.yaml, which no cl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
@@ -43,6 +44,7 @@ from workup.tasks.conversation.read.advice.targets import (
     plain,
 )
 from workup.tasks.conversation.read.advice.verbs import AVOID, DECREASE, STOP
+from workup.tasks.conversation.read.facts.expected_values import amounts_of
 from workup.tasks.conversation.read.facts.mentions import prepare_fact
 from workup.tasks.conversation.read.facts.names import stem
 from workup.tasks.conversation.read.sentence.vocabulary import table
@@ -272,18 +274,31 @@ def _side(fact: Fact) -> str:
     for side in ("normal", "too_high", "too_low"):
         if _any_phrase(_phrases_of_side(side), words):
             return side
-    wanted = prepare_fact(fact).wanted
-    if not wanted.amounts:
+    value, unit = _value(fact)
+    if value is None:
         return ""
-    unit = str(fact.attributes.get("dose_unit") or "").casefold().replace(" ", "")
     for record in records:
         ranges: Mapping[str, Sequence[str]] = record.get("normal", {})
         limits = ranges.get(unit) if unit else next(iter(ranges.values()), None)
         if limits is not None:
             low, high = (float(limit) for limit in limits)
-            value = wanted.amounts[0]
             return "too_low" if value < low else "too_high" if value > high else "normal"
     return ""
+
+
+_VALUE = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s*([a-z%][a-z0-9%/]*)?")
+
+
+def _value(fact: Fact) -> tuple[float | None, str]:
+    """The value of a result and its unit, by its attributes or by its name: "TSH 9.8 mIU/L"."""
+    amounts = amounts_of(fact.attributes.get("dose_value")) if "dose_value" in fact.attributes else None
+    if amounts is not None:
+        return amounts[0][0], str(fact.attributes.get("dose_unit") or "").casefold().replace(" ", "")
+    for name in fact.names:
+        found = _VALUE.search(name.casefold().replace("\u00b5", "u"))
+        if found is not None:
+            return float(found[1]), found[2] or ""
+    return None, ""
 
 
 # ---- tests, care, safety plans, ways of life -------------------------------------------------------------------------

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workup.tasks.conversation.read.advice.governing import TAKEN
+from workup.tasks.conversation.read.advice.governing import TAKEN, asked_before
 from workup.tasks.conversation.read.advice.parsed import Parsed
 from workup.tasks.conversation.read.advice.right_context import behind, without_copula
 from workup.tasks.conversation.read.advice.subjects import JOINTS, PLAIN
 from workup.tasks.conversation.read.advice.targets import Found, Thing
-from workup.tasks.conversation.read.advice.verbs import ACTIONS, BASE, GERUND, Verb, words
+from workup.tasks.conversation.read.advice.verbs import ACTIONS, BASE, GERUND, Verb, at, words
 from workup.tasks.conversation.read.sentence.cues import word_set
 
 _NOT_OBJECTS = frozenset(["easy", "slow", "slowly", "up", "seriously", "personally", "simple", "short", "in", "all"])
@@ -23,8 +23,10 @@ def pronouns(text: Parsed, known: tuple[Thing, ...], run: tuple[Thing, ...]) -> 
             continue
         length = _pronoun_at(text.words, verb.end)
         if not length:
-            if _dose_alone(text, verb) and len(known) == 1:
-                found.append(Found(verb.end, verb.end, known))
+            meant = _antecedents(text, verb.start, known, many=False) if _dose_alone(text, verb) else ()
+            if verb.end - verb.start > 1 and text.words[verb.start + 1] == "that":  # "so let's do that"
+                meant = _recommended(text, verb)
+            found += [Found(verb.end, verb.end, (thing,)) for thing in meant[:1]]
             continue
         many = text.words[verb.end] in ("them", "these", "those", "both")
         meant = _antecedents(text, verb.start, run if many else known, many=many)
@@ -51,7 +53,7 @@ def _opens(text: Parsed, place: int) -> bool:
 def _expletive(text: Parsed, place: int) -> bool:
     """ "It is important to", "it is safe for you to": no drug is meant."""
     rest = text.words[place + 1 :]
-    end = next((at for at, word in enumerate(rest) if word in (",", ";", ":", "—")), len(rest))
+    end = next((place for place, word in enumerate(rest) if word in (",", ";", ":", "—")), len(rest))
     return not {"to", "that", "if", "when", "whether"}.isdisjoint(rest[:end])
 
 
@@ -77,8 +79,19 @@ def _dose_alone(text: Parsed, verb: Verb) -> bool:
     place = verb.end + (text.words[verb.end] in ("to", "with", "at", "by"))
     word = text.words[place] if place < len(text.words) else ""
     unit = text.words[place + 1] if place + 1 < len(text.words) else ""
+    if word in word_set("number_words") and unit[:1].isdigit():  # "one 50 mg tablet"
+        return True
     number = word[:1].isdigit() or word in word_set("number_words") or word in ("a", "half")
     return number and (unit in words("amounts") or unit in words("behind_pronouns"))
+
+
+def _recommended(text: Parsed, verb: Verb) -> tuple[Thing, ...]:
+    """The drug of the same sentence that "do that" takes up, unless something was said against it."""
+    here = [one for one in text.things if one.end <= verb.start and one.things[0].kind in TAKEN]
+    between = text.words[here[-1].end : verb.start] if here else []
+    spoken = any(word in words("negators") or at(between, place, "bad") for place, word in enumerate(between))
+    before = asked_before(text, here[-1], here[-1].things[0]) if here else None
+    return here[-1].things[:1] if here and before is None and not spoken else ()
 
 
 def _antecedents(text: Parsed, place: int, known: tuple[Thing, ...], *, many: bool) -> tuple[Thing, ...]:

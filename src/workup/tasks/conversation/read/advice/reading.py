@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workup.tasks.conversation.read.advice.amounts import dose_near, says_same_dose
 from workup.tasks.conversation.read.advice.conditions import is_conditional, is_manner, is_reported, is_sudden
 from workup.tasks.conversation.read.advice.governing import TAKEN, Reading, asked_before
-from workup.tasks.conversation.read.advice.labels import from_before, from_label
+from workup.tasks.conversation.read.advice.labels import from_before, from_dose, from_label
 from workup.tasks.conversation.read.advice.parsed import Parsed
 from workup.tasks.conversation.read.advice.pronouns import pronouns
 from workup.tasks.conversation.read.advice.right_context import (
@@ -31,6 +31,7 @@ from workup.tasks.conversation.read.advice.subjects import (
     PLAIN,
     QUESTION,
     REPORT,
+    back,
 )
 from workup.tasks.conversation.read.advice.targets import (
     CARE,
@@ -147,7 +148,7 @@ def _answer(text: Parsed, following: Sentence | None) -> str:
     if not opening or opening[0] not in _ASKING or opening == ["are", "you"]:
         return ""
     first = following.words[0] if following is not None and following.words else ""
-    return first if first in ("yes", "no") else ""
+    return "yes" if first in words("yeses") else "no" if first in words("noes") else ""
 
 
 def _answered(one: Advised, answer: str) -> Advised:
@@ -231,7 +232,10 @@ def _read(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         found = _from_behind(right, thing, left.action if left is not None else None)
         if found is not None:
             return found
-    return left or from_label(text, target, thing) or from_before(text, target, thing)
+    for found in (left, from_label(text, target, thing), from_before(text, target, thing)):
+        if found is not None:
+            return found
+    return from_dose(text, target, thing)
 
 
 def _how_urgent(text: Parsed, target: Found) -> Reading | None:
@@ -269,17 +273,40 @@ def _judged_behind(text: Parsed, target: Found) -> Behind | None:
         right = without_copula(text.words, target.end, text.verbs) or coordinated(text.words, target.end, text.verbs)
     if right is not None and _none_of(text.words, target.start):
         right = right._replace(negated=not right.negated)
-    return right
+    return _doubted(text, target, right) if right is not None else None
 
 
-def _heads_clause(text: Parsed, target: Found) -> bool:
-    """Whether a thing is the subject of its clause: "Ibuprofen's fine", "half a tablet of Ativan works well"."""
+def _doubted(text: Parsed, target: Found, found: Behind) -> Behind:
+    """ "I don't think naproxen is safe" denies it; "I'm not sure naproxen is the best choice" says nothing firm."""
+    place = _before_subject(text, target)
+    while place > text.shift and text.words[place] == "that":
+        place -= 1
+    word = text.words[place] if place >= text.shift else ""
+    if word in words("doubting"):
+        return found._replace(negated=not found.negated)
+    if word in words("unsure"):
+        near = text.words[max(text.shift, place - 3) : place + 1]
+        unsure = any(one in words("negators") or one.startswith("un") for one in near)
+        return found._replace(mood=GENERAL) if unsure else found
+    if word in words("thinking") and back(text.words, place - 1)[1]:
+        return found._replace(negated=not found.negated)
+    return found
+
+
+def _before_subject(text: Parsed, target: Found) -> int:
+    """The word before a thing with its articles, doses and amounts."""
     place = target.start - 1
     while place >= text.shift and text.words[place] not in JOINTS:
         word = text.words[place]
         if word not in words("carried") and word not in words("amounts") and not word[0].isdigit():
             break
         place -= 1
+    return place
+
+
+def _heads_clause(text: Parsed, target: Found) -> bool:
+    """Whether a thing is the subject of its clause: "Ibuprofen's fine", "half a tablet of Ativan works well"."""
+    place = _before_subject(text, target)
     before = text.words[place] if place >= text.shift else ""
     return not before or before in JOINTS or before in words("before_meant")
 
