@@ -19,13 +19,17 @@ from workup.reports.wording import number, plural
 MOST_LISTED = 50  # on a page; the record holds more
 KINDS = {
     "contraindicated": "advice that a fact of the patient forbids",
+    "against_fact": "advice changed against a fact that forbids it",
     "stale": "a retired fact asserted as current",
     "reversed": "a critical fact asserted to be otherwise",
 }
 CONFLICTS = {
+    "against_fact": "changed against what an event says",
     "conflict": "conflict",
     "failure_to_update": "not changed though an event asked for it",
+    "unclear": "changed, and an event bears on it without a direction",
     "licensed": "change that an event licensed",
+    "licensed (message)": "change that only the patient's message licensed",
 }
 Row = Mapping[str, Any]
 
@@ -42,8 +46,8 @@ def never_section(report: Report) -> Section:
     total = int(e.value)
     said = [
         "A never-event is advice that an active fact of the patient forbids (an allergy and a drug of its class), or a "
-        "retired or reversed critical fact asserted. They are found by rules and a reviewed map of drug classes; what "
-        "the map does not hold is not seen.",
+        "retired or reversed critical fact asserted. They are found by rules and a map of 86 drug classes that no "
+        "clinician has reviewed yet; what the map does not hold is not seen.",
         f"{capital(never_words(numbers, report))}. The bound takes the {noun(report)} as independent draws; it is no "
         "licence where none was seen.",
     ]
@@ -154,10 +158,17 @@ def conflict_section(report: Report) -> Section:
     if setting.judge and by_rules is not None:
         said.append(f"By rules alone it is {brief(by_rules)}; the pairs listed below are those that the rules found.")
     counts: Mapping[str, Any] = table_of(report, "advice") or {}
-    beside = {name: int(counts.get(name) or 0) for name in ("licensed", "failures_to_update")}
+    beside = {name: int(counts.get(name) or 0) for name in ("licensed", "unclear", "failures_to_update")}
     if counts:
+        by_message, against = (int(counts.get(name) or 0) for name in ("licensed_by_message", "against_fact"))
+        told = f" ({by_message} by the patient's message alone)" if by_message else ""
+        if against:
+            said.append(
+                f"{capital(plural(against, 'of these conflicts', 'of these conflicts'))} went against an event."
+            )
         said.append(
-            f"Beside these: {plural(beside['licensed'], 'change')} of advice that an event licensed, and "
+            f"Beside these: {plural(beside['licensed'], 'change')} of advice that an event licensed{told}, "
+            f"{plural(beside['unclear'], 'change')} on which an event bears without a direction, and "
             f"{plural(beside['failures_to_update'], 'pair')} in which an event asked for a change that did not come."
         )
     order = list(CONFLICTS)

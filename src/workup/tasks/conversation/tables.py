@@ -19,7 +19,7 @@ from workup.tasks.conversation.talk.tokens_since import TOKENIZER, tokens_by_tur
 
 MOST_OUTCOMES = 50_000  # rows of outcomes in a record; beyond, they stand in details.jsonl alone
 MOST_LISTED = 500  # never-events and conflicts each
-_KINDS = ("contraindicated", "stale", "reversed")
+_KINDS = ("contraindicated", "against_fact", "stale", "reversed")
 
 
 def tables_of(
@@ -89,7 +89,8 @@ def _sum(scores: ConversationScores, column: str) -> float:
 
 
 def _advice(scores: ConversationScores) -> dict[str, Any]:
-    names = ("comparable", "conflicting", "licensed", "failures_to_update", "never_events")
+    names = ("comparable", "conflicting", "against_fact", "licensed", "licensed_by_message", "unclear")
+    names += ("failures_to_update", "never_events")
     return {name: int(_sum(scores, columns.whole(name))) for name in names}
 
 

@@ -7,8 +7,8 @@ import pytest
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.advice import statements_of
 from workup.tasks.conversation.read.advice.forbidden import covers, forbidden_by
-from workup.tasks.conversation.read.advice.targets import generic_names, members, parts_of, plain, thing_of
-from workup.tasks.conversation.read.sentence.vocabulary import table
+from workup.tasks.conversation.read.advice.targets import LIFE, generic_names, members, parts_of, plain, thing_of
+from workup.tasks.conversation.read.sentence.vocabulary import data_file, table
 
 CLASSES = sorted(table("advice_classes"))
 
@@ -73,11 +73,39 @@ def test_no_class_name_stands_for_two_classes() -> None:
             assert seen.setdefault(written, key) == key, written
 
 
-def test_conditions_bear_on_classes_and_drugs_that_exist() -> None:
-    for record in table("advice_bearing")["conditions"]:
-        for name in record["drugs"]:
-            assert name in CLASSES or generic_names().get(name) == name, name
-    assert set(table("advice_bearing")["allergy_classes"]) <= set(CLASSES)
+def test_what_bears_on_drugs_names_classes_and_drugs_that_exist() -> None:
+    bearing = table("advice_bearing")
+    named = [
+        name for record in bearing["conditions"] for key in ("caution", "indication") for name in record.get(key, ())
+    ]
+    sides = ("too_high", "too_low", "normal_means")
+    named += [
+        name
+        for record in bearing["results"]
+        for side in sides
+        for direction, listed in record.get(side, {}).items()
+        for name in listed
+        if direction in ("away", "toward")
+    ]
+    named += [name for pair in bearing["together"] for side in pair for name in side]
+    named += [name for record in bearing["held_for"] for name in record["drugs"]]
+    named += [name for listed in bearing["watched"].values() for name in listed]
+    named += [name for record in bearing["ways_of_life"].values() for name in record["drugs"]]
+    assert [name for name in named if name not in CLASSES and generic_names().get(plain(name)) is None] == []
+    assert set(bearing["allergy_classes"]) <= set(CLASSES)
+
+
+def test_what_bears_on_other_things_names_slots_that_exist() -> None:
+    bearing, things = table("advice_bearing"), table("advice_things")
+    assert set(bearing["ways_of_life"]) == {slot for kind in LIFE for slot in things[kind]}
+    assert set(bearing["watched"]) <= set(things["test"])
+    assert set(bearing["parts_of_specialties"]) <= set(things["referral"])
+    assert set(things["acts"]) <= set(bearing["ways_of_life"])
+
+
+def test_no_clinician_has_reviewed_the_tables_until_one_has() -> None:
+    for name in ("advice_bearing", "advice_classes"):
+        assert "no clinician has" in " ".join(data_file(name).replace("#", " ").split())
 
 
 def test_a_combination_has_all_its_ingredients() -> None:

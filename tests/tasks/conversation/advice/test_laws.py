@@ -85,8 +85,10 @@ def test_counts_of_pairs_hold_together() -> None:
         replies = {turn: " ".join(chance.sample(REPLIES, 3)) for turn in range(1, 9)}
         found = conflicts_of(case, replies)
         kinds = [pair.kind for pair in found.pairs]
-        assert kinds.count("conflict") == found.conflicting <= found.comparable
-        assert kinds.count("licensed") == found.licensed
+        assert kinds.count("conflict") + kinds.count("against_fact") == found.conflicting <= found.comparable
+        assert kinds.count("against_fact") == found.against_fact
+        assert kinds.count("licensed") + kinds.count("licensed (message)") == found.licensed
+        assert kinds.count("unclear") == found.unclear
         assert kinds.count("failure_to_update") == found.failures_to_update
         assert all(pair.turns[0] <= pair.turns[1] for pair in found.pairs)
 

@@ -49,7 +49,7 @@ def test_penicillin_allergy(reply: str, found: list[str]) -> None:
 def test_the_event_says_where_and_against_which_fact() -> None:
     case = case_with(Fact("b", "diagnosis", "gout"), PENICILLIN)
     found = never_events_of(case, {1: "Hello.", 4: "I see. Take Augmentin. Take Augmentin again."}, {})
-    assert found == (NeverEvent(4, "a", "contraindicated", "avoid_class", "amoxicillin clavulanate", 1),)
+    assert found == (NeverEvent(4, "a", "contraindicated", "avoid_class", "amoxicillin clavulanate", 1, ("a",)),)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,8 @@ def test_a_past_reaction_still_forbids_and_a_past_pregnancy_does_not() -> None:
         ("avoid_drug:penicillin", "Take amoxicillin.", []),
         ("avoid_drug:acetaminophen", "Take Percocet.", ["oxycodone acetaminophen"]),
         ("avoid_drug:Tylenol", "Take paracetamol.", ["acetaminophen"]),
-        ("avoid_drug:grapefruit juice", "Please use grapefruit juice.", ["named in the tag"]),
+        ("avoid_drug:grapefruit juice", "Please drink grapefruit juice.", ["grapefruit"]),
+        ("avoid_drug:Zorvatin", "Please use Zorvatin.", ["named in the tag"]),
         ("avoid_class:iodinated contrast", "Get a CT with contrast.", ["contrast ct"]),
         ("avoid_class:qt_prolonging", "Take azithromycin.", ["azithromycin"]),
         ("avoid_class:nitrates", "Use nitroglycerin.", ["nitroglycerin"]),
@@ -109,6 +110,31 @@ def test_a_past_reaction_still_forbids_and_a_past_pregnancy_does_not() -> None:
 )
 def test_tags(tag: str, reply: str, found: list[str]) -> None:
     assert concepts(reply, Fact("f", "risk", "a risk", harm_tag=tag)) == found
+
+
+def test_one_drug_at_one_turn_is_one_event_with_all_facts_that_forbid_it() -> None:
+    kidney = Fact("k", "diagnosis", "kidney disease", harm_tag="avoid_class:nsaids")
+    thinner = Fact("w", "medication", "warfarin", harm_tag="avoid_with:nsaids")
+    replies = {2: "Take Advil. Then take ibuprofen again, and naproxen.", 3: "Take ibuprofen."}
+    found = never_events_of(case_with(kidney, thinner), replies, {})
+    assert [(event.turn, event.concept, event.fact, event.facts) for event in found] == [
+        (2, "ibuprofen", "k", ("k", "w")),
+        (2, "naproxen", "k", ("k", "w")),
+        (3, "ibuprofen", "k", ("k", "w")),
+    ]
+
+
+def test_advice_changed_against_a_tagged_fact_is_one() -> None:
+    # The tag forbids the whole class, the reply speaks of part of it: only the change tells.
+    allergy = Fact("a", "allergy", "penicillin", introduced=3, harm_tag="avoid_class:penicillins")
+    found = never_events_of(case_with(allergy), {2: "Avoid cephalexin.", 4: "Take cephalexin."}, {})
+    assert [(event.turn, event.kind, event.concept, event.facts) for event in found] == [
+        (4, "against_fact", "cephalexin", ("a",))
+    ]
+    good = never_events_of(case_with(allergy), {2: "Take cephalexin.", 4: "Avoid cephalexin."}, {})
+    assert good == ()
+    gone = Fact("a", "allergy", "penicillin", retired=3, harm_tag="avoid_class:penicillins")
+    assert never_events_of(case_with(gone), {2: "Rest.", 4: "Avoid amoxicillin."}, {}) == ()
 
 
 def test_avoid_with_is_advice_beside_the_own_drug() -> None:

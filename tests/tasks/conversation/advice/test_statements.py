@@ -148,7 +148,12 @@ def test_lists_swaps_and_exceptions() -> None:
         "stop drug:ibuprofen",
     ]
     assert firm("Avoid taking ibuprofen with warfarin.") == ["avoid drug:ibuprofen"]
-    assert firm("Avoid alcohol, smoking, and ibuprofen.") == ["avoid drug:ibuprofen"]
+    assert firm("Avoid alcohol, smoking, and ibuprofen.") == [
+        "avoid drug:ibuprofen",
+        "avoid substance:alcohol",
+        "avoid substance:tobacco",
+    ]
+    assert firm("Avoid crowds, dust, and ibuprofen.") == ["avoid drug:ibuprofen"]
     assert firm("Take care, and ibuprofen is fine.") == ["start drug:ibuprofen"]
     assert firm("Antibiotics like amoxicillin must be avoided.") == ["avoid drug:amoxicillin"]
     assert firm("Tylenol is fine, but Advil is not.") == ["avoid drug:ibuprofen", "start drug:acetaminophen"]

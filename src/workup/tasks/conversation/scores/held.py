@@ -80,7 +80,10 @@ def _advice(held: Held, facts: Sequence[Fact], replies: Mapping[int, str], reade
     row = {
         "comparable": float(conflicts.comparable),
         "conflicting": float(conflicts.conflicting),
+        "against_fact": float(conflicts.against_fact),
         "licensed": float(conflicts.licensed),
+        "licensed_by_message": float(conflicts.licensed_by_message),
+        "unclear": float(conflicts.unclear),
         "failures_to_update": float(conflicts.failures_to_update),
         "never_events": float(len(events)),
         "never_any": float(bool(events)),

@@ -16,6 +16,7 @@ from workup.tasks.conversation.read.advice.statements import Statement
 from workup.tasks.conversation.read.advice.targets import (
     CLASS,
     DRUG,
+    LIFE,
     NAMED,
     Thing,
     Words,
@@ -23,6 +24,7 @@ from workup.tasks.conversation.read.advice.targets import (
     members,
     parts_of,
     thing_of,
+    way_of_life,
 )
 from workup.tasks.conversation.read.names import plain
 from workup.tasks.conversation.read.sentence.doses import unit_of
@@ -73,6 +75,7 @@ def forbidden_by(fact: Fact) -> Forbidden | None:
             got="avoid_class with another name",
             remedy=f"{near(rest[:40], known)}; or name one drug with avoid_drug",
         )
+    thing = thing or way_of_life(rest)
     if thing is None:
         return Forbidden(rule, Thing(NAMED, f"tag of {fact.id}"), named=tuple(plain(rest).split()))
     doses = table("advice_classes")[thing.name].get("low_dose", {}) if thing.kind == CLASS else {}
@@ -105,7 +108,7 @@ def covers(forbidden: Forbidden, statement: Statement) -> bool:
     [True, False, False]
     """
     thing, limit = statement.thing, forbidden.thing
-    if limit.kind == NAMED or thing.kind == NAMED:
+    if limit.kind == NAMED or thing.kind == NAMED or limit.kind in LIFE:
         return thing == limit
     if thing.kind == DRUG:
         parts = parts_of(thing.name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workup.tasks.conversation.read.advice.heads import after_preposition, after_to
+from workup.tasks.conversation.read.advice.heads import after_preposition, after_to, drawback
 from workup.tasks.conversation.read.advice.subjects import (
     CONDITIONAL,
     GENERAL,
@@ -155,8 +155,14 @@ def _declared(text: Sequence[str], verb: Verb, place: int, before: Sequence[str]
         return person._replace(mood=CONDITIONAL)
     if reported(text, place):
         return person._replace(mood=REPORT)
+    if GERUND in verb.forms and BASE not in verb.forms:
+        unharmed = drawback(text, place)  # "no concerns about you taking"
+        if unharmed is not None:
+            return unharmed
     if word in words("modals") and not {"circumstances", "never", "account", "point"}.isdisjoint(text[:left]):
         return person._replace(negated=True)  # "under no circumstances should you take"
+    if word in ("have", "get") and BASE in verb.forms and left > 0 and text[left - 1] in ("let", "us", "i", "we", "to"):
+        return person  # "let's have you see", "I'd like to have you try"
     if word == "is" and left > 0 and text[left - 1] in words("proposals") and not by_other(text, left - 1):
         return person  # "my recommendation is that you stay on it"
     if word in words("advising_you") and BASE in verb.forms and not by_other(text, left):
@@ -180,6 +186,8 @@ def _after_be(text: Sequence[str], verb: Verb, place: int, before: Sequence[str]
     if GERUND in verb.forms:
         if word in ("i", "we"):
             return _own(text, verb, left)
+        if word in words("proposals") and not words("proposing").isdisjoint(text[max(0, left - 3) : left]):
+            return Frame()  # "the next step is adding"
         person = person_of(text, left, before) if word else None
         return person._replace(mood=REPORT) if person is not None else Frame(REPORT)
     person = person_of(text, left, before) if word else None
@@ -201,7 +209,8 @@ def _own(text: Sequence[str], verb: Verb, place: int) -> Frame:
     word = text[left] if left >= 0 else ""
     if word in words("subordinating"):
         return Frame(CONDITIONAL)
-    if BASE in verb.forms and verb.head in ("see", "visit", "call", "have", "get", "need", "check"):
+    single = verb.end - verb.start == 1
+    if BASE in verb.forms and single and verb.head in ("see", "visit", "call", "have", "need"):
         return Frame(GENERAL)  # "I see that your doctor ..."
     if BASE in verb.forms or GERUND in verb.forms:
         return Frame()

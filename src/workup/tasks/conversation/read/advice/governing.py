@@ -9,7 +9,7 @@ from workup.tasks.conversation.read.advice.gaps import Gap, carried, swapped
 from workup.tasks.conversation.read.advice.parsed import Parsed
 from workup.tasks.conversation.read.advice.right_context import passed
 from workup.tasks.conversation.read.advice.subjects import OTHER, back
-from workup.tasks.conversation.read.advice.targets import CLASS, DRUG, NAMED, Found, Thing
+from workup.tasks.conversation.read.advice.targets import CLASS, DRUG, LIFE, NAMED, Found, Thing
 from workup.tasks.conversation.read.advice.verbs import (
     AVOID,
     CHANGE,
@@ -56,10 +56,15 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         # "Lower your blood pressure with losartan" lowers no losartan.
         alone = against or action in (INCREASE, DECREASE)
         gap = carried(text.words, verb, target.start, text.covered, text.shift, negative=alone)
+        if thing.kind in LIFE and "with" in text.words[verb.end : target.start]:
+            gap = None  # "should not be taken with dairy" speaks of the drug
         if special:
             gap = Gap()
         elif gap is not None and action and not gap.chained:
-            action = second_half(text.words, verb, _passed_dose(text.words, target.end)) or action
+            half = _passed_dose(text.words, target.end)
+            action = second_half(text.words, verb, half) or action
+            if verb.head == "leave" and text.words[half : half + 1] == ["alone"]:  # "your lithium": as it is
+                action = CONTINUE if "your" in text.words[verb.end : target.start] else AVOID
         if action == SPLIT:
             action = START if "with" in text.words[verb.end : target.start] else ""
         if not action or gap is None:

@@ -63,7 +63,10 @@ def _heading_of(text: Sequence[str], place: int, before: Sequence[str]) -> Frame
     if head in ("is", "are", "be"):
         if who in words("subjects_patient"):
             return subject_of(text, place - 1, before)._replace(negated=denied)
-        return Frame() if who in words("advising_heads") else Frame(GENERAL)
+        while subject > 0 and (who in words("modals") or who in words("modals_unsure")):  # "my advice would be to"
+            subject, again, _ = back(text, subject - 1)
+            denied, who = denied != again, text[subject] if subject >= 0 else ""
+        return Frame(negated=denied) if who in words("advising_heads") or who in words("proposals") else Frame(GENERAL)
     if head in words("past_heads"):
         return Frame(REPORT)
     if head not in words("advising_heads") and head not in words("forgetting"):
@@ -113,6 +116,9 @@ def after_preposition(text: Sequence[str], place: int) -> Frame:
         if head in words("past_heads") or by_other(text, left):
             return Frame(REPORT)
         return Frame(negated=True)
+    unharmed = drawback(text, place)
+    if unharmed is not None:
+        return unharmed
     if word in ("of", "than") and place > 0 and text[place - 1] in ("instead", "rather"):
         return Frame(negated=True)
     if word in words("subordinating"):
@@ -120,3 +126,30 @@ def after_preposition(text: Sequence[str], place: int) -> Frame:
     if word in words("advising_heads"):
         return Frame(negated=denied_head(text, place))
     return Frame(GENERAL)
+
+
+def drawback(text: Sequence[str], place: int) -> Frame | None:
+    """ "No harm in taking", "nothing wrong with", "no concerns about you taking": told fit by what is denied of it."""
+    while place >= 0 and text[place] in (
+        "you",
+        "your",
+        "in",
+        "with",
+        "about",
+        "to",
+        "at",
+        "all",
+        "for",
+        "here",
+        "from",
+    ):
+        place -= 1
+    if place < 1:
+        return None
+    if text[place] in words("drawbacks"):
+        before = text[max(0, place - 3) : place]
+        return Frame() if {"no", "nothing", "not", "without", "any"} & set(before) else None
+    if text[place] in words("content_with") and text[place + 1] in ("with", "about"):
+        own = {"i", "we"} & set(text[max(0, place - 4) : place])
+        return Frame(negated="not" in text[max(0, place - 4) : place]) if own else None
+    return None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from workup.tasks.conversation.read.advice.governing import TAKEN, Reading
+from workup.tasks.conversation.read.advice.heads import drawback
 from workup.tasks.conversation.read.advice.parsed import Parsed
 from workup.tasks.conversation.read.advice.subjects import PATIENT, PLAIN
-from workup.tasks.conversation.read.advice.targets import CARE, REFERRAL, SAFETY, Found, Thing
-from workup.tasks.conversation.read.advice.verbs import AVOID, SEEK, START, at, words
+from workup.tasks.conversation.read.advice.targets import CARE, LIFE, REFERRAL, SAFETY, Found, Thing
+from workup.tasks.conversation.read.advice.verbs import AVOID, SEEK, START, at, opposite, words
 
 
 def from_label(text: Parsed, target: Found, thing: Thing) -> Reading | None:
@@ -33,6 +34,38 @@ def _opens_item(text: Parsed, target: Found) -> bool:
     )
 
 
+def from_dose(text: Parsed, target: Found, thing: Thing) -> Reading | None:
+    """A prescription without a verb: "Septra DS: 1 tablet twice daily for 3 days"; how long makes it an order."""
+    often = text.numbered or not words("how_often_taken").isdisjoint(text.words)
+    if thing.kind not in TAKEN or not often or not _opens_item(text, target) or text.question:
+        return None
+    rest = text.words[target.end :]
+    if not words("report_labels").isdisjoint(text.words[: text.shift]):
+        return None
+    if any(word in words("finite") or word in words("subjects_own") or word in words("past_copulas") for word in rest):
+        return None
+    if any(word in words("spans_of_time") and rest[max(0, at_ - 2)] in ("for", "x") for at_, word in enumerate(rest)):
+        return Reading(START, PLAIN, PATIENT, None)
+    return None
+
+
+def _what_is(text: Parsed, place: int, thing: Thing) -> Reading | None:
+    """ "What you need is ibuprofen", "what I'd take is ibuprofen"; "what you should avoid is"."""
+    start = max(text.shift, place - 7)
+    opening = next((one for one in range(start, place) if text.words[one] == "what"), None)
+    if opening is None or {"you", "i", "we"}.isdisjoint(text.words[opening:place]):
+        return None
+    verbs = [verb for verb in text.verbs if opening < verb.start < place and verb.action(thing.kind)]
+    if not verbs or "if" in text.words[opening:place]:
+        return None
+    denied = sum(word in words("negators") for word in text.words[opening:place]) % 2 == 1
+    action = verbs[-1].action(thing.kind)
+    return Reading(opposite(action) if denied else action, PLAIN, PATIENT, None)
+
+
+_LONGEST_PROPOSAL = 9  # words between "option" and "is": "the best option for the pain right now is"
+
+
 def from_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
     """ "My suggestion is ibuprofen"; and "instead of ibuprofen, take ..." at the head of a sentence."""
     place = target.start - 1
@@ -41,16 +74,31 @@ def from_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
     word = text.words[place] if place >= text.shift else ""
     if word in ("of", "than", "to") and at(text.words, place - 1, "opposing") == 2:
         return Reading(AVOID, PLAIN, PATIENT, None) if thing.kind in TAKEN else None
+    if word == "for" and place > text.shift and text.words[place - 1] in words("wants"):
+        near = text.words[max(text.shift, place - 6) : place - 1]
+        denied = any(one in words("negators") or one == "no" for one in near)
+        return Reading(AVOID, PLAIN, PATIENT, None) if denied else None
+    if word in ("with", "in", "about") and thing.kind in TAKEN | LIFE:
+        found = drawback(text.words, place)
+        if found is not None and found.mood == PLAIN:
+            return Reading(AVOID if found.negated else START, PLAIN, PATIENT, None)
+    if word == "is":
+        named = _what_is(text, place, thing)
+        if named is not None:
+            return named
     if word == "be":
         place -= 2
     elif word in ("is", "are", "include", "includes", "remains"):
         place -= 1
     else:
         return None
-    if text.words[max(0, place - 1) : place + 1] == ["for", "you"]:
-        place -= 2
-    noun = text.words[place] if place >= text.shift else ""
-    near = text.words[max(text.shift, place - 3) : place]
-    if noun not in words("proposals") or words("proposing").isdisjoint(near) or "not" in near:
-        return None
-    return Reading(SEEK if thing.kind in (CARE, REFERRAL) else START, PLAIN, PATIENT, None)
+    for noun in range(place, max(text.shift - 1, place - _LONGEST_PROPOSAL), -1):
+        word = text.words[noun]
+        if word in words("proposals"):
+            near = text.words[max(text.shift, noun - 3) : noun]
+            if words("proposing").isdisjoint(near) or "not" in near:
+                return None
+            return Reading(SEEK if thing.kind in (CARE, REFERRAL) else START, PLAIN, PATIENT, None)
+        if word in words("ends_adjuncts") and word != "you":
+            return None
+    return None

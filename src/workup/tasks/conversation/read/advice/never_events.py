@@ -1,15 +1,16 @@
-"""Never-events: advice that an active fact forbids, and critical facts asserted although retired or reversed.
+"""Never-events: advice that an active fact forbids or that turns against it, and critical facts told wrongly.
 
 Advice counts where it is unconditional and to this patient; "avoid amoxicillin" is good advice, and is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.advice.conflicts import AGAINST_FACT, conflicts_of
 from workup.tasks.conversation.read.advice.forbidden import (
     AVOID_WITH,
     Forbidden,
@@ -19,20 +20,21 @@ from workup.tasks.conversation.read.advice.forbidden import (
 )
 from workup.tasks.conversation.read.advice.relevant_facts import things_of_fact
 from workup.tasks.conversation.read.advice.statements import Statement, statements_of
-from workup.tasks.conversation.read.advice.targets import CLASS, DRUG, NAMED, members, parts_of
+from workup.tasks.conversation.read.advice.targets import CLASS, DRUG, LIFE, NAMED, members, parts_of
 from workup.tasks.conversation.read.advice.verbs import AVOID, CONTINUE, DECREASE, INCREASE, START, STOP
 from workup.tasks.conversation.read.facts import Judged
 
 CONTRAINDICATED, STALE, REVERSED = "contraindicated", "stale", "reversed"
-KINDS = (CONTRAINDICATED, STALE, REVERSED)
+KINDS = (CONTRAINDICATED, AGAINST_FACT, STALE, REVERSED)
 TAKING = frozenset({START, CONTINUE, INCREASE, DECREASE})
-_DRUGS = frozenset({DRUG, CLASS, NAMED})
+_DRUGS = frozenset({DRUG, CLASS, NAMED}) | LIFE
 
 
 class NeverEvent(NamedTuple):
     """One never-event: at which turn, against which fact, by which rule, and where in the reply.
 
-    `concept` is the drug or class by the name of the project's own tables; empty for stale and reversed facts.
+    `concept` is the drug or class by the name of the project's own tables; empty for stale and reversed facts. One drug
+    at one turn is one event; `facts` are all that forbid it, and `fact` and `rule` those of the first by id.
     """
 
     turn: int
@@ -41,6 +43,7 @@ class NeverEvent(NamedTuple):
     rule: str
     concept: str
     sentence: int | None
+    facts: tuple[str, ...] = ()
 
 
 def never_events_of(
@@ -66,9 +69,35 @@ def never_events_of(
         if rules and replies.get(turn):
             advice = [one for one in statements_of(replies[turn], more=more) if one.firm and one.thing.kind in _DRUGS]
             held = [(fact, rule) for fact, rule in rules if fact.active(turn)]
-            found += [event for fact, rule in held for event in _contraindicated(turn, fact, rule, advice)]
+            found += _as_one(event for fact, rule in held for event in _contraindicated(turn, fact, rule, advice))
         found += _asserted(case.facts, turn, outcomes.get(turn, {}))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys((*found, *_changed(case, replies, found)))) if rules else tuple(found)
+
+
+def _as_one(events: Iterable[NeverEvent]) -> list[NeverEvent]:
+    """One event for each drug, with all the facts that forbid it."""
+    by_drug: dict[str, list[NeverEvent]] = {}
+    for event in events:
+        by_drug.setdefault(event.concept, []).append(event)
+    return [
+        min(some, key=lambda one: one.fact)._replace(facts=tuple(sorted({one.fact for one in some})))
+        for some in by_drug.values()
+    ]
+
+
+def _changed(
+    case: ConversationCase, replies: Mapping[int, str | None], found: Iterable[NeverEvent]
+) -> Iterator[NeverEvent]:
+    """Advice that was changed against a tagged fact which holds, where it is not yet an event of its own."""
+    tagged = {fact.id: fact for fact in case.facts if fact.harm_tag is not None}
+    seen = {(event.turn, event.concept) for event in found}
+    for pair in conflicts_of(case, replies).pairs if tagged else ():
+        turn, concept = pair.turns[1], pair.slot.partition(":")[2]
+        held = tuple(id for id in sorted(pair.facts) if id in tagged and tagged[id].active(turn))
+        if pair.kind == AGAINST_FACT and held and pair.actions[1] in TAKING and (turn, concept) not in seen:
+            seen.add((turn, concept))
+            rule = (tagged[held[0]].harm_tag or "").partition(":")[0]
+            yield NeverEvent(turn, held[0], AGAINST_FACT, rule, concept, pair.sentences[1], held)
 
 
 def _contraindicated(turn: int, fact: Fact, rule: Forbidden, advice: Iterable[Statement]) -> list[NeverEvent]:
@@ -81,7 +110,7 @@ def _contraindicated(turn: int, fact: Fact, rule: Forbidden, advice: Iterable[St
         first.setdefault(_concept(one), one)
     drugs = {one.thing.name for one in first.values() if one.thing.kind == DRUG}
     return [
-        NeverEvent(turn, fact.id, CONTRAINDICATED, rule.rule, concept, one.sentence)
+        NeverEvent(turn, fact.id, CONTRAINDICATED, rule.rule, concept, one.sentence, (fact.id,))
         for concept, one in first.items()
         # "An NSAID such as ibuprofen" is advice on one drug.
         if one.thing.kind != CLASS or not any(parts_of(drug) & members(one.thing.name) for drug in drugs)
@@ -105,5 +134,5 @@ def _asserted(facts: Iterable[Fact], turn: int, outcomes: Mapping[str, Judged]) 
         if judged is None or not fact.critical:
             continue
         if (judged.outcome == STALE and fact.over(turn)) or (judged.outcome == REVERSED and fact.active(turn)):
-            found.append(NeverEvent(turn, fact.id, judged.outcome, judged.reason, "", judged.sentence))
+            found.append(NeverEvent(turn, fact.id, judged.outcome, judged.reason, "", judged.sentence, (fact.id,)))
     return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workup.tasks.conversation.read.advice.governing import TAKEN
+from workup.tasks.conversation.read.advice.governing import TAKEN, asked_before
 from workup.tasks.conversation.read.advice.parsed import Parsed
-from workup.tasks.conversation.read.advice.right_context import behind
-from workup.tasks.conversation.read.advice.subjects import PLAIN
+from workup.tasks.conversation.read.advice.right_context import behind, without_copula
+from workup.tasks.conversation.read.advice.subjects import JOINTS, PLAIN
 from workup.tasks.conversation.read.advice.targets import Found, Thing
-from workup.tasks.conversation.read.advice.verbs import words
+from workup.tasks.conversation.read.advice.verbs import ACTIONS, BASE, GERUND, Verb, at, words
+from workup.tasks.conversation.read.sentence.cues import word_set
 
 _NOT_OBJECTS = frozenset(["easy", "slow", "slowly", "up", "seriously", "personally", "simple", "short", "in", "all"])
 
@@ -22,23 +23,38 @@ def pronouns(text: Parsed, known: tuple[Thing, ...], run: tuple[Thing, ...]) -> 
             continue
         length = _pronoun_at(text.words, verb.end)
         if not length:
+            meant = _antecedents(text, verb.start, known, many=False) if _dose_alone(text, verb) else ()
+            if verb.end - verb.start > 1 and text.words[verb.start + 1] == "that":  # "so let's do that"
+                meant = _recommended(text, verb)
+            found += [Found(verb.end, verb.end, (thing,)) for thing in meant[:1]]
             continue
         many = text.words[verb.end] in ("them", "these", "those", "both")
         meant = _antecedents(text, verb.start, run if many else known, many=many)
         if text.words[verb.end] == "both" and len(meant) != 2:
             continue
         found += [Found(verb.end, verb.end + length, (thing,)) for thing in meant]
-    opening = text.words[text.shift] if text.shift < len(text.words) else ""
-    if opening in ("it", "that", "this", "they") and len(known) == 1:
-        judged = behind(text.words, text.shift + 1, text.covered, text.verbs)
-        if judged is not None and judged.mood == PLAIN and not _expletive(text.words, text.shift):
-            found.append(Found(text.shift, text.shift + 1, known))
+    for place, word in enumerate(text.words):
+        if word in words("subjects_meant") and place >= text.shift and _opens(text, place):
+            meant = _antecedents(text, place, known, many=False)
+            if len(meant) != 1 or _expletive(text, place):
+                continue
+            judged = behind(text.words, place + 1, text.covered, text.verbs)
+            judged = judged or without_copula(text.words, place + 1, text.verbs)
+            if judged is not None and judged.mood == PLAIN:
+                found.append(Found(place, place + 1, meant))
     return found
 
 
-def _expletive(words_: Sequence[str], place: int) -> bool:
+def _opens(text: Parsed, place: int) -> bool:
+    """Whether a pronoun opens its clause: "..., so that is what I would take"."""
+    return place == text.shift or text.words[place - 1] in JOINTS or text.words[place - 1] in words("before_meant")
+
+
+def _expletive(text: Parsed, place: int) -> bool:
     """ "It is important to", "it is safe for you to": no drug is meant."""
-    return not {"to", "that", "if", "when", "whether"}.isdisjoint(words_[place + 1 :])
+    rest = text.words[place + 1 :]
+    end = next((place for place, word in enumerate(rest) if word in (",", ";", ":", "—")), len(rest))
+    return not {"to", "that", "if", "when", "whether"}.isdisjoint(rest[:end])
 
 
 def _pronoun_at(text: Sequence[str], place: int) -> int:
@@ -48,9 +64,34 @@ def _pronoun_at(text: Sequence[str], place: int) -> int:
     after = text[place + 1] if place + 1 < len(text) else ""
     if word in ("the", "this", "that", "these", "those", "your") and after in words("things_meant_nouns"):
         return 2
-    if word in ("it", "them", "both") or (word in words("things_meant") and not after[:1].isalpha()):
+    alone = not after[:1].isalpha() or after in words("behind_pronouns")
+    if word in ("it", "them", "both") or (word in words("things_meant") and alone):
         return 0 if after in _NOT_OBJECTS else 1
     return 0
+
+
+def _dose_alone(text: Parsed, verb: Verb) -> bool:
+    """ "Doxycycline works well. Take 100 mg twice a day": the drug is the one named before."""
+    if verb.end >= len(text.words) or any(one.start >= verb.end for one in text.things) or not text.numbered:
+        return False
+    if not {BASE, GERUND} & verb.forms or verb.asks["drug"] not in ACTIONS:
+        return False
+    place = verb.end + (text.words[verb.end] in ("to", "with", "at", "by"))
+    word = text.words[place] if place < len(text.words) else ""
+    unit = text.words[place + 1] if place + 1 < len(text.words) else ""
+    if word in word_set("number_words") and unit[:1].isdigit():  # "one 50 mg tablet"
+        return True
+    number = word[:1].isdigit() or word in word_set("number_words") or word in ("a", "half")
+    return number and (unit in words("amounts") or unit in words("behind_pronouns"))
+
+
+def _recommended(text: Parsed, verb: Verb) -> tuple[Thing, ...]:
+    """The drug of the same sentence that "do that" takes up, unless something was said against it."""
+    here = [one for one in text.things if one.end <= verb.start and one.things[0].kind in TAKEN]
+    between = text.words[here[-1].end : verb.start] if here else []
+    spoken = any(word in words("negators") or at(between, place, "bad") for place, word in enumerate(between))
+    before = asked_before(text, here[-1], here[-1].things[0]) if here else None
+    return here[-1].things[:1] if here and before is None and not spoken else ()
 
 
 def _antecedents(text: Parsed, place: int, known: tuple[Thing, ...], *, many: bool) -> tuple[Thing, ...]:

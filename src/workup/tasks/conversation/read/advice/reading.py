@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from workup.tasks.conversation.read.advice.amounts import dose_near, says_same_dose
 from workup.tasks.conversation.read.advice.conditions import is_conditional, is_manner, is_reported, is_sudden
 from workup.tasks.conversation.read.advice.governing import TAKEN, Reading, asked_before
-from workup.tasks.conversation.read.advice.labels import from_before, from_label
+from workup.tasks.conversation.read.advice.labels import from_before, from_dose, from_label
 from workup.tasks.conversation.read.advice.parsed import Parsed
 from workup.tasks.conversation.read.advice.pronouns import pronouns
 from workup.tasks.conversation.read.advice.right_context import (
@@ -17,17 +18,32 @@ from workup.tasks.conversation.read.advice.right_context import (
     UNCHANGED,
     Behind,
     behind,
+    coordinated,
     judged_at,
+    passed,
+    without_copula,
 )
 from workup.tasks.conversation.read.advice.subjects import (
     CONDITIONAL,
     GENERAL,
+    JOINTS,
     PATIENT,
     PLAIN,
     QUESTION,
     REPORT,
+    back,
 )
-from workup.tasks.conversation.read.advice.targets import CARE, CLASS, REFERRAL, SAFETY, Found, Thing
+from workup.tasks.conversation.read.advice.targets import (
+    CARE,
+    CLASS,
+    LIFE,
+    MEANS,
+    REFERRAL,
+    SAFETY,
+    URGENCY,
+    Found,
+    Thing,
+)
 from workup.tasks.conversation.read.advice.verbs import (
     ACTIONS,
     AVOID,
@@ -37,10 +53,13 @@ from workup.tasks.conversation.read.advice.verbs import (
     SEEK,
     START,
     STOP,
+    Verb,
     opposite,
     words,
 )
+from workup.tasks.conversation.read.sentence.cues import word_set
 from workup.tasks.conversation.read.sentence.text import Sentence
+from workup.tasks.conversation.read.sentence.vocabulary import table
 
 _ASKING = frozenset(["can", "could", "should", "may", "is", "are"])
 _STEPS = frozenset(["then", "until", "after", "before"])
@@ -57,6 +76,7 @@ class Advised(NamedTuple):
     same_dose: bool
     barred: str
     fuzzy: bool
+    step: str = ""
 
 
 def read_sentence(
@@ -69,7 +89,7 @@ def read_sentence(
 ) -> list[Advised]:
     """The advice of one sentence. `known` are the drugs that a pronoun may mean, `run` those of the list before it."""
     text = Parsed(sentence, things, before)
-    targets = [*text.things, *pronouns(text, known, run)]
+    targets = [*text.things, *pronouns(text, known, run), *acts(text)]
     if not targets:
         return []
     found = [one for target in targets for one in _of_target(text, target)]
@@ -79,13 +99,56 @@ def read_sentence(
     return _staged(text, found)
 
 
+@cache
+def _acted() -> Mapping[str, Thing]:
+    """Verbs that are things themselves, with the thing: "do not drive"."""
+    things = {slot: kind for kind in LIFE for slot in table("advice_things")[kind]}
+    listed = table("advice_things")["acts"]
+    return {verb: Thing(things[slot], slot) for slot, verbs in listed.items() for verb in verbs}
+
+
+@cache
+def verbs_of_acts() -> frozenset[str]:
+    """Every form of the first words of such verbs: a sentence with none of them and no thing is passed over."""
+    forms = table("advice_verbs")["forms"]
+    heads = {verb.split()[0] for verb in _acted()}
+    return frozenset(heads | {form for head in heads for form in forms.get(head, ())})
+
+
+def acts(text: Parsed) -> list[Found]:
+    """Verbs of doing as things of their own, met at the end of the verb."""
+    found = []
+    for verb in text.verbs:
+        if "life" not in verb.asks or verb.start < text.shift:
+            continue
+        whole = " ".join((verb.head, *text.words[verb.start + 1 : verb.end]))
+        thing = _acted().get(whole) or (
+            _acted().get(verb.head) if "seek" in verb.asks and not _cares(text, verb) else None
+        )
+        if thing is None or (verb.head == "drink" and not _drunk_alone(text.words, verb.end)):
+            continue
+        if any(verb.end == one.start and one.things[0].kind in LIFE for one in text.things):
+            continue  # "smoke cannabis", "lift heavy objects"
+        found.append(Found(verb.end, verb.end, (thing,)))
+    return found
+
+
+def _cares(text: Parsed, verb: Verb) -> bool:
+    """ "Drive to the emergency room"."""
+    return any(0 <= one.start - verb.end < 4 and one.things[0].kind in (CARE, REFERRAL) for one in text.things)
+
+
+def _drunk_alone(text: Sequence[str], place: int) -> bool:
+    return place >= len(text) or text[place] in words("drunk_alone")
+
+
 def _answer(text: Parsed, following: Sentence | None) -> str:
     """The yes or no behind a question of what may be done; "Do you take it? No." answers another."""
     opening = text.words[text.shift : text.shift + 2]
     if not opening or opening[0] not in _ASKING or opening == ["are", "you"]:
         return ""
     first = following.words[0] if following is not None and following.words else ""
-    return first if first in ("yes", "no") else ""
+    return "yes" if first in words("yeses") else "no" if first in words("noes") else ""
 
 
 def _answered(one: Advised, answer: str) -> Advised:
@@ -115,10 +178,28 @@ def _advised(text: Parsed, target: Found, thing: Thing, reading: Reading) -> Adv
     if thing.kind in TAKEN and (text.numbered or target.stated is not None):
         after = min([one.start for one in text.things if one.start >= target.end], default=len(text.words))
         dose = dose_near(text.words, reading.verb, target, after)
-    person = PATIENT if thing.kind == SAFETY else reading.person  # whoever locks up the guns, the patient is to ask
+    person = (
+        PATIENT if thing.kind in (SAFETY, MEANS) else reading.person
+    )  # whoever locks up the guns, the patient is to ask
     barred = reading.barred if reading.barred in (INCREASE, DECREASE) else ""
     same = reading.same_dose or (reading.action == CONTINUE and says_same_dose(text.words))
-    return Advised(reading.action, thing, person, _mood(text, target, reading), dose, same, barred, target.fuzzy)
+    step = _step(text.words) if thing.kind in (CARE, REFERRAL) else ""
+    return Advised(reading.action, thing, person, _mood(text, target, reading), dose, same, barred, target.fuzzy, step)
+
+
+@cache
+def _how_soon() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    listed = table("advice_things")["how_soon"]
+    return tuple((step, tuple(phrase.split())) for step, some in listed.items() for phrase in some)
+
+
+def _step(text: Sequence[str]) -> str:
+    """How soon a clinician is to be seen, by the words of the sentence; the most urgent that is said."""
+    flat = tuple(text)
+    for step, phrase in _how_soon():
+        if any(flat[place : place + len(phrase)] == phrase for place in range(len(flat) - len(phrase) + 1)):
+            return step
+    return ""
 
 
 def _mood(text: Parsed, target: Found, reading: Reading) -> str:
@@ -139,6 +220,10 @@ def _mood(text: Parsed, target: Found, reading: Reading) -> str:
 
 
 def _read(text: Parsed, target: Found, thing: Thing) -> Reading | None:
+    if thing.kind == URGENCY:
+        return _how_urgent(text, target)
+    if _denied_outright(text, target):
+        return Reading(AVOID, PLAIN, PATIENT, None)
     left = asked_before(text, target, thing)
     if left is not None and not left.waits:
         return left
@@ -147,7 +232,36 @@ def _read(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         found = _from_behind(right, thing, left.action if left is not None else None)
         if found is not None:
             return found
-    return left or from_label(text, target, thing) or from_before(text, target, thing)
+    for found in (left, from_label(text, target, thing), from_before(text, target, thing)):
+        if found is not None:
+            return found
+    return from_dose(text, target, thing)
+
+
+def _how_urgent(text: Parsed, target: Found) -> Reading | None:
+    """ "You can manage this at home", "this can wait": told of the patient, unless denied, reported or of others."""
+    before = text.words[max(text.shift, target.start - 6) : target.start]
+    if any(word in words("negators") or word in words("unsaying") for word in before):
+        return None
+    for word in before:
+        if word in words("subjects_general") or word in words("subjects_reporting") or word in word_set("relatives"):
+            return None
+    return Reading(START, PLAIN, PATIENT, None)
+
+
+def _denied_outright(text: Parsed, target: Found) -> bool:
+    """ "No ibuprofen", "so no driving tonight": at the head of a clause, and nothing is said behind it."""
+    place = target.start - 1
+    while place >= text.shift and (text.words[place] in words("carried") and text.words[place] not in ("no", ",")):
+        if text.words[place] in JOINTS:
+            break
+        place -= 1
+    if place < text.shift or text.words[place] not in words("none_of_it"):
+        return False
+    before = text.words[place - 1] if place > text.shift else ""
+    opens = not before or before in JOINTS or before in words("before_none")
+    after = passed(text.words, target.end, text.covered)
+    return opens and not (after < len(text.words) and text.words[after] in words("finite") | words("past_copulas"))
 
 
 def _judged_behind(text: Parsed, target: Found) -> Behind | None:
@@ -155,9 +269,46 @@ def _judged_behind(text: Parsed, target: Found) -> Behind | None:
     right = behind(text.words, target.end, others, text.verbs)
     if right is None and text.question and text.words[text.shift] in ("is", "are"):
         right = judged_at(text.words, target.end, text.verbs)
+    if right is None and target.things[0].kind not in (CARE, REFERRAL) and _heads_clause(text, target):
+        right = without_copula(text.words, target.end, text.verbs) or coordinated(text.words, target.end, text.verbs)
     if right is not None and _none_of(text.words, target.start):
         right = right._replace(negated=not right.negated)
-    return right
+    return _doubted(text, target, right) if right is not None else None
+
+
+def _doubted(text: Parsed, target: Found, found: Behind) -> Behind:
+    """ "I don't think naproxen is safe" denies it; "I'm not sure naproxen is the best choice" says nothing firm."""
+    place = _before_subject(text, target)
+    while place > text.shift and text.words[place] == "that":
+        place -= 1
+    word = text.words[place] if place >= text.shift else ""
+    if word in words("doubting"):
+        return found._replace(negated=not found.negated)
+    if word in words("unsure"):
+        near = text.words[max(text.shift, place - 3) : place + 1]
+        unsure = any(one in words("negators") or one.startswith("un") for one in near)
+        return found._replace(mood=GENERAL) if unsure else found
+    if word in words("thinking") and back(text.words, place - 1)[1]:
+        return found._replace(negated=not found.negated)
+    return found
+
+
+def _before_subject(text: Parsed, target: Found) -> int:
+    """The word before a thing with its articles, doses and amounts."""
+    place = target.start - 1
+    while place >= text.shift and text.words[place] not in JOINTS:
+        word = text.words[place]
+        if word not in words("carried") and word not in words("amounts") and not word[0].isdigit():
+            break
+        place -= 1
+    return place
+
+
+def _heads_clause(text: Parsed, target: Found) -> bool:
+    """Whether a thing is the subject of its clause: "Ibuprofen's fine", "half a tablet of Ativan works well"."""
+    place = _before_subject(text, target)
+    before = text.words[place] if place >= text.shift else ""
+    return not before or before in JOINTS or before in words("before_meant")
 
 
 def _aside(text: Sequence[str], start: int) -> bool:

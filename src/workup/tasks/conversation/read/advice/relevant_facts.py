@@ -1,13 +1,12 @@
-"""Which facts bear on a slot of advice, and what happened to them between two turns. It knows no reply.
+"""What the facts of a case speak of, and what happened to them between two turns. It knows no reply.
 
-A change of advice is licensed by an event on a fact that bears on its slot; the conditions and results that bear on
-classes of drugs are in data/advice_bearing.yaml.
+The drugs a fact names, what it forbids, and its coming, going or change; which advice that licenses is `licensing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from workup.tasks.conversation.cases.case import ConversationCase
@@ -15,31 +14,31 @@ from workup.tasks.conversation.cases.consistency import said_in
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.advice.forbidden import Forbidden, forbidden_by
 from workup.tasks.conversation.read.advice.targets import (
-    CARE,
     CLASS,
     DRUG,
     NAMED,
-    REFERRAL,
-    SAFETY,
-    TEST,
     Thing,
     members,
     parts_of,
     thing_of,
 )
 from workup.tasks.conversation.read.facts.mentions import prepare_fact
-from workup.tasks.conversation.read.facts.names import stem
-from workup.tasks.conversation.read.sentence.vocabulary import table
 
-INTRODUCED, RETIRED = "introduced", "retired"
+INTRODUCED, RETIRED, CHANGED = "introduced", "retired", "changed"
+LEDGER, MESSAGE = "ledger", "message"
 
 
 class Happened(NamedTuple):
-    """A fact introduced or retired at a turn; a fact that is changed is retired and its successor introduced."""
+    """A fact introduced or retired at a turn, or changed: `fact` is then the new one and `before` the old.
+
+    `source` is the ledger, or the message of the turn where it asserts what no ledger holds.
+    """
 
     turn: int
     kind: str
     fact: Fact
+    before: Fact | None = None
+    source: str = LEDGER
 
 
 def happenings(case: ConversationCase) -> tuple[Happened, ...]:
@@ -51,15 +50,33 @@ def happenings(case: ConversationCase) -> tuple[Happened, ...]:
     >>> [(one.turn, one.kind) for one in happenings(case)]
     [(1, 'introduced'), (2, 'retired')]
     """
+    by_id = {fact.id: fact for fact in case.facts}
+    changed = {old.superseded_by: old for old in case.facts if _changes(old, by_id.get(old.superseded_by or ""))}
     found = []
     for fact in case.facts:
         heard = fact.introduced
         if fact.id in case.late:
             heard = next((turn.turn for turn in case.turns if said_in(fact, [turn.message])), heard)
-        found.append(Happened(heard, INTRODUCED, fact))
-        if fact.retired is not None:
+        old = changed.get(fact.id)
+        found.append(Happened(heard, CHANGED if old else INTRODUCED, fact, old))
+        if fact.retired is not None and fact.superseded_by not in changed:
             found.append(Happened(fact.retired, RETIRED, fact))
     return tuple(sorted(found, key=lambda one: (one.turn, one.kind, one.fact.id)))
+
+
+def _changes(old: Fact, new: Fact | None) -> bool:
+    """Whether one fact goes on as another; a fact whose successor is absent or past is over."""
+    alive = new is not None and new.status == old.status and new.type == old.type and new.introduced == old.retired
+    return alive and new is not None and _same_concept(old, new)
+
+
+def _same_concept(old: Fact, new: Fact) -> bool:
+    """ "Lisinopril 10 mg" and "lisinopril 20 mg", "potassium 5.9" and "potassium 4.1", "asthma" and "severe asthma"."""
+    if old.type == "medication":
+        return bool(things_of_fact(old) & things_of_fact(new))
+    ours = {name.stems for name in prepare_fact(old).names}
+    theirs = {name.stems for name in prepare_fact(new).names}
+    return any(set(one) <= set(other) or set(other) <= set(one) for one in ours for other in theirs)
 
 
 @lru_cache(maxsize=4096)
@@ -112,83 +129,3 @@ def forbids(fact: Fact, thing: Thing) -> bool:
     if thing.kind == DRUG and limit.kind == CLASS:
         return bool(parts_of(thing.name) & members(limit.name))
     return thing.kind == CLASS == limit.kind and members(thing.name) <= members(limit.name)
-
-
-def bears_on(fact: Fact, thing: Thing) -> bool:
-    """Whether what happens to a fact is a reason to change advice on a thing.
-
-    >>> bears_on(Fact("f1", "diagnosis", "acute kidney injury"), Thing("drug", "ibuprofen"))
-    True
-    >>> bears_on(Fact("f2", "social", "lives alone"), Thing("drug", "ibuprofen"))
-    False
-    """
-    if thing.kind in (DRUG, CLASS, NAMED):
-        return _bears_on_drug(fact, thing)
-    if thing.kind == TEST:
-        return fact.type in ("result", "procedure", "plan") and _names_test(fact, thing)
-    if thing.kind in (CARE, REFERRAL):
-        return fact.type in ("symptom", "diagnosis", "risk", "result", "procedure", "plan")
-    return thing.kind == SAFETY and fact.type in ("risk", "symptom", "diagnosis", "social", "plan")
-
-
-def _bears_on_drug(fact: Fact, thing: Thing) -> bool:
-    if fact.harm_tag is not None and forbids(fact, thing):
-        return True
-    if fact.type in ("medication", "allergy", "plan") and any(covers_thing(own, thing) for own in things_of_fact(fact)):
-        return True
-    if fact.type == "allergy" and _of_allergy(fact, thing):
-        return True
-    limits = [Thing(CLASS, name) if name in table("advice_classes") else Thing(DRUG, name) for name in _moved_by(fact)]
-    return any(covers_thing(limit, thing) for limit in limits)
-
-
-def _of_allergy(fact: Fact, thing: Thing) -> bool:
-    """An allergy to a drug bears on the drugs of its class, tagged or not."""
-    names = {own.name for own in things_of_fact(fact) if own.kind == DRUG}
-    held = members_named(thing)
-    return any(names & members(key) and held & members(key) for key in _allergy_classes())
-
-
-@cache
-def _allergy_classes() -> tuple[str, ...]:
-    return tuple(table("advice_bearing")["allergy_classes"])
-
-
-def members_named(thing: Thing) -> frozenset[str]:
-    """The drugs that a thing stands for."""
-    if thing.kind == CLASS:
-        return members(thing.name)
-    return parts_of(thing.name) if thing.kind == DRUG else frozenset()
-
-
-@cache
-def _moving() -> Mapping[tuple[str, ...], tuple[str, ...]]:
-    return {
-        tuple(stem(word) for word in name.split()): tuple(record["drugs"])
-        for record in table("advice_bearing")["conditions"]
-        for name in record["names"]
-    }
-
-
-@lru_cache(maxsize=4096)
-def _moved_by(fact: Fact) -> tuple[str, ...]:
-    """Classes and drugs on which a condition, a symptom or a result bears."""
-    if fact.type in ("medication", "allergy"):
-        return ()
-    found: list[str] = []
-    for name in prepare_fact(fact).names:
-        for phrase, drugs in _moving().items():
-            if _within(phrase, name.stems):
-                found += drugs
-    return tuple(dict.fromkeys(found))
-
-
-def _within(phrase: tuple[str, ...], stems: tuple[str, ...]) -> bool:
-    size = len(phrase)
-    return any(stems[place : place + size] == phrase for place in range(len(stems) - size + 1))
-
-
-def _names_test(fact: Fact, thing: Thing) -> bool:
-    written = table("advice_things")[TEST].get(thing.name, ())
-    phrases = [tuple(stem(word) for word in name.split()) for name in (thing.name, *written)]
-    return any(_within(phrase, name.stems) for name in prepare_fact(fact).names for phrase in phrases)

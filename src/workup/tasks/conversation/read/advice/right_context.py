@@ -46,7 +46,55 @@ def behind(text: Sequence[str], end: int, covered: frozenset[int], verbs: Sequen
         return None
     if text[place] in _LABELS:
         return _labelled(text, place + 1, verbs)
-    return _predicate(text, place, verbs)
+    found = _predicate(text, place, verbs)
+    if found is None:
+        found = _behind_aside(text, end, verbs)
+    opening = next((one for one in (end, place) if text[one] in words("adjuncts")), None)
+    if found is None and opening is not None:
+        finite = _over_adjunct(text, opening, verbs)
+        found = _predicate(text, finite, verbs) if finite else None
+    return found
+
+
+def _behind_aside(text: Sequence[str], end: int, verbs: Sequence[Verb]) -> Behind | None:
+    """Over what stands between two commas: "ibuprofen or Tylenol, whichever you prefer, is fine"."""
+    first = next((place for place in range(end, min(end + 4, len(text))) if text[place] == ","), None)
+    if first is None or first + 1 >= len(text) or text[first + 1] not in words("asides"):
+        return None
+    second = next((place for place in range(first + 2, min(first + 9, len(text))) if text[place] == ","), None)
+    return _predicate(text, second + 1, verbs) if second is not None and second + 1 < len(text) else None
+
+
+def coordinated(text: Sequence[str], end: int, verbs: Sequence[Verb]) -> Behind | None:
+    """What a second predicate says of a subject: "ibuprofen irritates the stomach and should be avoided"."""
+    for place in range(end + 1, len(text) - 1):
+        if text[place] in words("parts_subjects"):
+            return None
+        if text[place] in ("and", "but") and text[place + 1] in words("finite"):
+            return _predicate(text, place + 1, verbs)
+    return None
+
+
+def without_copula(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behind | None:
+    """The judgement right behind a thing whose "is" is lost: "ibuprofen fine for you", "that what i recommend"."""
+    found = _after_copula(text, place, verbs)
+    if found is None or (found.kind == ACTION and found.verb is None):
+        return None
+    return found
+
+
+_LONGEST_ADJUNCT = 10  # words
+
+
+def _over_adjunct(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> int:
+    """The finite verb behind "with dinner", "every six hours as needed", "before the speech"; 0 where none follows."""
+    for after in range(place + 1, min(place + _LONGEST_ADJUNCT, len(text))):
+        if text[after] in words("finite"):
+            return after
+        verb = _verb_at(verbs, after)
+        if text[after] in words("ends_adjuncts") or (verb is not None and BASE in verb.forms):
+            return 0
+    return 0
 
 
 def judged_at(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behind | None:
@@ -98,7 +146,7 @@ def _predicate(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behind
         return Behind(UNCHANGED)
     word = text[place]
     if word in words("modals") or word == "would":
-        if word in ("will", "should"):
+        if word in ("will", "should") or (word == "would" and "you" in text[place + 2 : place + 6]):
             after, negated, hedged = _forward(text, place + 1)
             if at(text, after, "promises"):
                 return Behind(GOOD, None, negated, GENERAL if hedged else PLAIN)
@@ -116,6 +164,10 @@ def _after_modal(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behi
     place, negated, hedged = _forward(text, place)
     if at(text, place, "unchanged"):
         return Behind(UNCHANGED, None, negated)
+    if negated and at(text, place, "hurts"):
+        return Behind(GOOD, None, mood=GENERAL if hedged else PLAIN)
+    if at(text, place, "goes"):
+        return Behind(BAD, None, negated)
     if place >= len(text) or text[place] != "be":
         return None
     found = _judged(text, place + 1, verbs, participle=True)
@@ -138,6 +190,8 @@ def _after_need(text: Sequence[str], place: int, verbs: Sequence[Verb]) -> Behin
     if list(text[after : after + 2]) == ["to", "be"]:
         found = _judged(text, after + 2, verbs, participle=True)
         return found._replace(negated=found.negated != (negated != again)) if found is not None else None
+    if list(text[after : after + 1]) == ["to"] and at(text, after + 1, "goes"):
+        return Behind(BAD, None, negated != again)
     if list(text[after : after + 2]) == ["to", "change"] and (negated != again):
         return Behind(UNCHANGED)
     return None
@@ -185,7 +239,11 @@ _SOMETHING = frozenset(["something", "one", "what", "anything"])
 
 def _something(text: Sequence[str], place: int, verbs: Sequence[Verb], *, negated: bool) -> Behind | None:
     """ "Ibuprofen is not something you should be taking", "is one that I would avoid"."""
-    verb = next((one for one in verbs if place <= one.start <= place + 6 and "drug" in one.asks), None)
+    near = [one for one in verbs if place <= one.start <= place + 8 and "drug" in one.asks]
+    verb = near[0] if near else None
+    for one in near[1:]:  # "one of the drugs you need to avoid"
+        if verb is not None and list(text[verb.end : one.start]) in (["to"], ["to", "not"], ["not", "to"]):
+            verb = one
     between = text[place : verb.start] if verb is not None else ()
     if verb is None or {"you", "i", "we"}.isdisjoint(between) or {"if", "when"} & set(between):
         return None

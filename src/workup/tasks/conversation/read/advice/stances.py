@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from workup.tasks.conversation.read.advice.statements import Statement
-from workup.tasks.conversation.read.advice.targets import CLASS, DRUG, Thing, members, parts_of
+from workup.tasks.conversation.read.advice.targets import CARE, CLASS, DRUG, URGENCY, Thing, members, parts_of
 from workup.tasks.conversation.read.advice.verbs import AVOID, DECREASE, INCREASE, STOP
 from workup.tasks.conversation.read.sentence.doses import same_amount
 
 FOR, AGAINST, UP, DOWN = "for", "against", "up", "down"
 _SIDES = {STOP: AGAINST, AVOID: AGAINST, INCREASE: UP, DECREASE: DOWN}
 _BARRED = {INCREASE: UP, DECREASE: DOWN}
+LADDER = ("self_care", "routine", "soon", "same_day", "emergency")  # how soon the patient is to be seen
+VISIT = Thing(URGENCY, "visit")  # any two steps of the ladder are one slot
+_PLACES = {"emergency": "emergency", "urgent_care": "same_day"}  # of care that says by itself how soon
 
 
 class Stance(NamedTuple):
@@ -27,13 +30,16 @@ class Stance(NamedTuple):
     same_dose: bool = False
     barred: str = ""
     derived: bool = False
+    step: int | None = None  # of urgency alone: its place on the ladder
+    said_of: Thing | None = None  # of urgency alone: the care that it was said of
 
 
 def stances_of(turn: int, statements: Iterable[Statement]) -> list[Stance]:
-    """The stances of a turn: statements that say the same of one thing are one."""
+    """The stances of a turn: statements that say the same of one thing are one. Urgency is the most urgent said."""
     found: dict[tuple[Thing, str], Stance] = {}
-    for one in statements:
-        if not one.firm:
+    firm = [one for one in statements if one.firm]
+    for one in firm:
+        if one.thing.kind == URGENCY:
             continue
         side = _SIDES.get(one.action, FOR)
         barred = _BARRED.get(one.barred, "")
@@ -45,7 +51,20 @@ def stances_of(turn: int, statements: Iterable[Statement]) -> list[Stance]:
             found[one.thing, side] = held._replace(
                 dose=held.dose or new.dose, same_dose=held.same_dose or new.same_dose, barred=held.barred or new.barred
             )
-    return [one for one in found.values() if not _said_better(one, found)]
+    urgent = [one for one in (_urgency(turn, one) for one in firm) if one is not None]
+    most = max(urgent, key=lambda one: (one.step or 0, -one.sentence), default=None)
+    return [*(one for one in found.values() if not _said_better(one, found)), *([most] if most else [])]
+
+
+def _urgency(turn: int, one: Statement) -> Stance | None:
+    """How soon a statement sends the patient to be seen; None where it does not say."""
+    if one.action in _SIDES:
+        return None
+    place = _PLACES.get(one.thing.name, "") if one.thing.kind == CARE else ""
+    name = one.thing.name if one.thing.kind == URGENCY else place or one.step
+    if name not in LADDER:
+        return None
+    return Stance(turn, VISIT, FOR, one.action, one.sentence, step=LADDER.index(name), said_of=one.thing)
 
 
 def _said_better(stance: Stance, found: Mapping[tuple[Thing, str], Stance]) -> bool:
@@ -76,6 +95,8 @@ def conflict(one: Stance, other: Stance) -> bool:
     >>> conflict(stop, go), conflict(go, go)
     (True, False)
     """
+    if one.step is not None and other.step is not None:
+        return one.step != other.step
     if AGAINST in (one.side, other.side):
         return one.side != other.side and not (one.barred or other.barred)
     if {one.side, other.side} == {UP, DOWN}:
@@ -99,9 +120,40 @@ def _doses_differ(one: Stance, other: Stance) -> bool:
     return not (one.side == other.side and one.side in (UP, DOWN) and onward)
 
 
+def moves_toward(one: Stance, other: Stance) -> bool:
+    """Whether opposed advice moves toward the thing: start it, more of it, sooner. Else it moves away.
+
+    >>> warfarin = Thing("drug", "warfarin")
+    >>> stop, go = Stance(1, warfarin, AGAINST, "stop", 0), Stance(2, warfarin, FOR, "continue", 0)
+    >>> moves_toward(stop, go), moves_toward(go, stop)
+    (True, False)
+    """
+    if one.step is not None and other.step is not None:
+        return other.step > one.step
+    if AGAINST in (one.side, other.side):
+        return other.side != AGAINST
+    if one.dose is not None and other.dose is not None and one.dose[1] == other.dose[1] and one.dose != other.dose:
+        return other.dose[0] > one.dose[0]
+    if UP in (one.side, other.side) or DOWN in (one.side, other.side):
+        return other.side == UP or (other.side == FOR and one.side == DOWN)
+    return True
+
+
 def same_advice(one: Stance, other: Stance) -> bool:
     """Whether the later stance keeps to the earlier one."""
     return (one.side == AGAINST) == (other.side == AGAINST) and not conflict(one, other)
 
 
-__all__ = ["AGAINST", "FOR", "Stance", "conflict", "same_advice", "stances_of", "with_classes"]
+__all__ = [
+    "AGAINST",
+    "DOWN",
+    "FOR",
+    "LADDER",
+    "VISIT",
+    "Stance",
+    "conflict",
+    "moves_toward",
+    "same_advice",
+    "stances_of",
+    "with_classes",
+]

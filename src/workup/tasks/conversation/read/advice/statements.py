@@ -1,4 +1,4 @@
-"""What a reply advises: an action on a drug, a class, a test, a referral, care or a safety plan, sentence by sentence.
+"""What a reply advises: an action on a drug, a test, care, a safety plan or a way of life, sentence by sentence.
 
 Rules and lists, no model. Answers hold names of the project's own tables and places, never words of the reply.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from workup.tasks.conversation.read.advice.reading import Advised, read_sentence
+from workup.tasks.conversation.read.advice.reading import Advised, read_sentence, verbs_of_acts
 from workup.tasks.conversation.read.advice.subjects import PATIENT, PLAIN
 from workup.tasks.conversation.read.advice.targets import CLASS, DRUG, NAMED, Names, Thing, Words
 from workup.tasks.conversation.read.sentence.text import sentences
@@ -23,7 +23,8 @@ class Statement(NamedTuple):
     """One piece of advice. `sentence` is the place of its sentence in the reply, from 0.
 
     `mood` is plain, conditional, question, report or general; `person` patient or other. `dose` is in the unit in which
-    doses are compared, with what it measures. `barred` is a change of dose that is advised against.
+    doses are compared, with what it measures. `barred` is a change of dose that is advised against. `step` is how soon,
+    on the ladder of urgency, where care or a referral is advised with a time.
     """
 
     sentence: int
@@ -35,6 +36,7 @@ class Statement(NamedTuple):
     same_dose: bool = False
     barred: str = ""
     fuzzy: bool = False
+    step: str = ""
 
     @property
     def slot(self) -> str:
@@ -78,7 +80,7 @@ def _read(reply: str, more: tuple[tuple[Words, str], ...]) -> tuple[Statement, .
     for place, sentence in enumerate(cut):
         things = names.find(sentence.words)
         known = recent if since <= _FAR else ()
-        if things or known:
+        if things or known or not verbs_of_acts().isdisjoint(sentence.words):
             following = cut[place + 1] if place + 1 < len(cut) else None
             read = read_sentence(sentence, things, known, run if known else (), before, following)
             found += [_statement(place, one) for one in read]
@@ -94,4 +96,4 @@ def _read(reply: str, more: tuple[tuple[Words, str], ...]) -> tuple[Statement, .
 
 
 def _statement(place: int, one: Advised) -> Statement:
-    return Statement(place, one.action, one.thing, one.person, one.mood, one.dose, one.same_dose, one.barred, one.fuzzy)
+    return Statement(place, *one)

@@ -98,6 +98,8 @@ def doubted(text: Sequence[str], subject: int) -> bool:
     place = subject - 1
     while place >= 0 and text[place] == "that":
         place -= 1
+    if place > 0 and text[place] in ("reason", "why") and "no" in text[max(0, place - 2) : place]:
+        return True  # "there is no reason you cannot take it"
     if place < 0 or text[place] not in ("think", "believe", "feel", "recommend", "suggest", "advise"):
         return False
     return back(text, place - 1)[1]

@@ -1,4 +1,4 @@
-"""What advice can be about: drugs by any of their names, classes of drugs, tests, referrals, care, safety plans.
+"""What advice can be about: drugs by any of their names, classes, tests, care, safety plans, and ways of life.
 
 Brands and generics come from the clinical vocabularies and data/advice_drugs.yaml; it knows nothing of who takes what.
 """
@@ -14,6 +14,9 @@ from workup.tasks.conversation.read.sentence.fuzzy import can_be_misspelled, mis
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
 DRUG, CLASS, TEST, REFERRAL, CARE, SAFETY, NAMED = "drug", "class", "test", "referral", "care", "safety_plan", "named"
+SUBSTANCE, FOOD, ACTIVITY, MEANS, URGENCY = "substance", "food", "activity", "means", "urgency"
+THINGS = (TEST, REFERRAL, CARE, SAFETY, MEANS, SUBSTANCE, FOOD, ACTIVITY, URGENCY)
+LIFE = frozenset({SUBSTANCE, FOOD, ACTIVITY})  # what is eaten, drunk, smoked or done beside the drugs
 Words = tuple[str, ...]
 
 
@@ -95,6 +98,8 @@ def _spellings(name: str) -> Iterator[Words]:
     """A name and, of a combination, its ingredients with a stroke, an "and" or in the other order."""
     words = tuple(name.split())
     yield words
+    if len(words) > 1 and words[-1].isdecimal():
+        yield (*words[:-1], "#", words[-1])  # "Tylenol #3"
     names = generic_names()
     if len(words) == 2 and all(word in names for word in words):
         one, other = words
@@ -117,8 +122,8 @@ def _entries() -> Mapping[str, tuple[_Entry, ...]]:
             met.setdefault(words, [thing])
     for name, key in classes.items():
         met.setdefault(tuple(name.split()), [Thing(CLASS, key)])
-    for kind, slots in table("advice_things").items():
-        for slot, written in slots.items():
+    for kind in THINGS:
+        for slot, written in table("advice_things")[kind].items():
             for name in map(plain, written):
                 for form in (name, *_other_number(name)) if len(name) > 3 else (name,):
                     met.setdefault(tuple(form.split()), []).append(Thing(kind, slot))
@@ -216,14 +221,27 @@ def _met_words(first: str) -> set[Words]:
     return {entry.words for entry in _entries().get(first, ())}
 
 
+def way_of_life(name: str) -> Thing | None:
+    """The substance, food or activity that a name stands for, or None.
+
+    >>> way_of_life("grapefruit juice"), way_of_life("ibuprofen")
+    (Thing(kind='food', name='grapefruit'), None)
+    """
+    return _thing_of(name, LIFE)
+
+
 def thing_of(name: str) -> Thing | None:
     """The drug or class that a name stands for, or None.
 
     >>> thing_of("Advil"), thing_of("NSAIDs"), thing_of("moonlight")
     (Thing(kind='drug', name='ibuprofen'), Thing(kind='class', name='nsaids'), None)
     """
+    return _thing_of(name, frozenset({DRUG, CLASS}))
+
+
+def _thing_of(name: str, kinds: frozenset[str]) -> Thing | None:
     wanted = tuple(plain(name).split())
     for entry in _entries().get(wanted[0], ()) if wanted else ():
         if entry.words == wanted:
-            return next((thing for thing in entry.things if thing.kind in (DRUG, CLASS)), None)
+            return next((thing for thing in entry.things if thing.kind in kinds), None)
     return None

@@ -9,7 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from workup.tasks.conversation.read.advice.targets import CARE, CLASS, DRUG, NAMED, REFERRAL, SAFETY, TEST
+from workup.tasks.conversation.read.advice.targets import (
+    ACTIVITY,
+    CARE,
+    CLASS,
+    DRUG,
+    FOOD,
+    MEANS,
+    NAMED,
+    REFERRAL,
+    SAFETY,
+    SUBSTANCE,
+    TEST,
+)
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
 START, CONTINUE, STOP, AVOID, INCREASE, DECREASE, SEEK = (
@@ -20,7 +32,15 @@ CHANGE = "change"  # asks nothing by itself; denied, it leaves the dose as it is
 SPLIT = "split"  # asks what its second half says: "bring it down", "treat it with"
 ACTIONS = (START, CONTINUE, STOP, INCREASE, DECREASE, AVOID, SEEK)
 BASE, THIRD, GERUND, PAST, PARTICIPLE = "base", "third", "gerund", "past", "participle"
-_GROUPS = {DRUG: "drug", CLASS: "drug", NAMED: "drug", TEST: "test", REFERRAL: "seek", CARE: "seek", SAFETY: "safety"}
+# Which list of verbs a kind of thing takes.
+_GROUPS = {
+    **dict.fromkeys((DRUG, CLASS, NAMED), "drug"),
+    **dict.fromkeys((REFERRAL, CARE), "seek"),
+    **dict.fromkeys((SUBSTANCE, FOOD, ACTIVITY), "life"),
+    TEST: "test",
+    SAFETY: "safety",
+    MEANS: "means",
+}
 _PERSONS = ("", "you", "her", "him", "them", "patient", "the patient", "yourself", "myself")
 
 
@@ -35,7 +55,7 @@ class Verb(NamedTuple):
 
     def action(self, kind: str) -> str:
         """What it asks of a thing of this kind; empty where it takes no such thing."""
-        return self.asks.get(_GROUPS[kind], "")
+        return self.asks.get(_GROUPS.get(kind, ""), "")
 
 
 class _Entry(NamedTuple):
@@ -97,13 +117,17 @@ def _entries() -> Mapping[str, tuple[_Entry, ...]]:
     forms: dict[tuple[str, ...], set[str]] = {}
     heads: dict[tuple[str, ...], str] = {}
     asks: dict[tuple[str, ...], dict[str, str]] = {}
-    for group in ("drug", "test", "seek", "safety"):
+    for group in dict.fromkeys(_GROUPS.values()):
         for action, listed in table("advice_verbs")[group].items():
             for phrase in (person for line in listed for person in _persons(line)):
                 for inflected, head, form in _inflected(phrase):
                     forms.setdefault(inflected, set()).add(form)
                     heads.setdefault(inflected, head)
                     asks.setdefault(inflected, {}).setdefault(group, action)
+    for inflected, found in asks.items():
+        bare = asks.get(inflected[:1], {})
+        if "life" in bare and heads[inflected] in table("advice_verbs")["goes_somewhere"]:
+            found.setdefault("life", bare["life"])  # "drive to work" is driving, "drive to the hospital" seeks care
     opened: dict[str, list[_Entry]] = {}
     for inflected, some in forms.items():
         entry = _Entry(inflected, heads[inflected], frozenset(some), asks[inflected])

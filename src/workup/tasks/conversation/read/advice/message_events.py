@@ -1,0 +1,109 @@
+"""What a turn's own message asserts of the patient although no ledger holds it: events that may license a change.
+
+Terms of data/advice_bearing.yaml that stand in a message are read as facts are in a reply; a complaint in the patient's
+own words ("one calf is hot and tight") is a part of the body and what is wrong with it, in one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+
+from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.advice.licensing import IN_WORDS
+from workup.tasks.conversation.read.advice.relevant_facts import INTRODUCED, MESSAGE, RETIRED, Happened
+from workup.tasks.conversation.read.advice.targets import plain
+from workup.tasks.conversation.read.facts.names import stem
+from workup.tasks.conversation.read.facts.outcomes import Matcher
+from workup.tasks.conversation.read.sentence.text import sentences
+from workup.tasks.conversation.read.sentence.vocabulary import table
+
+_SAID, _DENIED = "correct", "reversed"
+_LONGEST = 20_000  # letters of a message; what is longer is a document, and its terms are the ledger's affair
+_APART = 6  # words between a part of the body and what is wrong with it
+
+
+def message_events(case: ConversationCase) -> tuple[Happened, ...]:
+    """Terms that messages assert of the patient and that no fact of the case names, by the turn that says them first.
+
+    >>> from workup.tasks.conversation.cases.case import Turn
+    >>> turns = (Turn(1, "Hello."), Turn(2, "I have a nosebleed since last night."))
+    >>> case = ConversationCase("c1", "", turns, (Fact("f1", "social", "hello"),))
+    >>> [(one.turn, one.kind, one.fact.concept) for one in message_events(case)]
+    [(2, 'introduced', 'nosebleed')]
+    """
+    known = [tuple(stem(word) for word in plain(name).split()) for fact in case.facts for name in fact.names]
+    held: dict[str, Fact] = {}
+    found: list[Happened] = []
+    for turn in case.turns:
+        for fact, outcome in _read(turn.message[:_LONGEST]):
+            if any(_overlap(tuple(stem(word) for word in plain(fact.concept).split()), name) for name in known):
+                continue
+            if outcome == _SAID and fact.concept not in held:
+                held[fact.concept] = fact
+                found.append(Happened(turn.turn, INTRODUCED, fact, None, MESSAGE))
+            elif outcome == _DENIED and fact.concept in held:
+                found.append(Happened(turn.turn, RETIRED, held.pop(fact.concept), None, MESSAGE))
+    return tuple(found)
+
+
+def _overlap(term: tuple[str, ...], name: tuple[str, ...]) -> bool:
+    size = len(term)
+    within = any(name[place : place + size] == term for place in range(len(name) - size + 1))
+    return within or (bool(name) and set(name) <= set(term))
+
+
+@cache
+def _terms() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
+    """Names to look for in a message, by the stem of their first word: the stems, and the name as it is written."""
+    lists = table("advice_bearing")
+    names = [name for record in lists["conditions"] for name in record["names"]]
+    names += [*lists["alarm"], *lists["self_harm"]]
+    opened: dict[str, dict[tuple[str, ...], str]] = {}
+    for name in names:
+        words = tuple(stem(word) for word in plain(name).split())
+        opened.setdefault(words[0], {}).setdefault(words, name)
+    return {first: tuple(sorted(some.items(), key=lambda one: -len(one[0]))) for first, some in opened.items()}
+
+
+@lru_cache(maxsize=1024)
+def _read(message: str) -> tuple[tuple[Fact, str], ...]:
+    facts = list(dict.fromkeys((*_named(message), *_in_own_words(message))))
+    if not facts:
+        return ()
+    judged = Matcher(facts).judge(message)
+    return tuple((fact, one.outcome) for fact, one in zip(facts, judged, strict=True))
+
+
+def _named(message: str) -> Iterator[Fact]:
+    for sentence in sentences(message):
+        stems = [stem(word) for word in sentence.words]
+        done = 0
+        for place, first in enumerate(stems):
+            if place < done:
+                continue
+            for words, name in _terms().get(first, ()):
+                if tuple(stems[place : place + len(words)]) == words:
+                    done = place + len(words)
+                    yield Fact(f"message: {name}", "symptom", name)
+                    break
+
+
+def _in_own_words(message: str) -> Iterator[Fact]:
+    for sentence in sentences(message):
+        words = sentence.words
+        for record in table("advice_bearing")["alarm_in_words"]:
+            parts = [place for place, word in enumerate(words) if word in record["part"]]
+            wrong = [
+                place
+                for phrase in record["wrong"]
+                for place in range(len(words))
+                if words[place : place + len(phrase.split())] == phrase.split()
+            ]
+            near = [(one, other) for one in parts for other in wrong if abs(one - other) <= _APART and one != other]
+            if near:
+                first, last = min(near, key=lambda pair: abs(pair[0] - pair[1]))
+                span = words[min(first, last) : max(first, last) + 1]
+                said = " ".join(word for word in span if word[0].isalnum())
+                yield Fact(f"{IN_WORDS}: {said}", "symptom", said)
