@@ -23,6 +23,7 @@ from workup.tasks.conversation.read.advice.judges import Judge
 from workup.tasks.conversation.read.content import Ratings, extended_facts, rating_columns, read_ratings
 from workup.tasks.conversation.read.content.encoders import Encoder
 from workup.tasks.conversation.scores.held import Readers, Shown
+from workup.tasks.conversation.scores.safety import types_of
 from workup.tasks.conversation.scores.scoring import ConversationScores, as_scores, score_case
 from workup.tasks.conversation.settings import ConversationStudy
 from workup.tasks.conversation.tables import outcome_rows, tables_of
@@ -37,7 +38,7 @@ class ConversationTask:
     cards = CARDS
     Settings = ConversationStudy
     gate_level = 0.90  # two-sided, which is 95 % to the one side that a rule asks about
-    leaves_out = ("turn", "attribute", "loss")
+    leaves_out = ("turn", "attribute", "loss", "type", "basis", "unanswered")
     shows_only = ("set", "arm")
     batch = 1
     shows_text = False
@@ -174,6 +175,7 @@ class ConversationTask:
         """Recall and its failures by turn, set and arm; decay, loss, conflict, harm, plans."""
         assert isinstance(scores, ConversationScores)
         weights = {fact.weight for one in scores.conversations for fact in one.facts}
+        kind = study.primary.get("set", "critical")
         return conversation_metrics(
             Design(
                 arms=scores.arms,
@@ -184,6 +186,11 @@ class ConversationTask:
                 withheld=why_withheld(scores),
                 weighted=len(weights) > 1,
                 judged=study.conversation.judge is not None,
+                asked=scores.asked,
+                unasked=scores.unasked,
+                types=_types(scores, kind),
+                primary=(kind, study.primary.get("arm", "live")),
+                published=study.conversation.published,
             )
         )
 
@@ -193,7 +200,7 @@ class ConversationTask:
         return [
             metric
             for metric in metrics
-            if not {"turn", "attribute", "loss", "judge"} & set(metric.at)
+            if not {"turn", "attribute", "loss", "judge", "type", "basis", "unanswered"} & set(metric.at)
             and not metric.name.endswith("_published")
             and all(metric.at.get(key, value) == value for key, value in wanted.items())
         ]
@@ -283,6 +290,12 @@ def _given(table: Any) -> list[ConversationCase]:
     if len({case.id for case in cases}) < len(cases):
         raise InputError("each case must have an id of its own", where="cases", got="one that occurs twice")
     return cases
+
+
+def _types(scores: ConversationScores, kind: str) -> tuple[str, ...]:
+    """The types of fact that rates are told by, of those in the set."""
+    facts = (fact for one in scores.conversations for fact in one.facts if kind == "extended" or fact.critical)
+    return tuple(sorted({type for fact in facts for type in types_of(fact)}))
 
 
 def _readers(study: ConversationStudy) -> Readers:
