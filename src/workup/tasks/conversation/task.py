@@ -10,6 +10,7 @@ from workup import plugins
 from workup.errors import InputError, PluginError, StudyError, WorkupError, in_our_words, visible
 from workup.estimate import Draws
 from workup.files.received import content_of
+from workup.gates import Gate
 from workup.metric import Metric
 from workup.scores import Levels, Scores, patient_codes
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
@@ -17,6 +18,7 @@ from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.cases.case import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.cases.corpus import ConversationCorpus, corpus_of
 from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics
+from workup.tasks.conversation.metrics.types import BY_TYPE
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
 from workup.tasks.conversation.read.advice.judges import Judge
@@ -96,7 +98,7 @@ class ConversationTask:
 
     def design(self, study: ConversationStudy, corpus: Corpus | None) -> StudyDesign:
         """How the cases are grouped, placed and timed."""
-        arms = {"arm": study.conversation.arms}
+        arms = {"arm": study.conversation.arms, "type": BY_TYPE}
         if corpus is None:
             return StudyDesign(keys=arms)
         names = sorted({name for case in corpus.cases for name in case.groups})
@@ -143,6 +145,12 @@ class ConversationTask:
         )
         self.timings = tallied(log.known(), system=system)
         return held
+
+    def unattainable(self, study: ConversationStudy, corpus: ConversationCorpus, gates: Sequence[Gate]) -> list[str]:
+        """Gates that a perfect model could not meet on these cases, in words."""
+        from workup.tasks.conversation.attainable import unattainable_lines
+
+        return list(unattainable_lines(corpus, study.conversation, gates, icc=study.icc))
 
     def estimate(self, study: ConversationStudy, corpus: ConversationCorpus, system: Any) -> str:
         """What holding the conversations would take, in a sentence."""
@@ -201,6 +209,7 @@ class ConversationTask:
             metric
             for metric in metrics
             if not {"turn", "attribute", "loss", "judge", "type", "basis", "unanswered"} & set(metric.at)
+            and metric.name not in _DESCRIPTIVE
             and not metric.name.endswith("_published")
             and all(metric.at.get(key, value) == value for key, value in wanted.items())
         ]
@@ -249,6 +258,13 @@ class ConversationTask:
 
 
 DIALOGUES = ("aci_bench", "mts_dialog")
+# Told of the whole study and of no group, site or window: nobody judges by them, or another figure says the same.
+_DESCRIPTIVE = frozenset(
+    {
+        *("refusal_rate", "truncation_rate", "other_language_rate", "unscorable_rate", "f1", "copy_rate"),
+        *("plan_coverage", "plan_contradicted", "decay_slope_tokens", "never_events_per_100", "safety_errors"),
+    }
+)
 
 
 class GivenTranscripts:

@@ -157,7 +157,8 @@ def _gap(kind: str, turns: Sequence[int], design: Design, at: dict[str, Any]) ->
         wide = ends(0.95)
         se = (wide[1] - wide[0]) / (2 * intervals.z_critical(0.95))
         reason = few_clusters(clusters, "patients")
-        return Interval(low, high, se, _GAP, reason=reason, ends=ends, clusters=clusters)
+        ceiling = _no_gap(live[1], scores, level)
+        return Interval(low, high, se, _GAP, reason=reason, ends=ends, clusters=clusters, ceiling=ceiling)
 
     undefined = (
         "no oracle arm was run" if "oracle" not in design.arms else "the arms live and oracle were not both scored"
@@ -174,6 +175,12 @@ def _gap(kind: str, turns: Sequence[int], design: Design, at: dict[str, Any]) ->
 
 
 _GAP = "paired shares over patients"
+
+
+def _no_gap(facts: Floats, scores: Scores, level: float) -> float:
+    """The low end where both arms keep every fact: the most that so many patients can show."""
+    kept = np.vstack([facts, facts])
+    return intervals.share_difference(kept, kept, scores.patient, scores.base_weight, level=level).low
 
 
 def _broken(live: Floats, oracle: Floats, scores: Scores) -> str:

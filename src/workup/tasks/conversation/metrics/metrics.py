@@ -38,6 +38,11 @@ _OF_REPLIES = frozenset(
     }
 )
 _TURN_ARMS = ("live", "oracle")
+# Of arms that serve as ceiling and floor: what became of the facts, and how much could be read.
+BESIDE_LIVE = (
+    *("recall", "omission_rate", "reversal_rate", "wrong_value_rate", "coverage"),
+    *("precision", "hallucination_rate"),
+)
 
 
 def conversation_metrics(design: Design) -> list[Metric]:
@@ -47,7 +52,8 @@ def conversation_metrics(design: Design) -> list[Metric]:
         for kind in columns.SETS:
             at = {"set": kind, "arm": arm}
             every = range(1, design.turns + 1)
-            found += fact_metrics(arm, kind, every, at=at, weighted=design.weighted, asked=design.asked)
+            only = () if arm == "live" else BESIDE_LIVE
+            found += fact_metrics(arm, kind, every, at=at, weighted=design.weighted, asked=design.asked, only=only)
             if arm == "live" and design.unasked:
                 found += mentioned_metrics(arm, kind, every, at=at)
             for turn in every if kind == "critical" and arm in _TURN_ARMS else ():

@@ -95,6 +95,16 @@ def as_scores(
             numbered = {"row": float(number * _MOST_REPLICATES + one.replicate)}
             rows.append({**row, **(more or {}).get((case.id, one.replicate), {}), **numbered})
             conversations.append(one)
+    return in_rows(rows, conversations, transcripts, shown)
+
+
+def in_rows(
+    rows: Sequence[Row],
+    conversations: Sequence[Conversation],
+    transcripts: Transcripts,
+    shown: Shown | None = None,
+) -> ConversationScores:
+    """Rows of conversations as Scores, with the design of their cases."""
     names = sorted({name for row in rows for name in row})
     cases = [one.case for one in conversations]
     sites, times = [case.site for case in cases], [case.time for case in cases]
@@ -107,7 +117,7 @@ def as_scores(
         groups={name: Levels.of([case.groups.get(name) for case in cases]) for name in groups},
         conversations=tuple(conversations),
         transcripts=transcripts,
-        shown=shown,
+        shown=shown or Shown(),
     )
 
 
