@@ -396,7 +396,7 @@ def test_harm_that_was_counted_fails_whatever_was_not_seen() -> None:
 def test_a_limit_beyond_what_so_many_clusters_can_show_is_called_so() -> None:
     perfect = Estimate("recall", {}, 1.0, 0.846, 1.0, 0.9, "exact", 0.0, 7, 7, clusters=7, ceiling=0.846)
     [verdict] = judge([Gate.parse("recall.low >= 0.95@0.90")], [perfect])
-    assert verdict.outcome == "unsure"
+    assert verdict.outcome == "not_assessed"
     assert verdict.reason.endswith("not attainable: with 7 clusters a perfect model has 0.846; 0.95 needs 23")
     [within] = judge([Gate.parse("recall.low >= 0.84@0.90")], [perfect])
     assert within.outcome == "pass"
@@ -408,7 +408,7 @@ def test_a_limit_beyond_what_so_many_clusters_can_show_is_called_so() -> None:
 def test_a_rate_of_failures_has_its_own_least() -> None:
     none = Estimate("leak", {}, 0.0, 0.0, 0.154, 0.9, "exact", 0.0, 7, 7, clusters=7, ceiling=0.846)
     [verdict] = judge([Gate.parse("leak.high <= 0.05@0.90")], [none])
-    assert verdict.outcome == "unsure"
+    assert verdict.outcome == "not_assessed"
     assert verdict.reason.endswith("not attainable: with 7 clusters a perfect model has 0.154; 0.05 needs 23")
     [never] = judge([Gate.parse("leak.high <= 0@0.90")], [none])
     assert "no number of clusters shows 0" in never.reason

@@ -233,9 +233,10 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool, 
     # The near end decides between fail and unsure: when even the far end misses the limit, more data will not help.
     far = {("low", ">"): row.high, ("high", "<"): row.low}.get((gate.part, gate.op[0]))
     if far is not None and _COMPARE[gate.op](far, threshold):
+        if beyond := beyond_reach(gate, threshold, row.ceiling, row.clusters):
+            return Verdict(rule, "not_assessed", observed, beyond)
         straddles = f"the interval {row.low:.4g} to {row.high:.4g} straddles {threshold:g}"
-        why = beyond_reach(gate, threshold, row.ceiling, row.clusters) or _settling(gate, row, threshold)
-        return Verdict(rule, "unsure", observed, f"{straddles}; {why}")
+        return Verdict(rule, "unsure", observed, f"{straddles}; {_settling(gate, row, threshold)}")
     said = (_say(gate, end, threshold, "misses"), beyond_reach(gate, threshold, row.ceiling, row.clusters))
     return Verdict(rule, "fail", observed, "; ".join(filter(None, said)))
 
@@ -253,8 +254,10 @@ def beyond_reach(
     'not attainable: with 7 clusters a perfect model has 0.846; 0.95 needs 23'
     """
     side = {("low", ">"): 1, ("high", "<"): -1}.get((gate.part, gate.op[0]))
-    if side is None or ceiling is None or not clusters or not 0 < ceiling < 1:
+    if side is None or ceiling is None or not clusters or not ceiling < 1:
         return ""
+    if ceiling <= 0:
+        return _gap_beyond_reach(gate, threshold, ceiling, clusters) if side > 0 else ""
     best, limit = (ceiling, threshold) if side > 0 else (1 - ceiling, 1 - threshold)
     if _COMPARE[gate.op](best, threshold):
         return ""
@@ -264,6 +267,24 @@ def beyond_reach(
         return f"{says}, and no number of clusters shows {threshold:g}"
     needed = math.ceil(clusters * math.log(ceiling) / math.log(limit))
     return f"{says}; {threshold:g} needs {'at least ' if at_most else ''}{needed:,}"
+
+
+def _gap_beyond_reach(gate: Gate, threshold: float, ceiling: float, clusters: int) -> str:
+    """The same of a difference of two shares, which is 0 at best: `ceiling` is the low end where none was seen. It
+    comes nearer to 0 as clusters are added, about in proportion."""
+    if _COMPARE[gate.op](ceiling, threshold):
+        return ""
+    says = f"not attainable: with {clusters} clusters a model without any gap has {ceiling:.3f}"
+    if threshold >= 0:
+        return f"{says}, and no number of clusters shows {threshold:g}"
+    return f"{says}; {threshold:g} needs about {math.ceil(clusters * ceiling / threshold):,}"
+
+
+def reached(gate: Gate, estimates: Sequence[Estimate], primary: Mapping[str, Any]) -> Estimate | None:
+    """The estimate that a rule on a single slice is judged by, where there is one."""
+    rows = [e for e in estimates if e.metric == gate.metric and e.level == gate.level]
+    found = _matching(rows, gate.slice, primary)
+    return found[0] if found else None
 
 
 def unattainable(

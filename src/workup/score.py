@@ -162,7 +162,8 @@ def score_conversation(
 
     >>> case = {"id": "a", "patient_summary": "", "critical_entities": ["penicillin allergy"],
     ...         "turns": [{"turn": 1, "message": "I am allergic to penicillin."}]}
-    >>> said = [{"case": "a", "turn": 1, "reply": "Noted: you are allergic to penicillin."}]
+    >>> asked = {"kind": "summary", "reply": "The patient is allergic to penicillin."}
+    >>> said = [{"case": "a", "turn": 1, "reply": "Noted.", "probe": asked}]
     >>> report = score_conversation([case], said)
     >>> report.estimate("recall", set="critical", arm="live").value
     1.0

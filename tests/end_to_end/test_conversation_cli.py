@@ -36,7 +36,8 @@ def said(cases: list[dict[str, Any]], kept: Any, *, arms: tuple[str, ...] = ("li
             for turn in range(1, TURNS + 1):
                 drugs = kept(one["id"], arm, turn)
                 reply = f"{SECRET}: you take {', '.join(drugs)}." if drugs else f"{SECRET} is all I know."
-                found.append({"case": one["id"], "turn": turn, "arm": arm, "reply": reply})
+                asked = {"kind": "summary", "reply": reply}
+                found.append({"case": one["id"], "turn": turn, "arm": arm, "reply": reply, "probe": asked})
     return found
 
 
@@ -105,6 +106,7 @@ def test_a_failed_call_is_never_a_fact_forgotten(tmp_path: Path, cases: list[dic
     lines = said(cases, lambda *_: DRUGS)
     for line in lines[3::10]:
         line["reply"], line["error"] = None, "timeout"
+        line["probe"] = {"kind": "summary", "reply": None, "error": "timeout"}
     _, record = scored(tmp_path, cases, lines, "--gate", "recall_at_10.low >= 0.1")
     live = {"set": "critical", "arm": "live"}
     assert estimate(record, "coverage", **live)["value"] == pytest.approx(0.9)

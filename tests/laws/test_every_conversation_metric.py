@@ -67,9 +67,10 @@ def test_the_four_outcomes_add_up_to_one(scored: tuple[Any, tuple[Metric, ...]])
     scores, metrics = scored
     by_slice: dict[frozenset[tuple[str, Any]], dict[str, float]] = {}
     for metric in metrics:
-        if metric.name in ("recall", "omission_rate", "reversal_rate", "wrong_value_rate"):
+        told_whole = not {"turn", "type", "unanswered"} & set(metric.at)
+        if told_whole and metric.name in ("recall", "omission_rate", "reversal_rate", "wrong_value_rate"):
             by_slice.setdefault(frozenset(metric.at.items()), {})[metric.name] = metric.value(scores)
-    assert len(by_slice) == 2 * 2 * (1 + scores.turns)
+    assert len(by_slice) == 2 * 2
     for where, values in by_slice.items():
         assert len(values) == 4
         total = sum(values.values())
@@ -104,12 +105,12 @@ def test_intervals_of_means_take_a_weight_for_repeated_rows_of_a_case() -> None:
     repeated = plain.take(np.repeat(np.arange(len(plain)), counts))
     seen = 0
     for metric in metrics:
-        if metric.name in ("decay_slope", "decay_gap", "time_to_loss", "f1", "decay_slope_logistic"):
+        if metric.name in ("decay_slope", "time_to_loss", "f1", "decay_slope_logistic", "decay_slope_tokens"):
             [one], [other] = (estimate(scores, [metric], draws=DRAWS) for scores in (weighted, repeated))
             assert one.status == other.status
             assert _numbers(one) == pytest.approx(_numbers(other), rel=1e-7, abs=1e-9, nan_ok=True), label(metric)
             seen += one.status == "ok"
-    assert seen > 40
+    assert seen > 10
 
 
 def test_a_slice_is_the_scores_of_its_rows(scored: tuple[Any, tuple[Metric, ...]]) -> None:
@@ -129,7 +130,7 @@ def test_cases_are_the_unit_and_not_turns_or_replicates() -> None:
     compared = 0
     for metric in metrics:
         [one], [other] = (estimate(scores, [metric], draws=DRAWS) for scores in (few, many))
-        if one.status == other.status == "ok" and metric.name != "never_events" and not _at_the_floor(metric, few):
+        if one.status == other.status == "ok" and one.method != "counted" and not _at_the_floor(metric, few):
             # Resampled conversations would shrink it to 0.32.
             assert other.high - other.low >= 0.5 * (one.high - one.low), label(metric)
             compared += 1
@@ -157,7 +158,8 @@ def test_a_study_whose_calls_failed_shows_no_headline() -> None:
     found = {one.metric: one for one in estimate(scores, metrics, draws=DRAWS) if dict(one.slice) in ({}, LIVE)}
     for name in ("recall", "recall_at_10", "decay_slope", "decay_gap", "time_to_loss"):
         assert found[name].status == "withheld", name
-    assert [name for name, one in found.items() if one.status == "ok"] == ["unscorable_rate", "coverage"]
+    told = ["refusal_rate", "truncation_rate", "other_language_rate", "unscorable_rate", "coverage"]
+    assert [name for name, one in found.items() if one.status == "ok"] == told
 
 
 LIVE = {"set": "critical", "arm": "live"}

@@ -244,9 +244,9 @@ def test_recall_by_turn_has_every_turn_with_its_n(full: Report) -> None:
 
 def test_outcomes_of_a_turn_add_to_the_facts_that_were_due(full: Report) -> None:
     for row in cells(part(full, "outcome-turns")):
-        names = ("correct", "omitted", "wrong value", "reversed", "unscorable")
+        names = ("correct", "omitted", "wrong value", "reversed", "not answered")
         assert sum(int(row[name].split()[0]) for name in names) == int(row["facts due"])
-    assert cells(part(full, "outcome-turns"))[3]["unscorable"] == "5 (2.8 %)"
+    assert cells(part(full, "outcome-turns"))[3]["not answered"] == "5 (2.8 %)"
     assert cells(part(full, "outcome-turns"))[8]["retired and still said"].endswith("of 15")
 
 

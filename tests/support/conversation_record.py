@@ -60,11 +60,14 @@ def transcripts(held: list[dict[str, Any]], *, arms: tuple[str, ...] = ("live", 
                 share = STARTS[arm] + PER_TURN[arm] * (turn - 1)
                 kept = [fact for fact in due if chance.random() < share]
                 sent = [fact["id"] for fact in due if turn < 6 or chance.random() < 0.7]
-                line = {"case": case["id"], "turn": turn, "arm": arm, "reply": _said(kept)}
+                reply = _said(kept)
+                line = {"case": case["id"], "turn": turn, "arm": arm, "reply": reply}
+                line["probe"] = {"kind": "summary", "reply": reply}
                 if arm == "live":
                     line["available"] = sorted({*sent, *(fact["id"] for fact in kept)})
                 if arm == "live" and case["id"] == "case-08" and turn == 4:
-                    line |= {"reply": None, "error": "timeout"}
+                    failed = {"reply": None, "error": "timeout"}
+                    line |= {**failed, "probe": {"kind": "summary", **failed}}
                 lines.append(line)
     return lines
 

@@ -71,5 +71,5 @@ def scored_conversations(name: str) -> tuple[Any, tuple[Metric, ...]]:
     cases = small_cases(count, turns=turns)
     lines = transcripts(planted, cases, ("live", "oracle"), 1, replicates=replicates)
     available = [{**line, "available": ["warfarin", "asthma"]} for line in lines]
-    scored = Scored(cases, available)
+    scored = Scored(cases, available, settings={"published": True})
     return scored.scores, tuple(scored.metrics.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,9 +46,15 @@ def add_to(app: typer.Typer) -> None:
 def new(
     task: Annotated[str, typer.Argument(help="Kind of system: risk, spans or conversation")],
     directory: Annotated[Path, typer.Argument(help="Folder to make")] = Path("my-study"),
+    count: Annotated[
+        int | None, typer.Option(min=2, max=100_000, help="Cases to generate; as many as the task needs when absent")
+    ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="Default gate of a chat model to leave out, such as allergy")
+    ] = None,
 ) -> None:
     """Make a commented study.yaml with small generated data, ready to run."""
-    _study(task, directory)
+    _study(task, directory, count=count, without=without or ())
     say(f"Made {directory}. Next:  workup run {directory / 'study.yaml'}")
 
 
@@ -75,7 +82,7 @@ def demo(
     echo(f"\nOpen {index.resolve()}")
 
 
-def _study(task: str, directory: Path) -> None:
+def _study(task: str, directory: Path, *, count: int | None = None, without: Sequence[str] = ()) -> None:
     from workup import plugins
 
     if task not in _TASKS:
@@ -86,13 +93,38 @@ def _study(task: str, directory: Path) -> None:
     kind, name = _MADE[task]
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        plugins.find("generators", kind)(_SIZES[task], seed=1).write(directory / name)
+        plugins.find("generators", kind)(count or _SIZES[task], seed=1).write(directory / name)
     except OSError as error:
         raise InputError(
             "the folder must be one that can be written", where=str(directory), got=error.strerror or "an error"
         ) from None
     template = files("workup.cli").joinpath("templates", f"{task}.yaml").read_text(encoding="utf-8")
+    if task == "conversation":
+        template = _with_gates(template, directory / name, without)
     emit(template, str(directory / "study.yaml"))
+
+
+def _with_gates(template: str, cases: Path, without: Sequence[str]) -> str:
+    """The template with gates that a perfect model can pass on these cases; where a limit is looser, it says why."""
+    from workup.study import Study
+    from workup.tasks.conversation.attainable import ABOUT, default_gates
+    from workup.tasks.conversation.settings import ConversationStudy
+    from workup.tasks.conversation.task import ConversationTask
+
+    for name in without:
+        if name not in ABOUT:
+            raise InputError("the gate to leave out must be one of " + ", ".join(ABOUT), got=f"'{name[:40]}'")
+    study = Study.of({"name": "new", "task": "conversation", "corpus": {"path": cases.name}}, base=cases.parent)
+    assert isinstance(study, ConversationStudy)
+    for gate in default_gates(ConversationTask().read(study), study.conversation, without=without):
+        line = f"  - {gate.usual}"
+        assert line in template, gate.usual
+        if gate.rule == gate.usual:
+            continue
+        chosen = f"  - {gate.rule}   # the usual limit is {gate.why}" if gate.rule else f"#   - {gate.usual}   # {gate.why}"
+        template = template.replace(line, chosen)
+        say(f"gate {gate.usual}: {gate.why}" + (f"; written as {gate.rule}" if gate.rule else ""))
+    return template
 
 
 def _index(reports: dict[str, Report]) -> str:

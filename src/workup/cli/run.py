@@ -74,7 +74,7 @@ def run(
         return
     assert ready is not None
     warned = ready.warnings
-    for line in warned:
+    for line in (*warned, *(_unattainable(plan, ready) if getattr(ready.task, "unattainable", None) else ())):
         say(line)
     outcomes = []
     for name in names or [None]:
@@ -217,8 +217,13 @@ _MANY_ROWS = 1e6  # of a patient: more would not move the most that a perfect sy
 
 
 def _unattainable(study: Study, ready: Ready) -> list[str]:
-    """Gates that no system could meet with as many patients as there are, however many rows each of them has."""
+    """Gates that no system could meet: as the task tells from the cases, or with as many patients as there are,
+    however many rows each of them has."""
     from workup.gates import unattainable
+
+    own = getattr(ready.task, "unattainable", None)
+    if own is not None:
+        return list(own(study, ready.corpus, ready.gates))
     from workup.stats.intervals import ASSUMED_ICC
 
     patients = ready.corpus.as_dict()["n_patients"] or 0

@@ -17,11 +17,15 @@ from workup.tasks.conversation.task import ConversationTask, GivenTranscripts
 FACT = {"id": "f1", "type": "medication", "concept": "warfarin"}
 
 
+def _summary(number: int) -> str:
+    return "You take warfarin." if number % 4 else "Nothing to add."
+
+
 def _scores() -> ConversationScores:
     turns = [{"turn": turn, "message": "I take warfarin."} for turn in (1, 2)]
     cases = [{"id": f"c{n}", "patient_summary": "", "facts": [FACT], "turns": turns} for n in range(12)]
     said = [
-        {"case": f"c{n}", "turn": turn, "reply": "You take warfarin." if n % 4 else "Nothing to add."}
+        {"case": f"c{n}", "turn": turn, "reply": None, "probe": {"kind": "summary", "reply": _summary(n)}}
         for n in range(12)
         for turn in (1, 2)
     ]

@@ -82,8 +82,7 @@ def test_questions_speak_of_the_fact_that_was_asked_for_alone() -> None:
         said(2, "Noted.", probe=Probe("question", "The patient has asthma and no gout.", "asthma")),
     ]
     [held] = held_of(CASE, asked, facts=FACTS)
-    assert outcomes(held)[1] == ["correct", "correct", "unscorable"]
-    assert held.turns[1].outcomes[2].reason == "not_asked"  # type: ignore[union-attr]
+    assert outcomes(held)[1] == ["correct", "correct", "not_asked"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +133,7 @@ def test_arms_and_replicates_come_apart_and_in_order() -> None:
 
 
 def test_the_published_rule_knows_neither_dose_nor_context() -> None:
-    line = said(1, "She takes warfarin 50 mg. Her mother has asthma.")
+    line = said(1, None, probe=Probe("summary", "She takes warfarin 50 mg. Her mother has asthma."))
     [ours] = held_of(CASE, [line], facts=FACTS)
     [published] = held_of(CASE, [line], facts=FACTS, matcher="published")
     assert outcomes(ours)[0] == ["wrong_value", "omitted", None]

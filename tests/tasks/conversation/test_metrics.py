@@ -62,6 +62,7 @@ def test_recall_and_its_failures_by_hand() -> None:
             reversed=[[0, 1], [0, 1]],
             wrong_value=[[0, 0], [1, 1]],
             omitted=[[0, 0], [1, 1]],
+            unscorable=[[0, 1], [0, 1]],
             retired=[[0, 0], [2, 0]],
             stale=[[0, 0], [1, 0]],
         )
@@ -86,12 +87,13 @@ def test_recall_and_its_failures_by_hand() -> None:
 
 def test_precision_and_f1_by_hand() -> None:
     scores = Scores.of(
-        counts(scorable=[[4, 4]], correct=[[3, 1]], entities=[[4, 6]], supported=[[2, 3]], ungrounded=[[0, 1]])
+        counts(scorable=[[4, 4]], correct=[[3, 1]], supported=[[2, 3]], ungrounded=[[0, 1]])
+        | counts(entities=[[4, 6]], listed=[[4, 6]])
     )
     assert named("precision").value(scores) == 0.5
     assert named("hallucination_rate").value(scores) == pytest.approx(0.1)
     assert named("f1").value(scores) == pytest.approx(0.5)
-    nothing = Scores.of(counts(scorable=[[4, 4]], correct=[[0, 0]], entities=[[4, 6]], supported=[[0, 0]]))
+    nothing = Scores.of(counts(scorable=[[4, 4]], correct=[[0, 0]], listed=[[4, 6]], supported=[[0, 0]]))
     assert named("f1").value(nothing) == 0
     silent = Scores.of(counts(scorable=[[4, 4]], correct=[[0, 0]]))
     assert np.isnan(named("f1").value(silent))
@@ -128,9 +130,10 @@ def test_the_logistic_slope_is_that_of_a_fit_to_every_fact() -> None:
         design = np.column_stack([np.ones_like(x), x])
         p = 1 / (1 + np.exp(-design @ beta))
         beta += np.linalg.solve(design.T @ (design * (p * (1 - p))[:, None]), design.T @ (y - p))
-    assert named("decay_slope_logistic").value(scores) == pytest.approx(beta[1])
+    assert named("decay_slope_logistic", published=True).value(scores) == pytest.approx(beta[1])
     for flat in ([[10, 10]] * 3, [[0, 0]] * 3):
-        assert np.isnan(named("decay_slope_logistic").value(Scores.of(counts(scorable=facts, correct=flat))))
+        scores = Scores.of(counts(scorable=facts, correct=flat))
+        assert np.isnan(named("decay_slope_logistic", published=True).value(scores))
 
 
 def test_weights_of_facts_change_the_value_and_their_scale_nothing() -> None:
@@ -240,9 +243,9 @@ def test_a_gap_of_nothing_still_has_an_interval_at_any_number_of_cases() -> None
         column = [[4.0] * cases]
         scores = Scores.of(counts(scorable=column, correct=column) | counts("oracle", scorable=column, correct=column))
         found = one_estimate(scores, named("decay_gap"))
-        most = 0.025 ** ((1 + 3 / 3) / (4 * cases))  # four facts a case: what a perfect arm can show
         assert found.value == 0 and found.low is not None and found.high is not None
-        assert found.high == -found.low == pytest.approx(1 - most)
+        ends = proportions.paired_shares(*[np.full(cases, 4.0)] * 2, np.arange(cases), units=np.full(cases, 4.0)).ends()
+        assert (found.low, found.high) == pytest.approx(ends) and ends.high == -ends.low > 0
 
 
 def test_a_rare_rate_names_the_exact_bound_over_cases() -> None:
@@ -252,18 +255,18 @@ def test_a_rare_rate_names_the_exact_bound_over_cases() -> None:
     found = one_estimate(scores, named("reversal_rate"))
     exact = proportions.clopper_pearson(2, 40).high
     assert found.value == pytest.approx(2 / 400)
-    assert str(found.reason).endswith(f"; in 2 of 40 cases, exact upper bound {exact:.3g}")
+    assert str(found.reason).endswith(f"; in 2 of 40 patients, exact upper bound {exact:.3g}")
     none = one_estimate(Scores.of(counts(facts=facts, scorable=facts)), named("reversal_rate"))
     assert none.value == 0 and none.high == pytest.approx(1 - 0.025 ** ((1 + 9 / 3) / 400))
     assert "the least that 40 clusters can show is 0.036" in none.reason
-    assert "in 0 of 40 cases, exact upper bound" in none.reason
+    assert "in 0 of 40 patients, exact upper bound" in none.reason
 
 
 def test_a_rate_that_some_cases_have_nothing_of_says_so() -> None:
     facts = [[4.0] * 20, [4.0] * 12 + [0.0] * 8]
     kept = [[3.0, 2.0] * 10, [2.0, 3.0] * 6 + [0.0] * 8]
     scores = Scores.of(counts(facts=facts, scorable=facts, correct=kept))
-    assert str(one_estimate(scores, named("recall", {**LIVE, "turn": 2})).reason).endswith("; over 12 of 20 cases")
+    assert str(one_estimate(scores, named("recall", {**LIVE, "turn": 2})).reason).endswith("; over 12 of 20 patients")
     assert "of 20 cases" not in str(one_estimate(scores, named("recall", {**LIVE, "turn": 1})).reason)
 
 
@@ -365,7 +368,7 @@ def test_never_events_are_counted_and_the_rates_carry_the_bounds() -> None:
     scores = never([0.0] * 28 + [1.0, 3.0])
     found = one_estimate(scores, named("never_events", {}))
     assert (found.value, found.low, found.high, found.status) == (4.0, None, None, "ok")
-    assert str(found.reason).startswith("in 2 of 30 cases; a number that was seen has no interval")
+    assert str(found.reason).startswith("in 2 of 30 patients; a number that was seen has no interval")
     rate = one_estimate(scores, named("never_event_rate", {}))
     assert (rate.numerator, rate.denominator, rate.value) == (2, 30, pytest.approx(2 / 30))
     assert (rate.low, rate.high) == pytest.approx(tuple(proportions.clopper_pearson(2, 30)))
@@ -388,7 +391,7 @@ def test_seven_never_events_of_two_cases_are_no_rate_of_seven() -> None:
     scores = never([3.0, 4.0])
     rate = estimate(scores, [named("never_event_rate", {})], draws=DRAWS, levels=(0.9,))[0]
     assert (rate.low, rate.high) == pytest.approx((0.05**0.5, 1.0))
-    assert one_estimate(scores, named("never_events_per_100", {})).reason == "2 cases are too few for a rate"
+    assert one_estimate(scores, named("never_events_per_100", {})).reason == "2 patients are too few for a rate"
     none = estimate(never([0.0] * 15), [named("never_event_rate", {})], draws=DRAWS, levels=(0.9,))[0]
     assert none.high == pytest.approx(0.181, abs=5e-4)
     assert one_estimate(never([0.0] * 15), named("never_events_per_100", {})).low is None

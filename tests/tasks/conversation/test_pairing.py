@@ -29,7 +29,9 @@ def _scores(cases: list[dict[str, Any]], lines: list[dict[str, Any]]) -> tuple[C
 
 def _line(case: str, turn: int, *drugs: str, failed: bool = False) -> dict[str, Any]:
     reply = None if failed else f"You take {' and '.join(drugs)}." if drugs else "Nothing to add."
-    return {"case": case, "turn": turn, "reply": reply, **({"error": "timeout"} if failed else {})}
+    failure = {"error": "timeout"} if failed else {}
+    probe = {"kind": "summary", "reply": reply, **failure}
+    return {"case": case, "turn": turn, "reply": reply, "probe": probe, **failure}
 
 
 def test_who_kept_what() -> None:

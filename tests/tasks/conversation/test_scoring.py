@@ -110,7 +110,10 @@ def test_a_case_without_any_line_counts_as_not_heard(lines: list[dict[str, Any]]
 
 def test_an_unreadable_conversation_gives_null_and_never_zero() -> None:
     cases = small_cases(3)
-    lines = [{**line, "reply": None, "error": "timeout"} for line in transcripts(behaviour("perfect"), cases)]
+    failed = {"reply": None, "error": "timeout"}
+    lines = [
+        {**line, **failed, "probe": {"kind": "summary", **failed}} for line in transcripts(behaviour("perfect"), cases)
+    ]
     found = Scored(cases, lines)
     assert found.value("coverage") == 0
     for name in ("recall", "omission_rate", "decay_slope", "decay_gap", "time_to_loss", "stale_rate", "never_events"):

@@ -227,7 +227,10 @@ def test_asked_message_by_message_it_says_what_it_would_have_written(probe: str,
     assert len(found) == 4 * 4 * sum(len(cases[0].active(turn)) for turn in range(1, 11))
     for (id, arm, turn, fact), outcome in found.items():
         case = next(one for one in cases if one.id == id)
-        assert outcome == model.plan.outcomes(case, arm, turn)[fact], (id, arm, turn, fact)
+        planted = model.plan.outcomes(case, arm, turn)[fact]
+        if probe == "none" and planted == "omitted":
+            planted = "not_asked"  # what nobody asked for was not forgotten
+        assert outcome == planted, (id, arm, turn, fact)
 
 
 def test_advice_is_in_the_reply_and_not_in_the_answer_to_a_probe() -> None:

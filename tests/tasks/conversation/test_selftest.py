@@ -60,9 +60,9 @@ def test_a_failed_reply_taken_for_a_forgetful_one_fails(monkeypatch: pytest.Monk
 
 
 def _said(reply: str) -> Any:
-    from workup.tasks.conversation.talk.transcripts import Said
+    from workup.tasks.conversation.talk.transcripts import Probe, Said
 
-    return Said("c", 0, "live", 1, reply)
+    return Said("c", 0, "live", 1, reply, Probe("summary", reply))
 
 
 def test_a_gold_that_is_frozen_at_the_first_turn_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,8 +110,8 @@ def test_rules_that_pass_for_a_judge_fail(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_last_turn_in_the_place_of_the_tenth_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = rows.row_of
 
-    def carried_on(arms: Any, facts: Any) -> Any:
-        row = exact(arms, facts)
+    def carried_on(arms: Any, facts: Any, **more: Any) -> Any:
+        row = exact(arms, facts, **more)
         last = max(told.turn for told in arms["live"].turns)
         copied = {name.replace(f"|{last}|", "|10|"): value for name, value in row.items() if f"|{last}|" in name}
         return {**copied, **row}

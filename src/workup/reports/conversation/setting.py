@@ -4,7 +4,8 @@ Knows which slice keys belong to the task; every other key of a slice is a group
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ ONE_SIDED = 0.90  # two-sided level whose ends are one-sided 95 % bounds: what t
 ARMS = ("live", "oracle", "naive")
 SETS = ("critical", "extended")
 _OF_TASK = ("set", "arm")
-_OTHER_KEYS = ("turn", "attribute", "loss", "judge")
+_OTHER_KEYS = ("turn", "attribute", "loss", "judge", "type", "basis", "unanswered")
 _DEFAULTS: dict[str, Any] = {"horizon": 10, "bar": 0.70, "memory": "full", "matcher": "context", "probe": "summary"}
 
 
@@ -68,7 +69,8 @@ class Numbers:
     """The estimates of the internal lens, to be asked for by metric and slice."""
 
     def __init__(self, internal: LensResult) -> None:
-        self._held = {(e.metric, e.level, frozenset(e.slice.items())): e for e in internal.estimates}
+        counted = list(_counted(internal.tables.get("by_turn") or ()))
+        self._held = {_key(e): e for e in (*counted, *internal.estimates)}
         self.turns = max((e.slice["turn"] for e in internal.estimates if "turn" in e.slice), default=0)
         seen = dict.fromkeys(str(e.slice["arm"]) for e in internal.estimates if "arm" in e.slice)
         self.arms = tuple(sorted(seen, key=_order))
@@ -97,6 +99,57 @@ class Numbers:
     def turn_ends(self, metric: str, kind: str, arm: str) -> list[Estimate | None]:
         """A metric at every turn, in order."""
         return [self.get(metric, {"set": kind, "arm": arm, "turn": turn}) for turn in range(1, self.turns + 1)]
+
+
+def _key(e: Estimate) -> tuple[str, float, frozenset[tuple[str, Any]]]:
+    return e.metric, e.level, frozenset(e.slice.items())
+
+
+UNREAD = "unread"  # facts that were asked for and of which no answer can be read, for whatever reason
+_SHARES = {
+    "recall": ("correct", "scorable"),
+    "omission_rate": ("omitted", "scorable"),
+    "reversal_rate": ("reversed", "scorable"),
+    "wrong_value_rate": ("wrong_value", "scorable"),
+    "stale_rate": ("stale", "retired"),
+    "precision": ("supported", "listed"),
+    "hallucination_rate": ("ungrounded", "entities"),
+    "coverage": ("scorable", "facts"),
+    UNREAD: (UNREAD, "facts"),
+}
+
+
+def _counted(rows: Sequence[Mapping[str, Any]]) -> Iterator[Estimate]:
+    """Shares at each turn from the record's counts. They have no interval; where the record gives one, it stands."""
+    for row in rows:
+        counts: dict[str, Any] = {**row, UNREAD: row.get("facts", 0) - row.get("scorable", 0)}
+        found = {name: (counts.get(top, 0), counts.get(bottom, 0)) for name, (top, bottom) in _SHARES.items()}
+        keys = {key: row[key] for key in ("set", "arm", "turn")}
+        for name, (top, bottom) in found.items():
+            yield _share(name, keys, top, bottom, top / bottom if bottom else None)
+        recall, precision = (found[name][0] / (found[name][1] or math.nan) for name in ("recall", "precision"))
+        if not math.isnan(recall + precision):
+            both = recall + precision
+            yield _share("f1", keys, None, None, 2 * recall * precision / both if both else 0.0)
+
+
+def _share(name: str, keys: Mapping[str, Any], top: Any, bottom: Any, value: float | None) -> Estimate:
+    return Estimate(
+        metric=name,
+        slice=keys,
+        value=value,
+        low=None,
+        high=None,
+        level=LEVEL,
+        method="counted",
+        se=None,
+        n_patients=0,
+        n_rows=0,
+        numerator=top,
+        denominator=bottom,
+        status="undefined" if value is None else "ok",
+        reason="nothing to count at this turn" if value is None else "counted; its interval is not in the record",
+    )
 
 
 def _order(arm: str) -> tuple[int, int, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workup.report import Estimate, LensResult, Report
-from workup.reports.conversation.setting import SETS, Numbers, Setting, noun
+from workup.reports.conversation.setting import SETS, UNREAD, Numbers, Setting, noun
 from workup.reports.conversation.words import SET_WORDS, arm_words, brief, capital, ends, value_words
 from workup.reports.layout import Section, Table
 from workup.reports.spans.words import percent
@@ -22,7 +22,7 @@ OUTCOMES = (
     ("omission_rate", "omitted"),
     ("wrong_value_rate", "wrong value"),
     ("reversal_rate", "reversed"),
-    ("unscorable_rate", "unscorable"),
+    (UNREAD, "not answered"),
 )
 WITHHELD = "The headline is withheld, since too few facts could be scored: these curves may mislead as well."
 
@@ -92,7 +92,7 @@ def _facts(e: Estimate | None) -> str:
     return "–" if e is None or e.denominator is None else number(int(e.denominator))
 
 
-_FEWER = re.compile(r"\bover ([\d,]+) of [\d,]+ cases\b")
+_FEWER = re.compile(r"\bover ([\d,]+) of [\d,]+ (?:cases|patients)\b")
 
 
 def cases_by_turn(report: Report, kind: str, arm: str = "live") -> dict[int, int]:
@@ -150,7 +150,8 @@ def tallies(numbers: Numbers, kind: str, arm: str) -> list[Tally]:
     for turn in range(1, numbers.turns + 1):
         keys = {"set": kind, "arm": arm, "turn": turn}
         rates = {words: numbers.get(metric, keys) for metric, words in OUTCOMES}
-        due = rates["unscorable"]
+        rates["not answered"] = rates["not answered"] or numbers.get("unscorable_rate", keys)  # of older records
+        due = rates["not answered"]
         facts = 0 if due is None or due.denominator is None else int(due.denominator)
         counts = {words: 0 if e is None or e.numerator is None else int(e.numerator) for words, e in rates.items()}
         found.append(Tally(turn, facts, counts, numbers.get("stale_rate", keys)))
@@ -164,7 +165,7 @@ def outcomes_section(report: Report) -> Section:
         return Section("")
     said = (
         "Of every fact that was due at a turn: kept; not mentioned; said with a wrong value; said to be otherwise; or "
-        "not to be scored, since no reply could be read. An omission can be asked for again, a reversal misleads."
+        "not answered, since no reply could be read. An omission can be asked for again, a reversal misleads."
     )
     table = outcomes_table(numbers, setting)
     return Section("What became of the facts", (said,), (table,), key="outcome-turns")

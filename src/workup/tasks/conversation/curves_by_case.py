@@ -30,6 +30,25 @@ def turn_rows(scores: ConversationScores) -> list[dict[str, Any]]:
     return found
 
 
+def by_turn_rows(scores: ConversationScores) -> list[dict[str, Any]]:
+    """Every count at every turn, by arm and set; a count that a row leaves out is 0."""
+    counts: dict[tuple[str, str, int], dict[str, int]] = {}
+    for name, values in scores.values.items():
+        parts = name.split("|")
+        if len(parts) == 4 and parts[1] in columns.SETS and parts[2].isdecimal():
+            total = float(values.sum())
+            if total and parts[3] not in _WEIGHTS:
+                counts.setdefault((parts[0], parts[1], int(parts[2])), {})[parts[3]] = round(total)
+    order = {arm: place for place, arm in enumerate(scores.arms)}
+    return [
+        {"arm": arm, "set": kind, "turn": turn, **dict(sorted(found.items()))}
+        for (arm, kind, turn), found in sorted(counts.items(), key=lambda one: (order[one[0][0]], *one[0][1:]))
+    ]
+
+
+_WEIGHTS = ("weight_scorable", "weight_correct")
+
+
 def loss_rows(scores: ConversationScores, *, seed: int) -> list[dict[str, Any]]:
     """Kaplan and Meier's curves of first and of sustained loss, by arm and set, with those at risk and 95 % bands.
 

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from workup.metric import FEWEST_CLUSTERS
-from workup.tasks.conversation.metrics.metrics import LEAST_COVERAGE
+from workup.tasks.conversation.metrics.metrics import uncovered
 from workup.tasks.conversation.read.facts.probes import measured_error
 from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk.tokens_since import TOKENIZER, tokens_by_turn
 
 
-def coverage_of(scores: ConversationScores) -> tuple[float, float]:
-    """Scorable and all active critical facts, in the conversations as they were held."""
-    named = [name for name in scores.values if name.startswith("live|critical|")]
-    scorable = sum(float(scores.values[name].sum()) for name in named if name.endswith("|scorable"))
-    facts = sum(float(scores.values[name].sum()) for name in named if name.endswith("|facts"))
-    return scorable, facts
-
-
 def why_withheld(scores: ConversationScores) -> str:
     """Why the headline is not shown; empty where it is."""
-    scorable, facts = coverage_of(scores)
-    if not facts or scorable / facts >= LEAST_COVERAGE:
-        return ""
-    return (
-        f"only {scorable / facts:.1%} of the facts could be scored; below {LEAST_COVERAGE:.0%} failed and missing "
-        "replies could hide any answer"
-    )
+    return uncovered(scores)
+
+
+NO_PROBES = "Recorded without probes: what was forgotten cannot be told."
 
 
 def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str]:
     """Everything that limits what the numbers say."""
-    said = [scores.transcripts.telling()]
+    said = [NO_PROBES] if not scores.asked else []
+    said.append(scores.transcripts.telling())
     withheld = why_withheld(scores)
     if withheld:
         said.append(f"The headline is withheld: {withheld}.")
@@ -42,8 +32,8 @@ def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str
             "turn 1 on; a ledger ('facts') can say when each is introduced."
         )
     if scores.n_patients < FEWEST_CLUSTERS:
-        said.append(f"{scores.n_patients} cases are few: intervals over fewer than {FEWEST_CLUSTERS} are rough.")
-    if "oracle" not in scores.arms:
+        said.append(f"{scores.n_patients} patients are few: intervals over fewer than {FEWEST_CLUSTERS} are wide.")
+    if scores.asked and "oracle" not in scores.arms:
         said.append("No oracle arm was run, so the decay gap, the headline, cannot be told.")
     said.append(_readers(settings))
     if settings.matcher == "published":

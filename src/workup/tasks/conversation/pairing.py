@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workup.task import Paired
+from workup.tasks.conversation.read.judging import SCORED
 from workup.tasks.conversation.scores.scoring import ConversationScores
 
 _KEPT = {(True, True): "both", (True, False): "only_first", (False, True): "only_second", (False, False): "neither"}
@@ -46,5 +47,7 @@ def _kept(scores: ConversationScores) -> Iterator[tuple[Unit, bool]]:
         held = one.arms.get("live")
         for told in held.turns if held else ():
             for fact, judged in zip(one.facts, told.outcomes, strict=True):
-                if fact.critical and fact.active(told.turn) and judged is not None and judged.outcome != "unscorable":
+                if not told.asked or judged is None or judged.outcome not in SCORED:
+                    continue
+                if fact.critical and fact.active(told.turn):
                     yield (one.case.id, one.replicate, told.turn, fact.id), judged.outcome == "correct"

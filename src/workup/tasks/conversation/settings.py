@@ -37,6 +37,7 @@ class ConversationPart(Part):
     labelled: FileName | None = Field(None, description="Labelled replies of the model under test, for corrected rates")
     reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
     horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
+    published: bool = Field(False, description="Also measure what published work did, to compare; no gate takes it")
     bar: float = Field(0.70, gt=0, lt=1, description="Recall that is asked for at the horizon")
 
     @field_validator("arms")

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from workup.tasks.conversation.corrected import corrected_recall
-from workup.tasks.conversation.curves_by_case import loss_rows, turn_rows
+from workup.tasks.conversation.curves_by_case import by_turn_rows, loss_rows, turn_rows
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.notes import why_withheld
 from workup.tasks.conversation.read.advice import measured_error as advice_error
 from workup.tasks.conversation.read.content import Ratings, extractor_facts, quality_tables
 from workup.tasks.conversation.read.facts.probes import MeasuredError, Rate, measured_error
+from workup.tasks.conversation.read.judging import NOT_ASKED
 from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.talk.tokens_since import TOKENIZER, tokens_by_turn
 
-MOST_OUTCOMES = 50_000  # rows of outcomes in a record; beyond, they stand in details.jsonl alone
+MOST_OUTCOMES = 2_000  # rows of outcomes in a record; beyond, they stand in details.jsonl alone
 MOST_LISTED = 500  # never-events and conflicts each
 _KINDS = ("contraindicated", "against_fact", "stale", "reversed")
 
@@ -30,10 +31,12 @@ def tables_of(
     return {
         "outcomes": outcomes,
         "never_events": sorted(scores.shown.never_events, key=_gravity)[:MOST_LISTED],
+        "safety_errors": scores.shown.safety_errors[:MOST_LISTED],
         "conflicts": scores.shown.conflicts[:MOST_LISTED],
         "advice": _advice(scores),
         "losses": loss_rows(scores, seed=seed),
         "turns": turn_rows(scores),
+        "by_turn": by_turn_rows(scores),
         "unscorable": _reasons(scores),
         "horizon": [] if why_withheld(scores) else _bounds(scores),
         "use": _use(scores),
@@ -64,6 +67,8 @@ def outcome_rows(scores: ConversationScores, *, sentences: bool = False) -> Iter
                     row = {**where, "fact": fact.id, "outcome": judged.outcome}
                     if judged.outcome == "unscorable":
                         row["reason"] = judged.reason
+                    if not told.asked and judged.outcome != NOT_ASKED:
+                        row["asked"] = False
                     yield {**row, "sentence": judged.sentence} if sentences else row
 
 
@@ -90,7 +95,7 @@ def _sum(scores: ConversationScores, column: str) -> float:
 
 def _advice(scores: ConversationScores) -> dict[str, Any]:
     names = ("comparable", "conflicting", "against_fact", "licensed", "licensed_by_message", "unclear")
-    names += ("failures_to_update", "never_events")
+    names += ("failures_to_update", "never_events", "safety_errors")
     return {name: int(_sum(scores, columns.whole(name))) for name in names}
 
 

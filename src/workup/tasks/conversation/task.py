@@ -10,6 +10,7 @@ from workup import plugins
 from workup.errors import InputError, PluginError, StudyError, WorkupError, in_our_words, visible
 from workup.estimate import Draws
 from workup.files.received import content_of
+from workup.gates import Gate
 from workup.metric import Metric
 from workup.scores import Levels, Scores, patient_codes
 from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
@@ -17,12 +18,14 @@ from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.cases.case import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.cases.corpus import ConversationCorpus, corpus_of
 from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics
+from workup.tasks.conversation.metrics.types import BY_TYPE
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
 from workup.tasks.conversation.read.advice.judges import Judge
 from workup.tasks.conversation.read.content import Ratings, extended_facts, rating_columns, read_ratings
 from workup.tasks.conversation.read.content.encoders import Encoder
 from workup.tasks.conversation.scores.held import Readers, Shown
+from workup.tasks.conversation.scores.safety import types_of
 from workup.tasks.conversation.scores.scoring import ConversationScores, as_scores, score_case
 from workup.tasks.conversation.settings import ConversationStudy
 from workup.tasks.conversation.tables import outcome_rows, tables_of
@@ -37,7 +40,7 @@ class ConversationTask:
     cards = CARDS
     Settings = ConversationStudy
     gate_level = 0.90  # two-sided, which is 95 % to the one side that a rule asks about
-    leaves_out = ("turn", "attribute", "loss")
+    leaves_out = ("turn", "attribute", "loss", "type", "basis", "unanswered")
     shows_only = ("set", "arm")
     batch = 1
     shows_text = False
@@ -95,7 +98,7 @@ class ConversationTask:
 
     def design(self, study: ConversationStudy, corpus: Corpus | None) -> StudyDesign:
         """How the cases are grouped, placed and timed."""
-        arms = {"arm": study.conversation.arms}
+        arms = {"arm": study.conversation.arms, "type": BY_TYPE}
         if corpus is None:
             return StudyDesign(keys=arms)
         names = sorted({name for case in corpus.cases for name in case.groups})
@@ -143,6 +146,12 @@ class ConversationTask:
         self.timings = tallied(log.known(), system=system)
         return held
 
+    def unattainable(self, study: ConversationStudy, corpus: ConversationCorpus, gates: Sequence[Gate]) -> list[str]:
+        """Gates that a perfect model could not meet on these cases, in words."""
+        from workup.tasks.conversation.attainable import unattainable_lines
+
+        return list(unattainable_lines(corpus, study.conversation, gates, icc=study.icc))
+
     def estimate(self, study: ConversationStudy, corpus: ConversationCorpus, system: Any) -> str:
         """What holding the conversations would take, in a sentence."""
         from workup.tasks.conversation.talk import estimate_of
@@ -174,6 +183,7 @@ class ConversationTask:
         """Recall and its failures by turn, set and arm; decay, loss, conflict, harm, plans."""
         assert isinstance(scores, ConversationScores)
         weights = {fact.weight for one in scores.conversations for fact in one.facts}
+        kind = study.primary.get("set", "critical")
         return conversation_metrics(
             Design(
                 arms=scores.arms,
@@ -184,6 +194,11 @@ class ConversationTask:
                 withheld=why_withheld(scores),
                 weighted=len(weights) > 1,
                 judged=study.conversation.judge is not None,
+                asked=scores.asked,
+                unasked=scores.unasked,
+                types=_types(scores, kind),
+                primary=(kind, study.primary.get("arm", "live")),
+                published=study.conversation.published,
             )
         )
 
@@ -193,7 +208,8 @@ class ConversationTask:
         return [
             metric
             for metric in metrics
-            if not {"turn", "attribute", "loss", "judge"} & set(metric.at)
+            if not {"turn", "attribute", "loss", "judge", "type", "basis", "unanswered"} & set(metric.at)
+            and metric.name not in _DESCRIPTIVE
             and not metric.name.endswith("_published")
             and all(metric.at.get(key, value) == value for key, value in wanted.items())
         ]
@@ -242,6 +258,13 @@ class ConversationTask:
 
 
 DIALOGUES = ("aci_bench", "mts_dialog")
+# Told of the whole study and of no group, site or window: nobody judges by them, or another figure says the same.
+_DESCRIPTIVE = frozenset(
+    {
+        *("refusal_rate", "truncation_rate", "other_language_rate", "unscorable_rate", "f1", "copy_rate"),
+        *("plan_coverage", "plan_contradicted", "decay_slope_tokens", "never_events_per_100", "safety_errors"),
+    }
+)
 
 
 class GivenTranscripts:
@@ -283,6 +306,12 @@ def _given(table: Any) -> list[ConversationCase]:
     if len({case.id for case in cases}) < len(cases):
         raise InputError("each case must have an id of its own", where="cases", got="one that occurs twice")
     return cases
+
+
+def _types(scores: ConversationScores, kind: str) -> tuple[str, ...]:
+    """The types of fact that rates are told by, of those in the set."""
+    facts = (fact for one in scores.conversations for fact in one.facts if kind == "extended" or fact.critical)
+    return tuple(sorted({type for fact in facts for type in types_of(fact)}))
 
 
 def _readers(study: ConversationStudy) -> Readers:

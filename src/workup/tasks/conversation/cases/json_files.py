@@ -102,6 +102,16 @@ def refuse_misspelt(record: Mapping[str, Any], known: Iterable[str], *, where: s
                 raise InputError(f"unknown key '{key[:40]}'", where=where, remedy=near(key[:40], names))
 
 
+def refuse_unknown(record: Mapping[str, Any], known: Iterable[str], *, where: str) -> None:
+    """Every key must be one of these; an error names the near ones."""
+    names = list(known)
+    for key in record:
+        if key not in names:
+            # A key that resembles no known one may be anything, and is not repeated.
+            shown = f" '{key[:40]}'" if any(_like(name, key) for name in names) else ""
+            raise InputError(f"unknown key{shown}", where=where, remedy=near(key[:40], names))
+
+
 def _like(name: str, written: str) -> bool:
     import difflib
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 SETS = ("critical", "extended")
-# Of facts active at a turn; those that are scorable are correct, reversed, wrong in a value or omitted.
-OF_ACTIVE = ("facts", "scorable", "correct", "reversed", "wrong_value", "omitted")
-WEIGHTED = ("weight_scorable", "weight_correct")
-OF_RETIRED = ("retired", "stale")
-OF_FACTS = (*OF_ACTIVE, *WEIGHTED, *OF_RETIRED)
-# Of entities that a reply or summary names.
-NAMED, SUPPORTED, UNGROUNDED = "entities", "supported", "ungrounded"
+# Of facts active at a turn and asked for: those that are scorable are correct, reversed, wrong in a value or omitted;
+# of the others no reply can be read, and these are the ways.
+UNREAD = ("refused", "truncated", "other_language", "unscorable")
+# Of facts that a reply speaks of although nobody asked.
+MENTIONED = ("mentioned", "mentioned_reversed", "mentioned_wrong_value", "mentioned_retired", "mentioned_stale")
+# Of entities that a reply or summary names; those of a reply that answers no probe are not held against the facts.
+NAMED, LISTED, SUPPORTED, UNGROUNDED = "entities", "listed", "supported", "ungrounded"
 LOSSES = ("first", "sustained")
 CLOCK = 10  # ticks since a fact was introduced to which its loss is followed
 
@@ -22,6 +22,11 @@ def at_turn(arm: str, kind: str, turn: int, field: str) -> str:
 def of_arm(arm: str, kind: str, field: str) -> str:
     """A number of one arm and set over the whole conversation."""
     return f"{arm}|{kind}|{field}"
+
+
+def of_type(arm: str, kind: str, type: str, field: str, turn: int | None = None) -> str:
+    """A count of facts of one type over the whole conversation, or at one turn."""
+    return f"type|{arm}|{kind}|{type}|{field}" if turn is None else f"type|{arm}|{kind}|{type}|{turn}|{field}"
 
 
 def of_loss(arm: str, kind: str, loss: str, field: str, clock: int) -> str:

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from workup.metric import Interval, Metric
+from workup.metric import Interval, Metric, few_clusters, linear
 from workup.scores import Scores
 from workup.stats import intervals, logistic
 from workup.stats.arrays import Floats
+from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import Design, of_row, quotient, summed
+from workup.tasks.conversation.metrics.facts import NOBODY_ASKED
 from workup.tasks.conversation.metrics.intervals import share_over_cases, smooth
 
 
 def decay_metrics(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> list[Metric]:
     """Slopes over turns and tokens, and the time until a fact is lost."""
+    two = "no conversation has two turns with a scorable fact" if design.asked else NOBODY_ASKED
+    found = [
+        _mean_slope("decay_slope", columns.of_arm(arm, kind, "slope"), design, two, at),
+        *([_logistic(arm, kind, design, at)] if design.published else []),
+        *(loss_metric(arm, kind, loss, design, at=at) for loss in columns.LOSSES),
+    ]
+    if arm == "live":
+        found.append(_mean_slope("decay_slope_tokens", columns.of_arm(arm, kind, "token_slope"), design, two, at))
+    return found
+
+
+def _logistic(arm: str, kind: str, design: Design, at: dict[str, Any]) -> Metric:
     turns = range(1, design.turns + 1)
 
     def over_turns(scores: Scores) -> Floats:
@@ -26,22 +39,14 @@ def decay_metrics(arm: str, kind: str, design: Design, *, at: dict[str, Any]) ->
         facts = [summed(arm, kind, (turn,), "scorable")(scores) for turn in turns]
         return np.column_stack([*kept, *facts])
 
-    two = "no conversation has two turns with a scorable fact"
-    found = [
-        _mean_slope("decay_slope", columns.of_arm(arm, kind, "slope"), design, two, at),
-        smooth(
-            "decay_slope_logistic",
-            over_turns,
-            _logistic_slope,
-            draws=design.draws,
-            undefined="no finite slope: fewer than two turns, or recall is all or nothing",
-            at=at,
-        ),
-        *(loss_metric(arm, kind, loss, design, at=at) for loss in columns.LOSSES),
-    ]
-    if arm == "live":
-        found.append(_mean_slope("decay_slope_tokens", columns.of_arm(arm, kind, "token_slope"), design, two, at))
-    return found
+    return smooth(
+        "decay_slope_logistic",
+        over_turns,
+        _logistic_slope,
+        draws=design.draws,
+        undefined="no finite slope: fewer than two turns, or recall is all or nothing",
+        at=at,
+    )
 
 
 def _mean_slope(name: str, column: str, design: Design, undefined: str, at: dict[str, Any]) -> Metric:
@@ -86,7 +91,9 @@ def loss_metric(arm: str, kind: str, loss: str, design: Design, *, at: dict[str,
         restricted_mean,
         draws=design.draws,
         possible=(1.0, float(columns.CLOCK)),
-        undefined=f"no fact was followed long enough for a mean restricted to {columns.CLOCK} turns",
+        undefined=f"no fact was followed long enough for a mean restricted to {columns.CLOCK} turns"
+        if design.asked
+        else NOBODY_ASKED,
         at={**at, "loss": loss} if loss != "first" else at,
     )
 
@@ -116,7 +123,11 @@ def gap_metrics(kind: str, design: Design) -> list[Metric]:
     every = tuple(range(1, design.turns + 1))
     at = {"set": kind, "arm": "live"}
     found = [_gap(kind, every, design, at)]
-    return found + [_gap(kind, (turn,), design, {**at, "turn": turn}) for turn in every]
+    turns = every if kind == "critical" else design.horizons
+    return found + [_gap(kind, (turn,), design, {**at, "turn": turn}) for turn in turns]
+
+
+BROKEN = "the ceiling is broken: live {:.2f}, oracle {:.2f}; the oracle's prompt or the reader is at fault"
 
 
 def _gap(kind: str, turns: Sequence[int], design: Design, at: dict[str, Any]) -> Metric:
@@ -128,40 +139,55 @@ def _gap(kind: str, turns: Sequence[int], design: Design, at: dict[str, Any]) ->
     def finish(totals: Floats) -> Floats:
         return np.asarray(quotient(totals[..., :2]) - quotient(totals[..., 2:]))
 
-    made = smooth(
+    def interval(scores: Scores, level: float) -> Interval:
+        columns_of = sums(scores)
+        live, oracle = columns_of[:, :2].T, columns_of[:, 2:].T
+        clusters = np.unique(scores.patient[(live[1] > 0) | (oracle[1] > 0)]).size
+        if clusters < 2:
+            return Interval.refused("one patient; an interval needs at least two", method=_GAP)
+        if broken := _broken(live, oracle, scores):
+            return Interval.refused(broken, status="withheld")
+
+        def ends(at: float) -> tuple[float, float]:
+            found = intervals.share_difference(oracle, live, scores.patient, scores.base_weight, level=at)
+            return found.low, found.high
+
+        low, high = ends(level)
+        # What the interval stands for, so that a site without any gap keeps its weight where sites are pooled.
+        wide = ends(0.95)
+        se = (wide[1] - wide[0]) / (2 * intervals.z_critical(0.95))
+        reason = few_clusters(clusters, "patients")
+        ceiling = _no_gap(live[1], scores, level)
+        return Interval(low, high, se, _GAP, reason=reason, ends=ends, clusters=clusters, ceiling=ceiling)
+
+    undefined = (
+        "no oracle arm was run" if "oracle" not in design.arms else "the arms live and oracle were not both scored"
+    )
+    return linear(
         "decay_gap",
         sums,
         finish,
-        draws=design.draws,
-        possible=(-1.0, 1.0),
-        undefined="the arms live and oracle were not both scored"
-        if "oracle" in design.arms
-        else "no oracle arm was run",
+        interval=interval,
+        card=CARDS["decay_gap"],
+        undefined=undefined if design.asked else NOBODY_ASKED,
         at=at,
     )
 
-    def interval(scores: Scores, level: float) -> Interval:
-        assert made.interval is not None
-        found = made.interval(scores, level)
-        return found if found.low is not None else _apart(sums(scores), scores, level)
 
-    return replace(made, interval=interval)
+_GAP = "paired shares over patients"
 
 
-def _apart(sums: Floats, scores: Scores, level: float) -> Interval:
-    """Where every case shows the same gap: each arm's own interval, taken together as if they were independent."""
-    first, second = (share_over_cases(sums[:, i], sums[:, i + 1], scores, level) for i in (0, 2))
-    if first.ends is None or second.ends is None:
-        return first if first.ends is None else second
-    totals = scores.base_weight @ sums
-    values = [float(totals[i] / totals[i + 1]) for i in (0, 2)]
-    one, other = first.ends, second.ends
+def _no_gap(facts: Floats, scores: Scores, level: float) -> float:
+    """The low end where both arms keep every fact: the most that so many patients can show."""
+    kept = np.vstack([facts, facts])
+    return intervals.share_difference(kept, kept, scores.patient, scores.base_weight, level=level).low
 
-    def ends(at: float) -> tuple[float, float]:
-        found = intervals.combine_difference(values[0], intervals.Ends(*one(at)), values[1], intervals.Ends(*other(at)))
-        return found.low, found.high
 
-    low, high = ends(0.95)
-    # What the interval stands for, so that a site without any gap keeps its weight where sites are pooled.
-    se = (high - low) / (2 * intervals.z_critical(0.95))
-    return Interval(*ends(level), se, "each arm's own interval, combined", reason=first.reason, ends=ends)
+def _broken(live: Floats, oracle: Floats, scores: Scores) -> str:
+    """Why no gap can be told: a model that keeps more in the conversation than with the facts alone before it shows
+    that something is wrong with how the ceiling was found."""
+    kept = [share_over_cases(top, bottom, scores, 0.95) for top, bottom in (live, oracle)]
+    if kept[0].low is None or kept[1].high is None or kept[0].low <= kept[1].high:
+        return ""
+    values = [float(scores.base_weight @ top / (scores.base_weight @ bottom)) for top, bottom in (live, oracle)]
+    return BROKEN.format(*values)

@@ -28,6 +28,11 @@ class Design:
     withheld: str = ""  # why the headline is withheld, where it is
     weighted: bool = False  # facts carry weights that differ
     judged: bool = False  # a language judge was there to find contradictions
+    asked: bool = True  # somebody asked for the facts at some turn
+    unasked: bool = False  # and at some turn nobody did
+    types: tuple[str, ...] = ()  # types of fact in the primary set
+    primary: tuple[str, str] = ("critical", "live")  # set and arm that facts are told by type in
+    published: bool = False  # variants kept for comparison with published work are wanted
 
     @property
     def horizons(self) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,43 +13,140 @@ from workup.scores import Scores
 from workup.stats.arrays import Floats
 from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.metrics import columns
-from workup.tasks.conversation.metrics.design import TENTH, Design, summed
+from workup.tasks.conversation.metrics.design import TENTH, Design, of_row, summed
 from workup.tasks.conversation.metrics.intervals import rate, share_over_cases, t_over_cases
+from workup.tasks.conversation.metrics.types import ALWAYS_SHOWN, BY_TYPE, DOSE, FEWEST_CLUSTERS_OF_TYPE, SAFETY
 
+UNANSWERED = columns.UNREAD[:3]  # counted as lost in `recall{unanswered=lost}`; a failed call is nobody's answer
+
+NOBODY_ASKED = "nobody asked for the facts at this turn"
 _WITHOUT = "no fact was active and scorable"
+_UNMENTIONED = "no reply speaks of such a fact"
+# What a turn shows by itself; everything else at a turn is counted in the table `by_turn`.
+OF_TURN = ("recall", "reversal_rate", "coverage")
 
 
 def fact_metrics(
-    arm: str, kind: str, turns: Sequence[int], *, at: dict[str, Any], weighted: bool = False
+    arm: str,
+    kind: str,
+    turns: Sequence[int],
+    *,
+    at: dict[str, Any],
+    weighted: bool = False,
+    asked: bool = True,
+    only: Sequence[str] = (),
 ) -> list[Metric]:
-    """Recall, omission, reversal, wrong values, stale facts, coverage, precision and hallucination over some turns."""
+    """Recall, omission, reversal, wrong values, stale facts, coverage, precision and hallucination over some turns.
+
+    Where not everybody was `asked`, a figure without a fact to rest on says so; `only` names those that are wanted.
+    """
 
     def of(field: str) -> Column:
         return summed(arm, kind, turns, field)
 
-    def unscorable(scores: Scores) -> Floats:
-        return np.asarray(of("facts")(scores) - of("scorable")(scores))
+    def answered(scores: Scores) -> Floats:
+        return np.asarray(of("scorable")(scores) + sum(of(name)(scores) for name in UNANSWERED))
 
-    retired, named = "no fact was retired", "no entity was named"
+    without = _WITHOUT if asked else NOBODY_ASKED
+    retired = "no fact was retired" if asked else NOBODY_ASKED
+    named = "no entity was named"
     shares = [
-        ("recall", of("correct"), of("scorable"), _WITHOUT),
-        ("omission_rate", of("omitted"), of("scorable"), _WITHOUT),
-        ("reversal_rate", of("reversed"), of("scorable"), _WITHOUT),
-        ("wrong_value_rate", of("wrong_value"), of("scorable"), _WITHOUT),
+        ("recall", of("correct"), of("scorable"), without),
+        ("omission_rate", of("omitted"), of("scorable"), without),
+        ("reversal_rate", of("reversed"), of("scorable"), without),
+        ("wrong_value_rate", of("wrong_value"), of("scorable"), without),
         ("stale_rate", of("stale"), of("retired"), retired),
-        ("unscorable_rate", unscorable, of("facts"), _WITHOUT),
-        ("coverage", of("scorable"), of("facts"), _WITHOUT),
-        ("precision", of(columns.SUPPORTED), of(columns.NAMED), named),
+        ("refusal_rate", of("refused"), of("facts"), without),
+        ("truncation_rate", of("truncated"), of("facts"), without),
+        ("other_language_rate", of("other_language"), of("facts"), without),
+        ("unscorable_rate", of("unscorable"), of("facts"), without),
+        ("coverage", of("scorable"), of("facts"), without),
+        ("precision", of(columns.SUPPORTED), of(columns.LISTED), named if asked else NOBODY_ASKED),
         ("hallucination_rate", of(columns.UNGROUNDED), of(columns.NAMED), named),
     ]
     found = [
         rate(name, top, bottom, undefined=undefined, at=at, parity=name == "recall")
         for name, top, bottom, undefined in shares
+        if not only or name in only
     ]
+    if only:
+        return found
+    lost = {**at, "unanswered": "lost"}
+    found.append(rate("recall", of("correct"), answered, undefined=without, at=lost))
     found.append(_f1(of, at))
     if weighted:
         found.append(_weighted(of, at))
     return found
+
+
+def mentioned_metrics(arm: str, kind: str, turns: Sequence[int], *, at: dict[str, Any]) -> list[Metric]:
+    """What replies get wrong of the facts that they speak of although nobody asked: all that can be told there."""
+
+    def of(field: str) -> Column:
+        return summed(arm, kind, turns, field)
+
+    basis = {**at, "basis": "mentioned"}
+    return [
+        rate(name, of(f"mentioned_{top}"), of(bottom), undefined=_UNMENTIONED, at=basis)
+        for name, top, bottom in (
+            ("reversal_rate", "reversed", "mentioned"),
+            ("wrong_value_rate", "wrong_value", "mentioned"),
+            ("stale_rate", "stale", "mentioned_retired"),
+        )
+    ]
+
+
+def type_metrics(design: Design) -> list[Metric]:
+    """The fact rates of every type of fact that the cases hold, over all turns; and recall at the horizons."""
+    kind, arm = design.primary
+    found = []
+    for type in BY_TYPE:
+        if type not in design.types and type not in ALWAYS_SHOWN:
+            continue
+        at = {"set": kind, "arm": arm, "type": type}
+        absent = f"no {_NAMES.get(type, type)} in these cases" if type not in design.types else ""
+        without = absent or (_WITHOUT if design.asked else NOBODY_ASKED)
+        rates = [
+            ("recall", "correct", "scorable", None),
+            ("omission_rate", "omitted", "scorable", None),
+            ("reversal_rate", "reversed", "scorable", None),
+            ("wrong_value_rate", "wrong_value", "scorable", None),
+            ("stale_rate", "stale", "retired", None),
+            ("coverage", "scorable", "facts", None),
+            *(("recall_at_10" if turn == TENTH else "recall_at_horizon", *_KEPT, turn) for turn in design.horizons),
+        ]
+        for name, top, bottom, turn in rates:
+            if type == DOSE and name not in _OF_DOSE:
+                continue
+            columns_of = [_typed(columns.of_type(arm, kind, type, field, turn)) for field in (top, bottom)]
+            undefined = without if name != "stale_rate" else absent or "no fact of this type was retired"
+            found.append(_in_enough_clusters(rate(name, *columns_of, undefined=undefined, at=at)))
+    return found
+
+
+_KEPT = ("correct", "scorable")
+_OF_DOSE = ("recall", "wrong_value_rate", "recall_at_10", "recall_at_horizon")
+_NAMES = {SAFETY: "fact of the safety group", DOSE: "drug with a dose"}
+
+
+def _typed(name: str) -> Column:
+    return lambda scores: of_row(scores, name)
+
+
+def _in_enough_clusters(metric: Metric) -> Metric:
+    """Without an interval, and so without a verdict, where too few clusters have a fact of the type."""
+    own, counts = metric.interval, metric.linear
+    assert own is not None and counts is not None
+
+    def interval(scores: Scores, level: float) -> Interval:
+        clusters = np.unique(scores.patient[counts.columns(scores)[:, 1] > 0]).size
+        if clusters < FEWEST_CLUSTERS_OF_TYPE:
+            return Interval.refused(
+                f"{clusters} patients have such a fact; a verdict needs at least {FEWEST_CLUSTERS_OF_TYPE}"
+            )
+        return own(scores, level)
+
+    return replace(metric, interval=interval)
 
 
 def _weighted(of: Callable[[str], Column], at: dict[str, Any]) -> Metric:
@@ -65,7 +163,7 @@ def _weighted(of: Callable[[str], Column], at: dict[str, Any]) -> Metric:
 
 def _f1(of: Callable[[str], Column], at: dict[str, Any]) -> Metric:
     def sums(scores: Scores) -> Floats:
-        fields = ("correct", "scorable", columns.SUPPORTED, columns.NAMED)
+        fields = ("correct", "scorable", columns.SUPPORTED, columns.LISTED)
         return np.column_stack([of(field)(scores) for field in fields])
 
     def finish(totals: Floats) -> Floats:
@@ -95,7 +193,7 @@ def recall_at(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> lis
                 name,
                 summed(arm, kind, (turn,), "correct"),
                 summed(arm, kind, (turn,), "scorable"),
-                undefined=f"no conversation has a scorable fact at turn {turn}",
+                undefined=f"no conversation has a scorable fact at turn {turn}" if design.asked else NOBODY_ASKED,
                 at=at,
             )
         )

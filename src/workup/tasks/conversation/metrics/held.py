@@ -16,6 +16,7 @@ from workup.stats.arrays import Floats
 from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import Design, of_row, quotient
+from workup.tasks.conversation.metrics.facts import NOBODY_ASKED
 from workup.tasks.conversation.metrics.intervals import rate, smooth
 
 
@@ -25,7 +26,7 @@ def live_metrics(design: Design) -> list[Metric]:
     def of(field: str) -> Column:
         return lambda scores: of_row(scores, columns.whole(field))
 
-    sent = "the transcripts do not say what was sent"
+    sent = "the transcripts do not say what was sent" if design.asked else NOBODY_ASKED
     found = [
         rate("availability", of("sent"), of("sendable"), undefined=sent),
         rate(
@@ -33,10 +34,7 @@ def live_metrics(design: Design) -> list[Metric]:
             undefined=sent,
         ),
         *_conflict_rates(of, judged=design.judged),
-        rate(
-            *("conflict_rate_published", of("published_conflicts"), of("published_turns")),
-            undefined="no judge of contradictions was given",
-        ),
+        *(_published(of, design) if design.published else ()),
         rate(
             *("plan_coverage", of("plan_covered"), of("plan_items")),
             undefined="no plan was given and none could be made",
@@ -46,16 +44,28 @@ def live_metrics(design: Design) -> list[Metric]:
             undefined="no plan was given and none could be made",
         ),
         _mean(
-            *("plan_alignment_published", "alignment", design),
-            *("no sentence encoder was given", (-1.0, 1.0)),
-        ),
-        _mean(
             *("copy_rate", "copied", design),
             *("no reply was given", (0.0, 1.0)),
         ),
         *_never_events(),
+        *_safety_errors(design),
+        _conflicted(),
     ]
     return found
+
+
+def _published(of: Callable[[str], Column], design: Design) -> list[Metric]:
+    """As published, to compare with; no gate takes them."""
+    return [
+        rate(
+            *("conflict_rate_published", of("published_conflicts"), of("published_turns")),
+            undefined="no judge of contradictions was given",
+        ),
+        _mean(
+            *("plan_alignment_published", "alignment", design),
+            *("no sentence encoder was given", (-1.0, 1.0)),
+        ),
+    ]
 
 
 def _conflict_rates(of: Callable[[str], Column], *, judged: bool) -> list[Metric]:
@@ -108,52 +118,12 @@ def _never_events() -> list[Metric]:
     count, held = columns.whole("never_events"), columns.whole("conversations")
     none_held = "no conversation was held"
 
-    def number(scores: Scores, weights: Floats) -> Floats:
-        return np.asarray(np.where(weights @ of_row(scores, held) > 0, weights @ of_row(scores, count), np.nan))
-
-    def by_cluster(scores: Scores) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
-        """Events and conversations of each cluster, and where its first row stands."""
-
-        def made() -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
-            _, first, codes = np.unique(scores.patient, return_index=True, return_inverse=True)
-            sums = (np.bincount(codes, weights=of_row(scores, name)) for name in (count, held))
-            events, conversations = (np.asarray(one, dtype=np.float64) for one in sums)
-            return events, conversations, first
-
-        return scores.kept("never-events by cluster", made)
-
-    def touched(scores: Scores) -> tuple[int, int]:
-        events, conversations, _ = by_cluster(scores)
-        return int(np.count_nonzero(events[conversations > 0])), int(np.count_nonzero(conversations))
-
-    def share(scores: Scores, weights: Floats) -> Floats:
-        events, conversations, first = by_cluster(scores)
-        chosen = weights[:, first]  # a replicate weighs all conversations of a cluster alike
-        with np.errstate(invalid="ignore", divide="ignore"):
-            total = chosen @ (conversations > 0)
-            return np.asarray(np.where(total > 0, chosen @ ((events > 0) & (conversations > 0)) / total, np.nan))
-
-    def seen(scores: Scores, level: float) -> Interval:
-        hit, clusters = touched(scores)
-        reason = f"in {hit} of {clusters} cases; a number that was seen has no interval, the bounds are on the rates"
-        return Interval(None, None, None, "counted", reason=reason)
-
-    def exact(scores: Scores, level: float) -> Interval:
-        hit, clusters = touched(scores)
-
-        def ends(at: float) -> tuple[float, float]:
-            return intervals.clopper_pearson(hit, clusters, level=at)
-
-        se = float(np.sqrt(hit / clusters * (1 - hit / clusters) / clusters))
-        reason = f"in {hit} of {clusters} cases"
-        return Interval(*ends(level), se, "exact over cases (Clopper and Pearson)", reason=reason, ends=ends)
-
     def bunched(scores: Scores, level: float) -> Interval:
-        events, conversations, _ = by_cluster(scores)
+        events, conversations, _ = _by_cluster(scores, count, held)
         events, conversations = events[conversations > 0], conversations[conversations > 0]
         method = "gamma on effective events"
         if events.size < FEWEST_FOR_A_RATE:
-            few = "1 case is" if events.size == 1 else f"{events.size} cases are"
+            few = "1 patient is" if events.size == 1 else f"{events.size} patients are"
             return Interval.refused(f"{few} too few for a rate", method=method)
         if not events.any():
             return Interval.refused("none was seen; never_event_rate has the bound", method=method)
@@ -162,25 +132,11 @@ def _never_events() -> list[Metric]:
             low, high = intervals.event_rate_ends(events, conversations, level=at)
             return 100 * low, 100 * high
 
-        return Interval(*ends(level), None, method, reason=few_clusters(events.size, "cases"), ends=ends)
+        return Interval(*ends(level), None, method, reason=few_clusters(events.size, "patients"), ends=ends)
 
     return [
-        Metric(
-            name="never_events",
-            compute=number,
-            card=CARDS["never_events"],
-            interval=seen,
-            whole_study=True,  # a number grows with the study: sites are pooled on the rate beside it
-            undefined=none_held,
-        ),
-        Metric(
-            name="never_event_rate",
-            compute=share,
-            card=CARDS["never_event_rate"],
-            interval=exact,
-            counts=lambda scores: tuple(map(float, touched(scores))),  # type: ignore[arg-type, return-value]
-            undefined=none_held,
-        ),
+        _number("never_events", count, held, none_held),
+        _touched_share("never_event_rate", count, held, none_held),
         ratio(
             *("never_events_per_100", lambda scores: 100 * of_row(scores, count), lambda scores: of_row(scores, held)),
             share=False,
@@ -189,3 +145,99 @@ def _never_events() -> list[Metric]:
             undefined=none_held,
         ),
     ]
+
+
+def _safety_errors(design: Design) -> list[Metric]:
+    """Facts of the safety group that answers to probes got wrong: how many, and the share of patients with one."""
+    count, probed = columns.whole("safety_errors"), columns.whole("probed")
+    undefined = "no conversation was held" if design.asked else NOBODY_ASKED
+    return [
+        _number("safety_errors", count, probed, undefined),
+        _touched_share("safety_error_rate", count, probed, undefined),
+    ]
+
+
+def _conflicted() -> Metric:
+    """The share of patients who were given contradictory advice, as the rules find it."""
+    held = columns.whole("conversations")
+    return _touched_share("conflicted_rate", columns.whole("conflicting"), held, "no conversation was held")
+
+
+# ---- what was seen, and in how many patients -------------------------------------------------------------------------
+
+
+def _by_cluster(scores: Scores, count: str, held: str) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
+    """Events and conversations of each cluster, and where its first row stands."""
+
+    def made() -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
+        _, first, codes = np.unique(scores.patient, return_index=True, return_inverse=True)
+        sums = (np.bincount(codes, weights=of_row(scores, name)) for name in (count, held))
+        events, conversations = (np.asarray(one, dtype=np.float64) for one in sums)
+        return events, conversations, first
+
+    return scores.kept(f"by cluster {count} {held}", made)
+
+
+def _touched(scores: Scores, count: str, held: str) -> tuple[int, int]:
+    """Clusters with at least one, and all that could have had one."""
+    events, conversations, _ = _by_cluster(scores, count, held)
+    return int(np.count_nonzero(events[conversations > 0])), int(np.count_nonzero(conversations))
+
+
+def _number(name: str, count: str, held: str, undefined: str) -> Metric:
+    """How many were seen; a number that was seen has no interval."""
+
+    def number(scores: Scores, weights: Floats) -> Floats:
+        return np.asarray(np.where(weights @ of_row(scores, held) > 0, weights @ of_row(scores, count), np.nan))
+
+    def seen(scores: Scores, level: float) -> Interval:
+        hit, clusters = _touched(scores, count, held)
+        reason = f"in {hit} of {clusters} patients; a number that was seen has no interval, the bounds are on the rates"
+        return Interval(None, None, None, "counted", reason=reason)
+
+    return Metric(
+        name=name,
+        compute=number,
+        card=CARDS[name],
+        interval=seen,
+        whole_study=True,  # a number grows with the study: sites are pooled on the rate beside it
+        undefined=undefined,
+    )
+
+
+def _touched_share(name: str, count: str, held: str, undefined: str) -> Metric:
+    """The share of clusters with at least one: clusters are independent, so the interval is exact."""
+
+    def share(scores: Scores, weights: Floats) -> Floats:
+        events, conversations, first = _by_cluster(scores, count, held)
+        chosen = weights[:, first]  # a replicate weighs all conversations of a cluster alike
+        with np.errstate(invalid="ignore", divide="ignore"):
+            total = chosen @ (conversations > 0)
+            return np.asarray(np.where(total > 0, chosen @ ((events > 0) & (conversations > 0)) / total, np.nan))
+
+    def exact(scores: Scores, level: float) -> Interval:
+        hit, clusters = _touched(scores, count, held)
+
+        def ends(at: float) -> tuple[float, float]:
+            return intervals.clopper_pearson(hit, clusters, level=at)
+
+        se = float(np.sqrt(hit / clusters * (1 - hit / clusters) / clusters))
+        reason = f"in {hit} of {clusters} patients"
+        return Interval(
+            *ends(level),
+            se,
+            "exact over patients (Clopper and Pearson)",
+            reason=reason,
+            ends=ends,
+            clusters=clusters,
+            ceiling=intervals.clopper_pearson(clusters, clusters, level=level).low,
+        )
+
+    return Metric(
+        name=name,
+        compute=share,
+        card=CARDS[name],
+        interval=exact,
+        counts=lambda scores: tuple(map(float, _touched(scores, count, held))),  # type: ignore[arg-type, return-value]
+        undefined=undefined,
+    )

@@ -60,12 +60,12 @@ def _exact(top: Floats, bottom: Floats, scores: Scores, level: float) -> str:
     counted = np.unique(scores.patient[bottom > 0])
     touched = np.unique(scores.patient[top > 0])
     high = intervals.clopper_pearson(touched.size, counted.size, level=level).high
-    return f"in {touched.size} of {counted.size} cases, exact upper bound {high:.3g}"
+    return f"in {touched.size} of {counted.size} patients, exact upper bound {high:.3g}"
 
 
 def _part(clusters: int, scores: Scores) -> str:
     """How many cases a rate rests on, where some have nothing to count, such as conversations that end before."""
-    return f"over {clusters} of {scores.n_patients} cases" if clusters < scores.n_patients else ""
+    return f"over {clusters} of {scores.n_patients} patients" if clusters < scores.n_patients else ""
 
 
 def smooth(

@@ -23,6 +23,7 @@ from workup.tasks.conversation.read.facts import Judged
 from workup.tasks.conversation.read.judging import Held
 from workup.tasks.conversation.read.sentence.folding import word_tokens
 from workup.tasks.conversation.scores.rows import Row
+from workup.tasks.conversation.scores.safety import safety_errors_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Shown:
     """What is listed one by one in the report: places and kinds, never text."""
 
     never_events: list[dict[str, Any]] = field(default_factory=list)
+    safety_errors: list[dict[str, Any]] = field(default_factory=list)
     conflicts: list[dict[str, Any]] = field(default_factory=list)
     plans: dict[str, int] = field(default_factory=lambda: defaultdict(int))  # where plans came from
     plan_methods: dict[str, int] = field(default_factory=lambda: defaultdict(int))  # how they were looked for
@@ -53,8 +55,15 @@ def entity_counts(arms: Mapping[str, Held], grounding: Grounding) -> Row:
             if not told.text:
                 continue
             found = grounding.support(told.text, told.turn)
+            if not told.asked:
+                # Nobody asked for the facts here, so what is named beside them is no error; what nobody said still is.
+                for kind in columns.SETS:
+                    row[columns.at_turn(arm, kind, told.turn, columns.NAMED)] = float(found.entities)
+                    row[columns.at_turn(arm, kind, told.turn, columns.UNGROUNDED)] = float(found.ungrounded)
+                continue
             for kind, supported in (("critical", found.in_critical), ("extended", found.in_extended)):
                 row[columns.at_turn(arm, kind, told.turn, columns.NAMED)] = float(found.entities)
+                row[columns.at_turn(arm, kind, told.turn, columns.LISTED)] = float(found.entities)
                 row[columns.at_turn(arm, kind, told.turn, columns.SUPPORTED)] = float(supported)
                 row[columns.at_turn(arm, kind, told.turn, columns.UNGROUNDED)] = float(found.ungrounded)
     return row
@@ -62,8 +71,10 @@ def entity_counts(arms: Mapping[str, Held], grounding: Grounding) -> Row:
 
 def live_counts(held: Held, facts: Sequence[Fact], readers: Readers, shown: Shown) -> Row:
     """Advice, never-events, plan and copying of one conversation; what is listed goes into `shown`."""
-    replies = {told.turn: told.reply for told in held.turns if told.reply}
-    row: Row = {"conversations": float(bool(replies))}
+    replies = {told.turn: told.reply for told in held.turns if told.reply and not told.foreign}
+    foreign = sum(told.foreign for told in held.turns)
+    row: Row = {"conversations": float(bool(replies or foreign)), "replies": float(len(replies) + foreign)}
+    row |= {"foreign_replies": float(foreign), **_safety(held, facts, shown)}
     if replies:
         row |= _advice(held, facts, replies, readers, shown)
         row |= _plan(held, replies, readers, shown)
@@ -96,6 +107,14 @@ def _advice(held: Held, facts: Sequence[Fact], replies: Mapping[int, str], reade
     if published.conflicting is not None:
         row |= {"published_conflicts": float(published.conflicting), "published_turns": float(published.turns)}
     return row
+
+
+def _safety(held: Held, facts: Sequence[Fact], shown: Shown) -> Row:
+    """Facts of the safety group that answers to probes got wrong, each once."""
+    where = {"case": held.case.id, "replicate": held.replicate}
+    errors = safety_errors_of(held, facts)
+    shown.safety_errors += [{**where, **one._asdict()} for one in errors]
+    return {"probed": float(any(told.asked for told in held.turns)), "safety_errors": float(len(errors))}
 
 
 def _outcomes(held: Held, facts: Sequence[Fact]) -> dict[int, dict[str, Judged]]:

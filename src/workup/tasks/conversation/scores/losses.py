@@ -1,13 +1,16 @@
 """When a fact is first lost, and when it is lost for good, on its own clock d = turn − introduced + 1.
 
 A fact is lost at a turn where it is scorable and not correct. It is followed until the end of the conversation, its
-retirement or the fact that takes its place; turns that cannot be scored tell nothing and are passed over.
+retirement or the fact that takes its place; turns that cannot be scored, or at which nobody asked, tell nothing and are
+passed over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from workup.tasks.conversation.read.judging import SCORED
 
 
 class Loss(NamedTuple):
@@ -26,7 +29,7 @@ def loss_of(outcomes: Sequence[str | None]) -> Loss | None:
     >>> loss_of(["correct", "unscorable", "correct"])
     Loss(followed=3, first=None, sustained=None)
     """
-    known = [(tick, one == "correct") for tick, one in enumerate(outcomes, start=1) if one not in (None, "unscorable")]
+    known = [(tick, one == "correct") for tick, one in enumerate(outcomes, start=1) if one in SCORED]
     if not known:
         return None
     lost = [tick for tick, kept in known if not kept]

@@ -9,22 +9,27 @@ import numpy as np
 
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.metrics import columns
-from workup.tasks.conversation.read.judging import Held
+from workup.tasks.conversation.read.judging import NOT_ASKED, SCORED, Held
 from workup.tasks.conversation.scores.losses import loss_of
+from workup.tasks.conversation.scores.safety import RETIRED, counted_as, types_of
 from workup.tasks.conversation.talk.tokens_since import tokens_by_turn
 
 Row = dict[str, float]
 _PER_TOKENS = 1000.0  # slopes against tokens are per thousand
 
 
-def row_of(arms: Mapping[str, Held], facts: Sequence[Fact]) -> Row:
-    """The counts of one conversation in all of its arms; `facts` in the order in which outcomes stand."""
+def row_of(arms: Mapping[str, Held], facts: Sequence[Fact], *, horizons: Sequence[int] = ()) -> Row:
+    """The counts of one conversation in all of its arms; `facts` in the order in which outcomes stand.
+
+    `horizons` are the turns at which facts are counted by type as well.
+    """
     row: Row = defaultdict(float)
     for arm, held in arms.items():
         for kind in columns.SETS:
             chosen = [place for place, fact in enumerate(facts) if kind == "extended" or fact.critical]
             _count_turns(row, held, facts, chosen, arm, kind)
             _count_losses(row, held, facts, chosen, arm, kind)
+            _count_types(row, held, facts, chosen, arm, kind, horizons)
             _slope_over_turns(row, held, arm, kind)
             _slope_over_tokens(row, held, facts, chosen, arm, kind)
     if "live" in arms:
@@ -36,27 +41,59 @@ def _count_turns(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[i
     for told in held.turns:
         for place in chosen:
             judged, fact = told.outcomes[place], facts[place]
-            if judged is None:
+            if judged is None or judged.outcome == NOT_ASKED:
+                continue
+            if not told.asked:
+                _count_mentioned(row, fact.over(told.turn), judged.outcome, arm, kind, told.turn)
                 continue
             if fact.over(told.turn):
-                if judged.outcome != "unscorable":
+                if judged.outcome in RETIRED:
                     row[columns.at_turn(arm, kind, told.turn, "retired")] += 1
                     row[columns.at_turn(arm, kind, told.turn, "stale")] += judged.outcome == "stale"
                 continue
             row[columns.at_turn(arm, kind, told.turn, "facts")] += 1
-            if judged.outcome == "unscorable":
+            row[columns.at_turn(arm, kind, told.turn, judged.outcome)] += 1
+            if judged.outcome not in SCORED:
                 continue
             row[columns.at_turn(arm, kind, told.turn, "scorable")] += 1
-            row[columns.at_turn(arm, kind, told.turn, judged.outcome)] += 1
             row[columns.at_turn(arm, kind, told.turn, "weight_scorable")] += fact.weight
             row[columns.at_turn(arm, kind, told.turn, "weight_correct")] += fact.weight * (judged.outcome == "correct")
+
+
+def _count_mentioned(row: Row, over: bool, outcome: str, arm: str, kind: str, turn: int) -> None:
+    """A fact that a reply speaks of although nobody asked: what it says of it can be wrong, and not what it omits."""
+    if over and outcome in RETIRED:
+        row[columns.at_turn(arm, kind, turn, "mentioned_retired")] += 1
+        row[columns.at_turn(arm, kind, turn, "mentioned_stale")] += outcome == "stale"
+    elif not over and outcome in SCORED:
+        row[columns.at_turn(arm, kind, turn, "mentioned")] += 1
+        if outcome in ("reversed", "wrong_value"):
+            row[columns.at_turn(arm, kind, turn, f"mentioned_{outcome}")] += 1
+
+
+def _count_types(
+    row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[int], arm: str, kind: str, horizons: Sequence[int]
+) -> None:
+    """Outcomes by type of fact, over the whole conversation and at the horizons."""
+    for place in chosen:
+        fact = facts[place]
+        types = types_of(fact)
+        for told in held.turns:
+            judged = told.outcomes[place]
+            if judged is None or not told.asked:
+                continue
+            for type in types:
+                for field in counted_as(type, judged, over=fact.over(told.turn)):
+                    row[columns.of_type(arm, kind, type, field)] += 1
+                    if told.turn in horizons:
+                        row[columns.of_type(arm, kind, type, field, told.turn)] += 1
 
 
 def _count_losses(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[int], arm: str, kind: str) -> None:
     for place in chosen:
         fact = facts[place]
         outcomes = [
-            None if (judged := told.outcomes[place]) is None else judged.outcome
+            None if (judged := told.outcomes[place]) is None or not told.asked else judged.outcome
             for told in held.turns
             if fact.active(told.turn)
         ]
@@ -91,7 +128,7 @@ def _slope_over_tokens(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequ
         fact = facts[place]
         for told in held.turns:
             judged = told.outcomes[place]
-            if judged is None or judged.outcome == "unscorable" or not fact.active(told.turn):
+            if judged is None or not told.asked or judged.outcome not in SCORED or not fact.active(told.turn):
                 continue
             passed = tokens[told.turn - 1] - tokens[fact.introduced - 1]
             points.append((passed / _PER_TOKENS, float(judged.outcome == "correct")))
@@ -111,10 +148,10 @@ def _count_available(row: Row, held: Held, facts: Sequence[Fact]) -> None:
     """Of scorable facts of the ledger: did they still stand in what was sent, and were they used when they did?"""
     for told in held.turns:
         sent = told.said[0].available if told.said else None
-        if sent is None:
+        if sent is None or not told.asked:
             continue
         for fact, judged in zip(facts, told.outcomes, strict=True):
-            if not fact.critical or judged is None or judged.outcome == "unscorable" or not fact.active(told.turn):
+            if not fact.critical or judged is None or judged.outcome not in SCORED or not fact.active(told.turn):
                 continue
             kept = judged.outcome == "correct"
             row[columns.whole("sendable")] += 1

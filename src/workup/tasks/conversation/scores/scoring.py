@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -12,8 +12,9 @@ from workup.scores import Levels, Scores, patient_codes
 from workup.task import Case
 from workup.tasks.conversation.cases.corpus import ConversationCorpus
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.metrics.design import TENTH
 from workup.tasks.conversation.read.content import Grounding, extended_facts, told_facts
-from workup.tasks.conversation.read.judging import Held, held_of
+from workup.tasks.conversation.read.judging import Held, Told, held_of
 from workup.tasks.conversation.scores.held import Readers, Shown, entity_counts, live_counts
 from workup.tasks.conversation.scores.rows import Row, row_of
 from workup.tasks.conversation.settings import ConversationPart
@@ -45,6 +46,19 @@ class ConversationScores(Scores):
         return tuple(sorted(found, key=lambda arm: (_ORDER.get(arm, len(_ORDER)), arm)))
 
     @property
+    def asked(self) -> bool:
+        """Whether anybody asked for the facts, at any turn of a live conversation."""
+        return any(told.asked for told in self._live())
+
+    @property
+    def unasked(self) -> bool:
+        """Whether nobody did, at some turn that was held."""
+        return any(not told.asked for told in self._live() if told.said)
+
+    def _live(self) -> Iterator[Told]:
+        return (told for one in self.conversations if "live" in one.arms for told in one.arms["live"].turns)
+
+    @property
     def turns(self) -> int:
         """Turns of the longest conversation."""
         return max(int(one.case.input.last_turn) for one in self.conversations)
@@ -71,14 +85,26 @@ def as_scores(
     for said in transcripts.said:
         lines.setdefault(said.case, []).append(said)
     runs = sorted({(said.replicate, said.arm) for said in transcripts.said})
+    asked = any(said.probe is not None for said in transcripts.said)
     shown, rows, conversations = Shown(), [], []
     for number, case in enumerate(corpus.cases, start=1):
         known = extended_facts(case.input) if summaries_sent else told_facts(case.input)
-        for one, row in score_case(case, lines.get(case.id, ()), settings, readers, shown, more=known, runs=runs):
+        own = lines.get(case.id, ())
+        for one, row in score_case(case, own, settings, readers, shown, more=known, runs=runs, asked=asked):
             # Two models on the same cases are matched by this number.
             numbered = {"row": float(number * _MOST_REPLICATES + one.replicate)}
             rows.append({**row, **(more or {}).get((case.id, one.replicate), {}), **numbered})
             conversations.append(one)
+    return in_rows(rows, conversations, transcripts, shown)
+
+
+def in_rows(
+    rows: Sequence[Row],
+    conversations: Sequence[Conversation],
+    transcripts: Transcripts,
+    shown: Shown | None = None,
+) -> ConversationScores:
+    """Rows of conversations as Scores, with the design of their cases."""
     names = sorted({name for row in rows for name in row})
     cases = [one.case for one in conversations]
     sites, times = [case.site for case in cases], [case.time for case in cases]
@@ -91,7 +117,7 @@ def as_scores(
         groups={name: Levels.of([case.groups.get(name) for case in cases]) for name in groups},
         conversations=tuple(conversations),
         transcripts=transcripts,
-        shown=shown,
+        shown=shown or Shown(),
     )
 
 
@@ -104,15 +130,18 @@ def score_case(
     *,
     more: Sequence[Fact] = (),
     runs: Sequence[tuple[int, str]] = (),
+    asked: bool | None = None,
 ) -> list[tuple[Conversation, Row]]:
     """The rows of one case, one for each time that it was held; `more` are the facts beside those of the ledger."""
     facts = (*case.input.facts, *more)
     grounding = Grounding(case.input, facts)
-    held = held_of(case.input, said, facts=facts, runs=runs, matcher=settings.matcher, names=settings.names)
+    held = held_of(
+        case.input, said, facts=facts, runs=runs, matcher=settings.matcher, names=settings.names, asked=asked
+    )
     found = []
     for replicate, group in groupby(held, key=lambda one: one.replicate):
         arms = {one.arm: one for one in group}
-        row = row_of(arms, facts)
+        row = row_of(arms, facts, horizons=(TENTH, settings.horizon))
         row |= entity_counts(arms, grounding)
         if "live" in arms:
             row |= live_counts(arms["live"], facts, readers, shown)

@@ -116,7 +116,7 @@ def _retired_is_not_forgotten(seed: int) -> Iterator[Check]:
     cases = small_cases(4)
     seen = Scored(cases, transcripts(behaviour("perfect"), cases))
     yield _near("recall after a drug was stopped", 1.0, seen.value("recall", turn=10))
-    yield _near("stale facts of a model that keeps up", 0.0, seen.value("stale_rate", turn=10))
+    yield _near("stale facts of a model that keeps up", 0.0, seen.value("stale_rate"))
 
 
 _LOOK_ALIKES = (
@@ -131,7 +131,8 @@ _LOOK_ALIKES = (
 def _look_alikes(seed: int) -> Iterator[Check]:
     cases = small_cases(1, turns=1)
     for name, fact, reply, expected in _LOOK_ALIKES:
-        seen = Scored(cases, [{"case": cases[0].id, "turn": 1, "reply": reply}])
+        asked = {"kind": "summary", "reply": reply}
+        seen = Scored(cases, [{"case": cases[0].id, "turn": 1, "reply": None, "probe": asked}])
         [one] = seen.scores.conversations
         place = [known.id for known in one.facts].index(fact)
         judged = one.arms["live"].turns[0].outcomes[place]
@@ -168,7 +169,8 @@ def _replicates_are_averaged(seed: int) -> Iterator[Check]:
 def _missing_judge_is_no_zero(seed: int) -> Iterator[Check]:
     cases = small_cases(12)
     silent = Scored(cases, transcripts(behaviour("perfect"), cases, ("live",)))
-    agreeing = Scored(cases, transcripts(replace(behaviour("perfect"), agreements=2), cases, ("live",)))
+    lines = transcripts(replace(behaviour("perfect"), agreements=2), cases, ("live",))
+    agreeing = Scored(cases, lines, settings={"published": True})
     yield _is("K without any pair", None, silent.estimate("conflict_rate").value)
     yield _is("published K without a judge", None, agreeing.estimate("conflict_rate_published").value)
     for name, seen in (("without any pair", silent), ("by rules alone", agreeing)):

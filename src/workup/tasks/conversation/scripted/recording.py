@@ -22,7 +22,7 @@ def transcripts(
     seed: int = 0,
     *,
     replicates: int = 1,
-    probe: Asked = "none",
+    probe: Asked = "summary",
 ) -> list[dict[str, Any]]:
     """Every line as a file of transcripts holds it. Each call fails by itself: none is broken off by another.
 

@@ -119,7 +119,7 @@ class Conversation:
         kind, fact, _ = ask
         fact_id = fact.id if fact else None
         said = self._say(sent, turn, kind, fact_id, max_tokens=probe_tokens(kind, self.settings))
-        return Probe(kind, said.content, fact_id, said.failure)
+        return Probe(kind, said.content, fact_id, said.failure, said.finish_reason or "")
 
     def _say(
         self, sent: Sequence[Message], turn: int, purpose: str, fact: str | None = None, max_tokens: int | None = None
@@ -181,6 +181,7 @@ class Conversation:
             said.reasoning,
             dict(usage),
             available,
+            said.finish_reason or "",
         )
 
 

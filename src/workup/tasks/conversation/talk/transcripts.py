@@ -19,27 +19,37 @@ from workup.tasks.conversation.cases.json_files import (
     list_of,
     needed,
     records,
-    refuse_misspelt,
+    refuse_unknown,
     text_of,
     whole_of,
 )
 from workup.tasks.conversation.read.sentence.folding import without_reasoning
+from workup.tasks.conversation.read.unanswered import CUT, ends_open
 
 ARMS = ("live", "oracle", "naive", "filler-k")
 PROBES = ("summary", "question", "none")
-_KEYS = ("case", "replicate", "turn", "arm", "probe", "reply", "reasoning", "usage", "error", "available")
-_PROBE_KEYS = ("kind", "reply", "fact", "error", "reasoning")
+_END_KEYS = ("finish", "finish_reason", "max_tokens")  # why an answer ended, and the limit that it was asked with
+_KEYS = (
+    *("case", "replicate", "turn", "arm", "probe", "reply", "reasoning", "usage", "error", "available", *_END_KEYS),
+    # What a log of calls holds beside them, and no figure rests on.
+    *("latency", "seconds", "tries", "messages", "parameters", "fingerprint", "model", "metadata"),
+)
+_PROBE_KEYS = ("kind", "reply", "fact", "error", "reasoning", "usage", *_END_KEYS)
 _ARM = re.compile(r"live|oracle|naive|filler-\d{1,3}")
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 class Probe(NamedTuple):
-    """What was asked off the history and discarded; `fact` is the one that a closed question asked for."""
+    """What was asked off the history and discarded; `fact` is the one that a closed question asked for.
+
+    `finish` is why the answer ended, in the provider's word; empty where it does not say.
+    """
 
     kind: str
     reply: str | None
     fact: str | None = None
     failure: str = ""
+    finish: str = ""
 
 
 class Said(NamedTuple):
@@ -55,6 +65,7 @@ class Said(NamedTuple):
     reasoning: str | None = None
     usage: Mapping[str, Any] = MappingProxyType({})
     available: tuple[str, ...] | None = None  # active facts that stood in what was sent; None where not recorded
+    finish: str = ""  # why the reply ended, in the provider's word
 
 
 class Missing(NamedTuple):
@@ -151,8 +162,8 @@ def _missing(said: list[Said], known: Mapping[str, ConversationCase]) -> tuple[M
 
 
 def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *, where: str) -> Said:
-    """One line, checked; keys beyond the known ones (latency, messages, fingerprint) are passed over."""
-    refuse_misspelt(record, _KEYS, where=where)
+    """One line, checked; a key that is not known is refused, since what it was meant to say would be lost."""
+    refuse_unknown(record, _KEYS, where=where)
     id = text_of(needed(record, "case", where=where, known=_KEYS), field="case", where=where)
     case = known.get(id)
     if case is None:
@@ -188,6 +199,7 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
         thought,
         dict(usage),
         _available(record.get("available"), case, where),
+        _finish(record, spoken, where),
     )
 
 
@@ -231,7 +243,7 @@ def _probe(value: Any, case: ConversationCase, where: str) -> Probe | None:
     place = f"{where}, probe"
     if not isinstance(value, Mapping):
         raise InputError("'probe' must be an object", where=place, got=kind(value))
-    refuse_misspelt(value, _PROBE_KEYS, where=place)
+    refuse_unknown(value, _PROBE_KEYS, where=place)
     asked = needed(value, "kind", where=place, known=_PROBE_KEYS)
     if asked not in PROBES:
         raise InputError(
@@ -251,5 +263,20 @@ def _probe(value: Any, case: ConversationCase, where: str) -> Probe | None:
         )
     reply = needed(value, "reply", where=place, known=_PROBE_KEYS)
     if reply is None:
-        return Probe(asked, None, fact, _failure(value.get("error")))
-    return Probe(asked, without_reasoning(text_of(reply, field="reply", where=place, empty=True)), fact)
+        return Probe(asked, None, fact, _failure(value.get("error")), _finish(value, None, place))
+    spoken = without_reasoning(text_of(reply, field="reply", where=place, empty=True))
+    return Probe(asked, spoken, fact, finish=_finish(value, spoken, place))
+
+
+def _finish(record: Mapping[str, Any], text: str | None, where: str) -> str:
+    """Why an answer ended: as it is said, or cut where it breaks off with as many tokens as it was allowed."""
+    said = record.get("finish") or record.get("finish_reason")
+    if said is not None and not isinstance(said, str):
+        raise InputError("'finish' must be a text, such as stop or length", where=where, got=kind(said))
+    most, usage = record.get("max_tokens"), record.get("usage")
+    if said or most is None or not isinstance(usage, Mapping):
+        return (said or "")[:40]
+    limit = whole_of(most, field="max_tokens", where=where)
+    used = usage.get("completion_tokens")
+    cut = isinstance(used, int) and used >= limit and text is not None and ends_open(text)
+    return CUT if cut else ""

@@ -18,6 +18,8 @@ from workup.tasks.conversation.read.sentence.text import Sentence, sentences
 
 Outcome = Literal["correct", "reversed", "wrong_value", "omitted", "retired_ok", "stale", "unscorable"]
 NamesWanted = Literal["lexicon", "given"]
+# Of a reply that is no answer to what was asked, and of a fact that nobody asked for; a matcher gives none of them.
+Unanswered = Literal["refused", "truncated", "other_language", "not_asked"]
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
 ACTIVE_OUTCOMES = ("correct", "reversed", "wrong_value", "omitted", "unscorable")
 RETIRED_OUTCOMES = ("retired_ok", "stale", "unscorable")
@@ -26,7 +28,7 @@ RETIRED_OUTCOMES = ("retired_ok", "stale", "unscorable")
 class Judged(NamedTuple):
     """The outcome of one fact in one reply. `sentence` is the place of the sentence that decided, never its text."""
 
-    outcome: Outcome
+    outcome: Outcome | Unanswered
     sentence: int | None
     reason: str
     attribute: str | None = None
