@@ -26,6 +26,7 @@ from workup.tasks.conversation.scores.held import Readers, Shown
 from workup.tasks.conversation.scores.scoring import ConversationScores, as_scores, score_case
 from workup.tasks.conversation.settings import ConversationStudy
 from workup.tasks.conversation.tables import outcome_rows, tables_of
+from workup.tasks.conversation.talk.imported import read_imported
 from workup.tasks.conversation.talk.transcripts import Transcripts, line_of, read_transcripts, transcripts_of
 from workup.tasks.sampling import sampled_ids
 
@@ -126,7 +127,10 @@ class ConversationTask:
         if self._recorded:
             if isinstance(system, (GivenTranscripts, RecordedDialogues)):
                 return system.of(corpus)
-            return read_transcripts(system.transcripts(), corpus.conversations)
+            format = getattr(system, "format", "")
+            if format in ("", "transcripts"):
+                return read_transcripts(system.transcripts(), corpus.conversations)
+            return read_imported(system.transcripts(), format, corpus.conversations, roles=system.roles)
         from workup.tasks.conversation.talk import converse, tallied
 
         held = converse(

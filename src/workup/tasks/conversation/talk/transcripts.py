@@ -27,7 +27,12 @@ from workup.tasks.conversation.read.sentence.folding import without_reasoning
 
 ARMS = ("live", "oracle", "naive", "filler-k")
 PROBES = ("summary", "question", "none")
-_KEYS = ("case", "replicate", "turn", "arm", "probe", "reply", "reasoning", "usage", "error", "available")
+_KEYS = (
+    *("case", "replicate", "turn", "arm", "probe", "reply", "reasoning", "usage", "error", "available"),
+    *("message", "finish_reason", "tools"),
+)
+_TOOL_KEYS = ("name", "arguments", "result")
+MOST_TOOLS = 1000  # calls of tools at one turn
 _PROBE_KEYS = ("kind", "reply", "fact", "error", "reasoning")
 _ARM = re.compile(r"live|oracle|naive|filler-\d{1,3}")
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -40,6 +45,14 @@ class Probe(NamedTuple):
     reply: str | None
     fact: str | None = None
     failure: str = ""
+
+
+class ToolCall(NamedTuple):
+    """A tool that the model called, with what it asked for and what it was given; result None where not recorded."""
+
+    name: str
+    arguments: Any
+    result: str | None = None
 
 
 class Said(NamedTuple):
@@ -55,6 +68,8 @@ class Said(NamedTuple):
     reasoning: str | None = None
     usage: Mapping[str, Any] = MappingProxyType({})
     available: tuple[str, ...] | None = None  # active facts that stood in what was sent; None where not recorded
+    finish_reason: str | None = None  # why the model stopped, as a code
+    tools: tuple[ToolCall, ...] = ()  # what it called before it answered
 
 
 class Missing(NamedTuple):
@@ -162,7 +177,8 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
             got=f"an id that is none of the {len(known)}",
             remedy="give the cases that these transcripts were made from",
         )
-    turn = whole_of(needed(record, "turn", where=where, known=_KEYS), field="turn", where=where)
+    # Turn 0 is what the model said before anybody asked; it is read and never scored.
+    turn = whole_of(needed(record, "turn", where=where, known=_KEYS), field="turn", where=where, least=0)
     if turn > case.last_turn:
         raise InputError(f"'turn' must be one of the {case.last_turn} of its case", where=where, got=str(turn))
     replicate = whole_of(record.get("replicate", 0), field="replicate", where=where, least=0)
@@ -188,7 +204,38 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
         thought,
         dict(usage),
         _available(record.get("available"), case, where),
+        _finish(record.get("finish_reason"), where),
+        _tools(record.get("tools"), where),
     )
+
+
+def _finish(value: Any, where: str) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _CODE.fullmatch(value):
+        got = "another text" if isinstance(value, str) else kind(value)
+        raise InputError("'finish_reason' must be a code, such as stop or length", where=where, got=got)
+    return value
+
+
+def _tools(value: Any, where: str) -> tuple[ToolCall, ...]:
+    if value is None:
+        return ()
+    listed = list_of(value, field="tools", where=where)
+    if len(listed) > MOST_TOOLS:
+        raise InputError(f"at most {MOST_TOOLS:,} calls of tools were expected", where=where, got="more")
+    found = []
+    for number, call in enumerate(listed):
+        place = f"{where}, tools[{number}]"
+        if not isinstance(call, Mapping):
+            raise InputError("a call of a tool must be an object", where=place, got=kind(call))
+        refuse_misspelt(call, _TOOL_KEYS, where=place)
+        name = text_of(needed(call, "name", where=place, known=_TOOL_KEYS), field="name", where=place)
+        result = call.get("result")
+        if result is not None:
+            text_of(result, field="result", where=place, empty=True)
+        found.append(ToolCall(name, call.get("arguments", {}), result))
+    return tuple(found)
 
 
 def _available(value: Any, case: ConversationCase, where: str) -> tuple[str, ...] | None:
