@@ -47,7 +47,8 @@ class Recorded:
             Field(description="Program that wrote the transcripts, where it was another one"),
         ] = "",
         roles: Annotated[
-            dict[str, str] | None, Field(description="Names of the sides in ShareGPT's form, such as {patient: user}")
+            dict[str, Literal["user", "assistant", "system", "tool"]] | None,
+            Field(description="Names of the sides in ShareGPT's form, such as {patient: user}"),
         ] = None,
         offsets: Offsets = "codepoint",
         mapping: LabelMap = "",
