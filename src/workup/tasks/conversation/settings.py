@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from workup.settings import FileName, Part
 from workup.study import Study
+
+CLOCK = 10  # ticks since a fact was introduced to which its loss is customarily followed
+LONGEST = 200  # turns of a case
+
+
+def _ascending(turns: tuple[int, ...], *, least: int) -> tuple[int, ...]:
+    if not turns or list(turns) != sorted(set(turns)) or turns[0] < least or turns[-1] > LONGEST:
+        raise ValueError(f"turns must stand in their order, each once, from {least} to {LONGEST}")
+    return turns
 
 
 class ConversationPart(Part):
@@ -18,6 +27,9 @@ class ConversationPart(Part):
         ("live", "oracle", "naive"), description="Histories compared: live, oracle, naive, filler-k"
     )
     probe: str = Field("summary", description="What is asked off the history each turn: summary, question or none")
+    probe_turns: str | tuple[int, ...] = Field(
+        "all", description="Turns at which the probe is asked: all, every:k, or a list such as [1, 5, 10, 20]"
+    )
     probe_tokens: int = Field(300, ge=16, le=8192, description="Most tokens of a summary that a probe asks for")
     memory: str = Field(
         "full", description="What is sent of the history: full, last:K turns, tokens:N, clean, compact:N; joined by +"
@@ -34,6 +46,9 @@ class ConversationPart(Part):
     labelled: FileName | None = Field(None, description="Labelled replies of the model under test, for corrected rates")
     reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
     horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
+    horizons: tuple[int, ...] = Field(
+        (), description="Further turns at which recall is read off, as recall_at_20; loss is followed to the largest"
+    )
     bar: float = Field(0.70, gt=0, lt=1, description="Recall that is asked for at the horizon")
 
     @field_validator("arms")
@@ -52,6 +67,45 @@ class ConversationPart(Part):
         if probe not in ("summary", "question", "none"):
             raise ValueError("a probe is summary, question or none")
         return probe
+
+    @field_validator("probe_turns")
+    @classmethod
+    def _known_turns(cls, turns: str | tuple[int, ...]) -> str | tuple[int, ...]:
+        if isinstance(turns, str):
+            if not re.fullmatch(r"all|every:[1-9]\d{0,2}", turns):
+                raise ValueError("the turns of probes are all, every:k with a number for k, or a list of turns")
+            return turns
+        return _ascending(turns, least=1)
+
+    @field_validator("horizons")
+    @classmethod
+    def _known_horizons(cls, turns: tuple[int, ...]) -> tuple[int, ...]:
+        return _ascending(turns, least=2) if turns else turns
+
+    @model_validator(mode="after")
+    def _horizons_are_asked(self) -> ConversationPart:
+        for turn in (self.horizon, *self.horizons):
+            if self.probe != "none" and not self.asked_at(turn):
+                raise ValueError(
+                    f"recall at turn {turn} needs a probe there: add the turn to probe_turns, or name another horizon"
+                )
+        return self
+
+    def asked_at(self, turn: int) -> bool:
+        """Whether the probe is asked at a turn.
+
+        >>> part = ConversationPart(probe_turns="every:5")
+        >>> [turn for turn in range(1, 21) if part.asked_at(turn)]
+        [5, 10, 15, 20]
+        """
+        if isinstance(self.probe_turns, str):
+            return self.probe_turns == "all" or turn % int(self.probe_turns.partition(":")[2]) == 0
+        return turn in self.probe_turns
+
+    @property
+    def clock(self) -> int:
+        """Ticks since a fact was introduced to which its loss is followed: ten, or the largest of the horizons."""
+        return max((CLOCK, *self.horizons))
 
     @field_validator("memory")
     @classmethod

@@ -11,7 +11,6 @@ OF_FACTS = (*OF_ACTIVE, *WEIGHTED, *OF_RETIRED)
 # Of entities that a reply or summary names.
 NAMED, SUPPORTED, UNGROUNDED = "entities", "supported", "ungrounded"
 LOSSES = ("first", "sustained")
-CLOCK = 10  # ticks since a fact was introduced to which its loss is followed
 
 
 def at_turn(arm: str, kind: str, turn: int, field: str) -> str:

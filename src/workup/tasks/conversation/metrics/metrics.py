@@ -29,7 +29,7 @@ def conversation_metrics(design: Design) -> list[Metric]:
         for kind in columns.SETS:
             at = {"set": kind, "arm": arm}
             found += fact_metrics(arm, kind, range(1, design.turns + 1), at=at, weighted=design.weighted)
-            for turn in range(1, design.turns + 1):
+            for turn in design.by_turn:
                 found += fact_metrics(arm, kind, (turn,), at={**at, "turn": turn})
             found += recall_at(arm, kind, design, at=at)
             found += decay_metrics(arm, kind, design, at=at)
@@ -88,6 +88,6 @@ def coverage_of(scores: Scores, arm: str = "live", kind: str = "critical") -> tu
 
 
 def _is_headline(metric: Metric) -> bool:
-    named = metric.name in ("recall_at_10", "recall_at_horizon", "decay_slope", "time_to_loss")
+    named = metric.name.startswith("recall_at_") or metric.name in ("decay_slope", "time_to_loss")
     whole = metric.name == "recall" and "turn" not in metric.at
     return metric.at.get("arm", "live") == "live" and (named or whole or metric.name == "decay_gap")

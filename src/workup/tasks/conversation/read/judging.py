@@ -6,7 +6,7 @@ What was not said, failed or is missing is unscorable with its reason, and never
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Literal, NamedTuple
 
 from workup.tasks.conversation.cases.case import ConversationCase
@@ -68,16 +68,34 @@ def held_of(
     wanted = {*lines, *((first, arm) for _, arm in runs if arm not in heard)} if lines else {*runs}
     for replicate, arm in sorted(wanted):
         by_turn = lines.get((replicate, arm), {})
-        yield Held(case, replicate, arm, _told(case, by_turn, judge, live=arm == "live", unheard=not by_turn))
+        unasked = _unasked(by_turn) | (_unasked(lines.get((replicate, "live"), {})) - by_turn.keys())
+        turns = _told(case, by_turn, judge, live=arm == "live", unheard=not by_turn, unasked=unasked)
+        yield Held(case, replicate, arm, turns)
+
+
+def _unasked(by_turn: Mapping[int, list[Said]]) -> set[int]:
+    """Turns of a probed conversation that the study leaves out: a reply there was asked for no fact."""
+    without = {turn for turn, said in by_turn.items() if all(one.probe is None for one in said)}
+    return without if len(without) < len(by_turn) else set()
 
 
 def _told(
-    case: ConversationCase, by_turn: Mapping[int, list[Said]], judge: _Judge, *, live: bool, unheard: bool
+    case: ConversationCase,
+    by_turn: Mapping[int, list[Said]],
+    judge: _Judge,
+    *,
+    live: bool,
+    unheard: bool,
+    unasked: Set[int],
 ) -> tuple[Told, ...]:
     found = []
     for turn in range(1, case.last_turn + 1):
         said = tuple(by_turn.get(turn, ()))
-        if said:
+        outcomes: tuple[Judged | None, ...]
+        text: str | None
+        if turn in unasked:
+            outcomes, text = judge.not_asked(), None
+        elif said:
             outcomes, text = judge.of(said, turn)
         else:
             outcomes, text = judge.unscorable(_UNHEARD if unheard else _MISSING, turn), None
@@ -112,6 +130,10 @@ class _Judge:
         if text is None:
             return self.unscorable(failure or "no_reply", turn), None
         return self._in_time(self._read(text, turn), turn), text
+
+    def not_asked(self) -> tuple[Judged | None, ...]:
+        """Nothing to judge, for nobody asked."""
+        return (None,) * len(self._facts)
 
     def reply(self, text: str, turn: int) -> tuple[Judged | None, ...]:
         """Outcomes of the turn's own reply."""

@@ -11,20 +11,24 @@ from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.read.judging import Held
 from workup.tasks.conversation.scores.losses import loss_of
+from workup.tasks.conversation.settings import CLOCK
 from workup.tasks.conversation.talk.tokens_since import tokens_by_turn
 
 Row = dict[str, float]
 _PER_TOKENS = 1000.0  # slopes against tokens are per thousand
 
 
-def row_of(arms: Mapping[str, Held], facts: Sequence[Fact]) -> Row:
-    """The counts of one conversation in all of its arms; `facts` in the order in which outcomes stand."""
+def row_of(arms: Mapping[str, Held], facts: Sequence[Fact], *, clock: int = CLOCK) -> Row:
+    """The counts of one conversation in all of its arms; `facts` in the order in which outcomes stand.
+
+    `clock` is how many turns after its introduction a fact is followed.
+    """
     row: Row = defaultdict(float)
     for arm, held in arms.items():
         for kind in columns.SETS:
             chosen = [place for place, fact in enumerate(facts) if kind == "extended" or fact.critical]
             _count_turns(row, held, facts, chosen, arm, kind)
-            _count_losses(row, held, facts, chosen, arm, kind)
+            _count_losses(row, held, facts, chosen, arm, kind, clock=clock)
             _slope_over_turns(row, held, arm, kind)
             _slope_over_tokens(row, held, facts, chosen, arm, kind)
     if "live" in arms:
@@ -52,7 +56,9 @@ def _count_turns(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[i
             row[columns.at_turn(arm, kind, told.turn, "weight_correct")] += fact.weight * (judged.outcome == "correct")
 
 
-def _count_losses(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[int], arm: str, kind: str) -> None:
+def _count_losses(
+    row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[int], arm: str, kind: str, *, clock: int
+) -> None:
     for place in chosen:
         fact = facts[place]
         outcomes = [
@@ -65,9 +71,9 @@ def _count_losses(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[
             continue
         for name, lost in (("first", loss.first), ("sustained", loss.sustained)):
             last = loss.followed if lost is None else lost
-            for tick in range(1, min(last, columns.CLOCK) + 1):
+            for tick in range(1, min(last, clock) + 1):
                 row[columns.of_loss(arm, kind, name, "risk", tick)] += 1
-            if lost is not None and lost <= columns.CLOCK:
+            if lost is not None and lost <= clock:
                 row[columns.of_loss(arm, kind, name, "lost", lost)] += 1
 
 
