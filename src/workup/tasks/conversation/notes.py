@@ -45,7 +45,7 @@ def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str
         said.append(f"{scores.n_patients} cases are few: intervals over fewer than {FEWEST_CLUSTERS} are rough.")
     if "oracle" not in scores.arms:
         said.append("No oracle arm was run, so the decay gap, the headline, cannot be told.")
-    said += [_asked(settings), _readers(settings)]
+    said += [_asked(settings), _asked_of(settings), _readers(settings)]
     if settings.matcher == "published":
         said.append(
             "Replies were read by the published fuzzy rule, which takes 'started penicillin V' for a penicillin "
@@ -72,6 +72,17 @@ def _asked(settings: ConversationPart) -> str:
     return (
         f"Facts were asked for {when} only: a loss is dated to the probe that shows it, and may have come about at any "
         "turn since the probe before."
+    )
+
+
+def _asked_of(settings: ConversationPart) -> str:
+    """Who was asked, where it was not the model under test."""
+    if settings.prober is None:
+        return ""
+    name = settings.prober.name or settings.prober.use
+    return (
+        f"Facts were asked of '{name}' on the recorded history, not of the model that held the conversations: recall "
+        "tells what can be told from that history, and never-events and conflicts what the model itself said."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from workup.settings import FileName, Part
-from workup.study import Study
+from workup.study import Study, SystemPart
 
 CLOCK = 10  # ticks since a fact was introduced to which its loss is customarily followed
 LONGEST = 200  # turns of a case
@@ -26,7 +26,13 @@ class ConversationPart(Part):
     arms: tuple[str, ...] = Field(
         ("live", "oracle", "naive"), description="Histories compared: live, oracle, naive, filler-k"
     )
-    probe: str = Field("summary", description="What is asked off the history each turn: summary, question or none")
+    probe: str = Field(
+        "summary",
+        description="What is asked off the history each turn: summary, question or none; after: by the prober",
+    )
+    prober: SystemPart | None = Field(
+        None, description="System that is asked on the recorded history, where the probe is put after the event"
+    )
     probe_turns: str | tuple[int, ...] = Field(
         "all", description="Turns at which the probe is asked: all, every:k, or a list such as [1, 5, 10, 20]"
     )
@@ -64,8 +70,8 @@ class ConversationPart(Part):
     @field_validator("probe")
     @classmethod
     def _known_probe(cls, probe: str) -> str:
-        if probe not in ("summary", "question", "none"):
-            raise ValueError("a probe is summary, question or none")
+        if probe not in ("summary", "question", "none", "after"):
+            raise ValueError("a probe is summary, question, none or after")
         return probe
 
     @field_validator("probe_turns")
@@ -89,6 +95,12 @@ class ConversationPart(Part):
                 raise ValueError(
                     f"recall at turn {turn} needs a probe there: add the turn to probe_turns, or name another horizon"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _prober_is_named(self) -> ConversationPart:
+        if (self.probe == "after") != (self.prober is not None):
+            raise ValueError("probe: after and a prober belong together: the system that is asked about the history")
         return self
 
     def asked_at(self, turn: int) -> bool:

@@ -62,6 +62,9 @@ def outcome_rows(scores: ConversationScores, *, sentences: bool = False) -> Iter
                         continue
                     where = {"case": one.case.id, "replicate": one.replicate, "arm": arm, "turn": told.turn}
                     row = {**where, "fact": fact.id, "outcome": judged.outcome}
+                    by = next((said.probe.by for said in told.said if said.probe is not None), "")
+                    if by:
+                        row["probed_by"] = by
                     if judged.outcome == "unscorable":
                         row["reason"] = judged.reason
                     yield {**row, "sentence": judged.sentence} if sentences else row

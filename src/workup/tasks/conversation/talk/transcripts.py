@@ -45,6 +45,7 @@ class Probe(NamedTuple):
     reply: str | None
     fact: str | None = None
     failure: str = ""
+    by: str = ""  # who answered, where it was not the model under test
 
 
 class ToolCall(NamedTuple):
