@@ -117,6 +117,8 @@ KINDS: dict[str, str] = {
     "price": "none",
     "generate": "mapping or none",
     "positive": "class",
+    "format": "empty or a name",
+    "roles": "none",
 }
 _COUNT, _TEXT = {"number", "zero"}, {"number as text", "huge as text", "yes", "nowhere", "folder"}
 _SHARE = {"fraction", "zero", "true"} - {"true"}
@@ -147,6 +149,7 @@ RIGHT: dict[str, set[str]] = {
     "none": {"none"},
     "class": {"number", "fraction", "zero", "negative", "huge", "whole float", "endless", "true", *_TEXT}
     | {"empty", "blank", "long", "control", "escape"},
+    "empty or a name": {"empty"},
     "nothing here": set(),
 }
 FIELDS = [

@@ -17,6 +17,9 @@ from workup.cli import (
     gate as judging,
 )
 from workup.cli import (
+    imports as importing,
+)
+from workup.cli import (
     new as starting,
 )
 from workup.cli import (
@@ -79,6 +82,7 @@ GROUPS = (
     starting,
     running,
     scoring,
+    importing,
     detecting,
     redacting,
     corpus,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -26,7 +26,8 @@ class Recorded:
 
     An empty cell is a row that the model refused. The file has a line per document, `{"id", "spans": […]}`, with
     offsets counted as `offsets` says; `predictions()` gives its path to whoever reads it by the ids of the documents.
-    A file of transcripts has a line per case, replicate, arm and turn, and `transcripts()` gives its path.
+    A file of transcripts has a line per case, replicate, arm and turn, and `transcripts()` gives its path. If another
+    program wrote it, `format` says which (inspect, openai or sharegpt) and `roles` what it calls the sides.
 
     >>> Recorded(name="triage", column="risk").predict({"risk": np.array([0.25, np.nan])})
     [0.25, None]
@@ -41,6 +42,14 @@ class Recorded:
         base: Path | None = None,
         column: Annotated[Word, Field(description="Column of the table that holds the risks")] = "",
         path: Annotated[FilePath, Field(description="File of spans or transcripts, in the place of a column")] = "",
+        format: Annotated[
+            Literal["", "transcripts", "inspect", "openai", "sharegpt"],
+            Field(description="Program that wrote the transcripts, where it was another one"),
+        ] = "",
+        roles: Annotated[
+            dict[str, Literal["user", "assistant", "system", "tool"]] | None,
+            Field(description="Names of the sides in ShareGPT's form, such as {patient: user}"),
+        ] = None,
         offsets: Offsets = "codepoint",
         mapping: LabelMap = "",
         emits: Emits = None,
@@ -52,6 +61,7 @@ class Recorded:
                 f"transcripts); got {'both' if column else 'neither'}. To fix: give one of them under 'with:'."
             )
         self.name, self.column, self.offsets = name, column, offsets
+        self.format, self.roles = format, dict(roles or {})
         self.mapping: str | None = None
         self.emits: tuple[str, ...] | None = None
         self.notes: tuple[str, ...] = ()

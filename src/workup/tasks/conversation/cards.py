@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from workup.metric import Card, Concern
 
 CARDS = {
@@ -56,7 +58,7 @@ CARDS = {
     ),
     "time_to_loss": Card(
         title="time to loss",
-        describe="turns until a fact is lost, mean restricted to 10",
+        describe="turns until a fact is lost, mean restricted to 10 or to the largest horizon",
         unit="turns",
         shown=("headline", "groups"),
     ),
@@ -237,3 +239,21 @@ CARDS = {
         better="neither",
     ),
 }
+
+_AT_A_TURN = re.compile(r"recall_at_([1-9]\d{0,2})")
+
+
+class _Cards(dict[str, Card]):
+    """Cards by name; recall at any turn that a study may name has one too."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (isinstance(name, str) and bool(_AT_A_TURN.fullmatch(name)))
+
+    def __missing__(self, name: str) -> Card:
+        at = _AT_A_TURN.fullmatch(name)
+        if at is None:
+            raise KeyError(name)
+        return Card(title=f"recall@{at[1]}", describe=f"facts kept at turn {at[1]}", scale="logit", unit="share")
+
+
+CARDS = _Cards(CARDS)

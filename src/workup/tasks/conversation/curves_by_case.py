@@ -65,11 +65,12 @@ def loss_rows(scores: ConversationScores, *, seed: int) -> list[dict[str, Any]]:
 
 
 def _curve(scores: ConversationScores, arm: str, kind: str, loss: str, *, seed: int) -> list[dict[str, Any]]:
-    ticks = range(1, columns.CLOCK + 1)
+    clock = scores.clock
+    ticks = range(1, clock + 1)
     names = [columns.of_loss(arm, kind, loss, field, tick) for field in ("lost", "risk") for tick in ticks]
     by_row = np.column_stack([scores.values.get(name, np.zeros(len(scores))) for name in names])
     totals = by_row.sum(axis=0)
-    lost, risk = totals[: columns.CLOCK], totals[columns.CLOCK :]
+    lost, risk = totals[:clock], totals[clock:]
     if not risk[0]:
         return []
     low, high = _bands(by_row, scores, seed=seed)
@@ -82,7 +83,7 @@ def _curve(scores: ConversationScores, arm: str, kind: str, loss: str, *, seed: 
 
 
 def _bands(by_row: Floats, scores: ConversationScores, *, seed: int) -> tuple[Floats, Floats]:
-    nothing = np.full(columns.CLOCK, np.nan)
+    nothing = np.full(scores.clock, np.nan)
     _, codes = np.unique(scores.patient, return_inverse=True)
     by_case = np.column_stack([np.bincount(codes, weights=column) for column in by_row.T])
     if len(by_case) < FEWEST_CLUSTERS:

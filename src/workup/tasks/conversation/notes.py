@@ -35,7 +35,7 @@ def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str
         said.append(f"{scores.n_patients} patients are few: intervals over fewer than {FEWEST_CLUSTERS} are wide.")
     if scores.asked and "oracle" not in scores.arms:
         said.append("No oracle arm was run, so the decay gap, the headline, cannot be told.")
-    said.append(_readers(settings))
+    said += [_asked(settings), _asked_of(settings), _readers(settings)]
     if settings.matcher == "published":
         said.append(
             "Replies were read by the published fuzzy rule, which takes 'started penicillin V' for a penicillin "
@@ -49,6 +49,31 @@ def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str
     if not all(tokens_by_turn(held)[1] for held in lives):
         said.append(f"Tokens were counted by {TOKENIZER} where the provider gave no count.")
     return [one for one in said if one]
+
+
+def _asked(settings: ConversationPart) -> str:
+    """When facts were asked for, where that was not at every turn."""
+    turns = settings.probe_turns
+    if settings.probe == "none" or turns == "all":
+        return ""
+    when = (
+        f"every {turns.partition(':')[2]} turns" if isinstance(turns, str) else f"at turns {', '.join(map(str, turns))}"
+    )
+    return (
+        f"Facts were asked for {when} only: a loss is dated to the probe that shows it, and may have come about at any "
+        "turn since the probe before."
+    )
+
+
+def _asked_of(settings: ConversationPart) -> str:
+    """Who was asked, where it was not the model under test."""
+    if settings.prober is None:
+        return ""
+    name = settings.prober.name or settings.prober.use
+    return (
+        f"Facts were asked of '{name}' on the recorded history, not of the model that held the conversations: recall "
+        "tells what can be told from that history, and never-events and conflicts what the model itself said."
+    )
 
 
 def _readers(settings: ConversationPart) -> str:

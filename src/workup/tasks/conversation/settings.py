@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from workup.settings import FileName, Part
-from workup.study import Study
+from workup.study import Study, SystemPart
+
+CLOCK = 10  # ticks since a fact was introduced to which its loss is customarily followed
+LONGEST = 200  # turns of a case
+
+
+def _ascending(turns: tuple[int, ...], *, least: int) -> tuple[int, ...]:
+    if not turns or list(turns) != sorted(set(turns)) or turns[0] < least or turns[-1] > LONGEST:
+        raise ValueError(f"turns must stand in their order, each once, from {least} to {LONGEST}")
+    return turns
 
 
 class ConversationPart(Part):
@@ -17,7 +26,16 @@ class ConversationPart(Part):
     arms: tuple[str, ...] = Field(
         ("live", "oracle", "naive"), description="Histories compared: live, oracle, naive, filler-k"
     )
-    probe: str = Field("summary", description="What is asked off the history each turn: summary, question or none")
+    probe: str = Field(
+        "summary",
+        description="What is asked off the history each turn: summary, question or none; after: by the prober",
+    )
+    prober: SystemPart | None = Field(
+        None, description="System that is asked on the recorded history, where the probe is put after the event"
+    )
+    probe_turns: str | tuple[int, ...] = Field(
+        "all", description="Turns at which the probe is asked: all, every:k, or a list such as [1, 5, 10, 20]"
+    )
     probe_tokens: int = Field(300, ge=16, le=8192, description="Most tokens of a summary that a probe asks for")
     memory: str = Field(
         "full", description="What is sent of the history: full, last:K turns, tokens:N, clean, compact:N; joined by +"
@@ -38,6 +56,9 @@ class ConversationPart(Part):
     reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
     horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
     published: bool = Field(False, description="Also measure what published work did, to compare; no gate takes it")
+    horizons: tuple[int, ...] = Field(
+        (), description="Further turns at which recall is read off, as recall_at_20; loss is followed to the largest"
+    )
     bar: float = Field(0.70, gt=0, lt=1, description="Recall that is asked for at the horizon")
 
     @field_validator("arms")
@@ -53,9 +74,54 @@ class ConversationPart(Part):
     @field_validator("probe")
     @classmethod
     def _known_probe(cls, probe: str) -> str:
-        if probe not in ("summary", "question", "none"):
-            raise ValueError("a probe is summary, question or none")
+        if probe not in ("summary", "question", "none", "after"):
+            raise ValueError("a probe is summary, question, none or after")
         return probe
+
+    @field_validator("probe_turns")
+    @classmethod
+    def _known_turns(cls, turns: str | tuple[int, ...]) -> str | tuple[int, ...]:
+        if isinstance(turns, str):
+            if not re.fullmatch(r"all|every:[1-9]\d{0,2}", turns):
+                raise ValueError("the turns of probes are all, every:k with a number for k, or a list of turns")
+            return turns
+        return _ascending(turns, least=1)
+
+    @field_validator("horizons")
+    @classmethod
+    def _known_horizons(cls, turns: tuple[int, ...]) -> tuple[int, ...]:
+        return _ascending(turns, least=2) if turns else turns
+
+    @model_validator(mode="after")
+    def _horizons_are_asked(self) -> ConversationPart:
+        for turn in (self.horizon, *self.horizons):
+            if self.probe != "none" and not self.asked_at(turn):
+                raise ValueError(
+                    f"recall at turn {turn} needs a probe there: add the turn to probe_turns, or name another horizon"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _prober_is_named(self) -> ConversationPart:
+        if (self.probe == "after") != (self.prober is not None):
+            raise ValueError("probe: after and a prober belong together: the system that is asked about the history")
+        return self
+
+    def asked_at(self, turn: int) -> bool:
+        """Whether the probe is asked at a turn.
+
+        >>> part = ConversationPart(probe_turns="every:5")
+        >>> [turn for turn in range(1, 21) if part.asked_at(turn)]
+        [5, 10, 15, 20]
+        """
+        if isinstance(self.probe_turns, str):
+            return self.probe_turns == "all" or turn % int(self.probe_turns.partition(":")[2]) == 0
+        return turn in self.probe_turns
+
+    @property
+    def clock(self) -> int:
+        """Ticks since a fact was introduced to which its loss is followed: ten, or the largest of the horizons."""
+        return max((CLOCK, *self.horizons))
 
     @field_validator("memory")
     @classmethod

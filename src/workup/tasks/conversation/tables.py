@@ -65,6 +65,9 @@ def outcome_rows(scores: ConversationScores, *, sentences: bool = False) -> Iter
                         continue
                     where = {"case": one.case.id, "replicate": one.replicate, "arm": arm, "turn": told.turn}
                     row = {**where, "fact": fact.id, "outcome": judged.outcome}
+                    by = next((said.probe.by for said in told.said if said.probe is not None), "")
+                    if by:
+                        row["probed_by"] = by
                     if judged.outcome == "unscorable":
                         row["reason"] = judged.reason
                     if not told.asked and judged.outcome != NOT_ASKED:
@@ -94,8 +97,10 @@ def _sum(scores: ConversationScores, column: str) -> float:
 
 
 def _advice(scores: ConversationScores) -> dict[str, Any]:
-    names = ("comparable", "conflicting", "against_fact", "licensed", "licensed_by_message", "unclear")
-    names += ("failures_to_update", "never_events", "safety_errors")
+    names = (
+        *("comparable", "conflicting", "against_fact", "licensed", "licensed_by_message", "unclear"),
+        *("failures_to_update", "never_events", "safety_errors"),
+    )
     return {name: int(_sum(scores, columns.whole(name))) for name in names}
 
 

@@ -29,6 +29,7 @@ from workup.tasks.conversation.scores.safety import types_of
 from workup.tasks.conversation.scores.scoring import ConversationScores, as_scores, score_case
 from workup.tasks.conversation.settings import ConversationStudy
 from workup.tasks.conversation.tables import outcome_rows, tables_of
+from workup.tasks.conversation.talk.imported import read_imported
 from workup.tasks.conversation.talk.transcripts import Transcripts, line_of, read_transcripts, transcripts_of
 from workup.tasks.sampling import sampled_ids
 
@@ -60,6 +61,7 @@ class ConversationTask:
         """The cases a study names; `table`, a list of cases, takes the place of the file."""
         self._study = study
         part = study.corpus
+        _check_prober(study)
         recorded: Transcripts | None = None
         seed: int | None = None
         if table is not None:
@@ -129,7 +131,17 @@ class ConversationTask:
         if self._recorded:
             if isinstance(system, (GivenTranscripts, RecordedDialogues)):
                 return system.of(corpus)
-            return read_transcripts(system.transcripts(), corpus.conversations)
+            format = getattr(system, "format", "")
+            if format in ("", "transcripts"):
+                read = read_transcripts(system.transcripts(), corpus.conversations)
+            else:
+                read = read_imported(system.transcripts(), format, corpus.conversations, roles=system.roles)
+            return self._probed_after(read, corpus, engine, log, watch, budget)
+        if self._study.conversation.probe == "after":
+            raise StudyError(
+                "conversation.probe: 'after' is for recorded conversations; a model that can be asked is probed while "
+                "it talks. To fix: give summary, question or none."
+            )
         from workup.tasks.conversation.talk import converse, tallied
 
         held = converse(
@@ -151,6 +163,40 @@ class ConversationTask:
         from workup.tasks.conversation.attainable import unattainable_lines
 
         return list(unattainable_lines(corpus, study.conversation, gates, icc=study.icc))
+
+    def _probed_after(
+        self,
+        read: Transcripts,
+        corpus: ConversationCorpus,
+        engine: Engine,
+        log: OutputLog,
+        watch: Watch,
+        budget: Budget,
+    ) -> Transcripts:
+        """Recorded conversations, asked about by the study's prober where it names one."""
+        assert self._study is not None
+        part, base = self._study.conversation.prober, self._study.base
+        if part is None:
+            return read
+        from workup.tasks.conversation.talk import tallied
+        from workup.tasks.conversation.talk.probing_after import probe_after
+
+        context = {"name": part.name or part.use, "base": base}
+        prober = plugins.make("systems", part.use, part.settings, where="conversation.prober", context=context)
+        probed = probe_after(
+            read,
+            corpus.conversations,
+            lambda: prober,
+            self._study.conversation,
+            seed=self._study.seed,
+            log=log,
+            watch=watch,
+            budget=budget,
+            workers=self._study.workers,
+            ask=bool(getattr(engine, "asks", True)),
+        )
+        self.timings = tallied(log.known(), system=prober)
+        return probed
 
     def estimate(self, study: ConversationStudy, corpus: ConversationCorpus, system: Any) -> str:
         """What holding the conversations would take, in a sentence."""
@@ -190,6 +236,9 @@ class ConversationTask:
                 turns=scores.turns,
                 horizon=study.conversation.horizon,
                 clusters=scores.n_patients,
+                further=study.conversation.horizons,
+                clock=scores.clock,
+                asked_turns=scores.asked_turns,
                 draws=Draws(study.seed, study.bootstrap.replicates),
                 withheld=why_withheld(scores),
                 weighted=len(weights) > 1,
@@ -239,7 +288,8 @@ class ConversationTask:
     def footing(report: Any) -> dict[str, Any]:
         """What decides how replies are asked for and read, so that two reports can be compared at all."""
         part = report.study.get("conversation") or {}
-        return {name: part.get(name) for name in ("matcher", "probe", "probe_tokens", "judge", "encoder")}
+        named = {name: part.get(name) for name in ("matcher", "probe", "probe_tokens", "judge", "encoder", "prober")}
+        return named | {"probe_turns": part.get("probe_turns", "all")}  # records of before have none, and asked always
 
     def compared(self, metrics: Sequence[Metric], study: ConversationStudy) -> Sequence[Metric]:
         """What two models are compared by: the whole conversations, and the decay gap at the horizon."""
@@ -294,6 +344,14 @@ class RecordedDialogues:
         """What was read along with the cases."""
         assert corpus.recorded is not None
         return corpus.recorded
+
+
+def _check_prober(study: ConversationStudy) -> None:
+    """Refuse a prober whose settings it cannot take, before a corpus is read."""
+    part = study.conversation.prober
+    if part is not None:
+        context = {"name": part.name or part.use, "base": study.base}
+        plugins.check("systems", part.use, part.settings, where="conversation.prober", context=context)
 
 
 def _given(table: Any) -> list[ConversationCase]:

@@ -25,6 +25,7 @@ from workup.tasks.conversation.cases.json_files import (
     whole_of,
 )
 
+MOST_TURNS = 200
 EVENTS = ("introduce", "change", "retire")
 _CASE_KEYS = ("id", "patient_summary", "critical_entities", "turns", "facts", "target_plan", "metadata")
 _TURN_KEYS = ("turn", "message", "events")
@@ -174,6 +175,8 @@ def _turns(value: Any, where: str) -> tuple[Turn, ...]:
         message = text_of(needed(record, "message", where=place, known=_TURN_KEYS), field="message", where=place)
         listed = [] if record.get("events") is None else list_of(record["events"], field="events", where=place)
         found.append(Turn(turn, message, tuple(_event(one, f"{place}, events[{i}]") for i, one in enumerate(listed))))
+        if number > MOST_TURNS:
+            raise InputError(f"a case of at most {MOST_TURNS} turns was expected", where=where, got="more")
     if not found:
         raise InputError("a case must have a turn", where=where, got="none", remedy="add one under 'turns'")
     return tuple(found)

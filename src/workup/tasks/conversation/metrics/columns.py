@@ -11,7 +11,6 @@ MENTIONED = ("mentioned", "mentioned_reversed", "mentioned_wrong_value", "mentio
 # Of entities that a reply or summary names; those of a reply that answers no probe are not held against the facts.
 NAMED, LISTED, SUPPORTED, UNGROUNDED = "entities", "listed", "supported", "ungrounded"
 LOSSES = ("first", "sustained")
-CLOCK = 10  # ticks since a fact was introduced to which its loss is followed
 
 
 def at_turn(arm: str, kind: str, turn: int, field: str) -> str:

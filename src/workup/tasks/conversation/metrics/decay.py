@@ -77,8 +77,8 @@ def _logistic_slope(sums: Floats) -> Floats:
 
 
 def loss_metric(arm: str, kind: str, loss: str, design: Design, *, at: dict[str, Any]) -> Metric:
-    """The mean time until a fact is lost, restricted to ten turns, from Kaplan and Meier's curve."""
-    ticks = range(1, columns.CLOCK + 1)
+    """The mean time until a fact is lost, restricted to the clock, from Kaplan and Meier's curve."""
+    ticks = range(1, design.clock + 1)
 
     def sums(scores: Scores) -> Floats:
         lost = [of_row(scores, columns.of_loss(arm, kind, loss, "lost", tick)) for tick in ticks]
@@ -90,8 +90,8 @@ def loss_metric(arm: str, kind: str, loss: str, design: Design, *, at: dict[str,
         sums,
         restricted_mean,
         draws=design.draws,
-        possible=(1.0, float(columns.CLOCK)),
-        undefined=f"no fact was followed long enough for a mean restricted to {columns.CLOCK} turns"
+        possible=(1.0, float(design.clock)),
+        undefined=f"no fact was followed long enough for a mean restricted to {design.clock} turns"
         if design.asked
         else NOBODY_ASKED,
         at={**at, "loss": loss} if loss != "first" else at,
@@ -123,7 +123,7 @@ def gap_metrics(kind: str, design: Design) -> list[Metric]:
     every = tuple(range(1, design.turns + 1))
     at = {"set": kind, "arm": "live"}
     found = [_gap(kind, every, design, at)]
-    turns = every if kind == "critical" else design.horizons
+    turns = design.by_turn if kind == "critical" else design.horizons
     return found + [_gap(kind, (turn,), design, {**at, "turn": turn}) for turn in turns]
 
 

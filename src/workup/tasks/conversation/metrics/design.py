@@ -12,6 +12,7 @@ from workup.metric import Column
 from workup.scores import Scores
 from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.settings import CLOCK
 
 TENTH = 10  # the turn at which recall is customarily read off
 
@@ -24,6 +25,9 @@ class Design:
     turns: int
     horizon: int
     clusters: int
+    further: tuple[int, ...] = ()  # more turns at which recall is read off
+    clock: int = CLOCK  # turns after its introduction to which the loss of a fact is followed
+    asked_turns: tuple[int, ...] = ()  # turns at which facts were asked for; every turn where empty
     draws: Draws = field(default_factory=Draws)  # how clusters are resampled where there are many
     withheld: str = ""  # why the headline is withheld, where it is
     weighted: bool = False  # facts carry weights that differ
@@ -37,7 +41,12 @@ class Design:
     @property
     def horizons(self) -> tuple[int, ...]:
         """Turns at which recall is read off: the tenth, and the study's own."""
-        return tuple(dict.fromkeys((TENTH, self.horizon)))
+        return tuple(dict.fromkeys((TENTH, self.horizon, *self.further)))
+
+    @property
+    def by_turn(self) -> tuple[int, ...]:
+        """Turns that have figures of their own."""
+        return self.asked_turns or tuple(range(1, self.turns + 1))
 
 
 def summed(arm: str, kind: str, turns: Sequence[int], field: str) -> Column:

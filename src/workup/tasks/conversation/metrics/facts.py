@@ -184,10 +184,10 @@ def _f1(of: Callable[[str], Column], at: dict[str, Any]) -> Metric:
 
 
 def recall_at(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> list[Metric]:
-    """Recall at the tenth turn, and at the study's own horizon; only conversations that reach it count."""
+    """Recall at the tenth turn, and at the study's own horizons; only conversations that reach one count there."""
     found = []
     for turn in design.horizons:
-        name = "recall_at_10" if turn == TENTH else "recall_at_horizon"
+        name = "recall_at_horizon" if turn == design.horizon != TENTH else f"recall_at_{turn}"
         found.append(
             rate(
                 name,

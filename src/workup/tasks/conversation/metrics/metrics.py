@@ -56,9 +56,8 @@ def conversation_metrics(design: Design) -> list[Metric]:
             found += fact_metrics(arm, kind, every, at=at, weighted=design.weighted, asked=design.asked, only=only)
             if arm == "live" and design.unasked:
                 found += mentioned_metrics(arm, kind, every, at=at)
-            for turn in every if kind == "critical" and arm in _TURN_ARMS else ():
-                asked = design.asked and not design.unasked
-                found += fact_metrics(arm, kind, (turn,), at={**at, "turn": turn}, asked=asked, only=OF_TURN)
+            for turn in design.by_turn if kind == "critical" and arm in _TURN_ARMS else ():
+                found += fact_metrics(arm, kind, (turn,), at={**at, "turn": turn}, asked=design.asked, only=OF_TURN)
             found += recall_at(arm, kind, design, at=at)
             found += decay_metrics(arm, kind, design, at=at)
     found += type_metrics(design)
@@ -136,6 +135,6 @@ def coverage_of(
 
 
 def _is_headline(metric: Metric) -> bool:
-    named = metric.name in ("recall_at_10", "recall_at_horizon", "decay_slope", "time_to_loss")
+    named = metric.name.startswith("recall_at_") or metric.name in ("decay_slope", "time_to_loss")
     whole = metric.name == "recall" and not {"turn", "unanswered"} & set(metric.at)
     return metric.at.get("arm", "live") == "live" and (named or whole or metric.name == "decay_gap")

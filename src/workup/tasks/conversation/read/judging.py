@@ -7,7 +7,7 @@ reply declines to say, breaks off before, or says in another language. A fact th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Literal, NamedTuple
 
 from workup.tasks.conversation.cases.case import ConversationCase
@@ -26,8 +26,10 @@ from workup.tasks.conversation.talk.transcripts import Probe, Said
 
 MatcherName = Literal["context", "published"]
 SCORED = ("correct", "reversed", "wrong_value", "omitted")  # of active facts: what recall and its failures count
-UNANSWERED = ("refused", "truncated", "other_language")
-REFUSED, TRUNCATED, OTHER_LANGUAGE = UNANSWERED
+REFUSED: Unanswered = "refused"
+TRUNCATED: Unanswered = "truncated"
+OTHER_LANGUAGE: Unanswered = "other_language"
+UNANSWERED = (REFUSED, TRUNCATED, OTHER_LANGUAGE)
 NOT_ASKED = "not_asked"
 _NO_MENTION = "no_mention"
 _MISSING = "missing_turn"
@@ -90,18 +92,36 @@ def held_of(
     wanted = {*lines, *((first, arm) for _, arm in runs if arm not in heard)} if lines else {*runs}
     for replicate, arm in sorted(wanted):
         by_turn = lines.get((replicate, arm), {})
-        yield Held(case, replicate, arm, _told(case, by_turn, judge, live=arm == "live", asked=asked))
+        left_out = _left_out(lines.get((replicate, "live"), {}))
+        turns = _told(case, by_turn, judge, live=arm == "live", asked=asked, left_out=left_out)
+        yield Held(case, replicate, arm, turns)
+
+
+def _left_out(by_turn: Mapping[int, list[Said]]) -> frozenset[int]:
+    """Turns of a probed conversation that the study asks nothing at: an arm that has no line there lacks none."""
+    without = {turn for turn, said in by_turn.items() if all(one.probe is None for one in said)}
+    return frozenset(without) if len(without) < len(by_turn) else frozenset()
 
 
 def _told(
-    case: ConversationCase, by_turn: Mapping[int, list[Said]], judge: _Judge, *, live: bool, asked: bool
+    case: ConversationCase,
+    by_turn: Mapping[int, list[Said]],
+    judge: _Judge,
+    *,
+    live: bool,
+    asked: bool,
+    left_out: Set[int],
 ) -> tuple[Told, ...]:
     found = []
     unheard = not by_turn
     for turn in range(1, case.last_turn + 1):
         said = tuple(by_turn.get(turn, ()))
-        probed = any(one.probe is not None for one in said) if said else asked
-        if said:
+        probed = any(one.probe is not None for one in said) if said else asked and turn not in left_out
+        outcomes: tuple[Judged | None, ...]
+        text: str | None
+        if not said and turn in left_out:
+            outcomes, text = judge.not_asked(), None
+        elif said:
             outcomes, text = judge.of(said, turn)
         else:
             outcomes, text = judge.unscorable(_UNHEARD if unheard else _MISSING, turn), None
@@ -180,6 +200,10 @@ class _Judge:
             )
             found.append(_left_open(one, "truncated") if sure else Judged("truncated", None, TRUNCATED))
         return found
+
+    def not_asked(self) -> tuple[Judged | None, ...]:
+        """Nothing to judge, for nobody asked."""
+        return (None,) * len(self._facts)
 
     def reply(self, text: str, turn: int) -> tuple[Judged | None, ...]:
         """Outcomes of the turn's own reply."""

@@ -12,23 +12,25 @@ from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.read.judging import NOT_ASKED, SCORED, Held
 from workup.tasks.conversation.scores.losses import loss_of
 from workup.tasks.conversation.scores.safety import RETIRED, counted_as, types_of
+from workup.tasks.conversation.settings import CLOCK
 from workup.tasks.conversation.talk.tokens_since import tokens_by_turn
 
 Row = dict[str, float]
 _PER_TOKENS = 1000.0  # slopes against tokens are per thousand
 
 
-def row_of(arms: Mapping[str, Held], facts: Sequence[Fact], *, horizons: Sequence[int] = ()) -> Row:
+def row_of(arms: Mapping[str, Held], facts: Sequence[Fact], *, horizons: Sequence[int] = (), clock: int = CLOCK) -> Row:
     """The counts of one conversation in all of its arms; `facts` in the order in which outcomes stand.
 
-    `horizons` are the turns at which facts are counted by type as well.
+    `horizons` are the turns at which facts are counted by type as well; `clock` is how many turns after its
+    introduction a fact is followed.
     """
     row: Row = defaultdict(float)
     for arm, held in arms.items():
         for kind in columns.SETS:
             chosen = [place for place, fact in enumerate(facts) if kind == "extended" or fact.critical]
             _count_turns(row, held, facts, chosen, arm, kind)
-            _count_losses(row, held, facts, chosen, arm, kind)
+            _count_losses(row, held, facts, chosen, arm, kind, clock=clock)
             _count_types(row, held, facts, chosen, arm, kind, horizons)
             _slope_over_turns(row, held, arm, kind)
             _slope_over_tokens(row, held, facts, chosen, arm, kind)
@@ -89,7 +91,9 @@ def _count_types(
                         row[columns.of_type(arm, kind, type, field, told.turn)] += 1
 
 
-def _count_losses(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[int], arm: str, kind: str) -> None:
+def _count_losses(
+    row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[int], arm: str, kind: str, *, clock: int
+) -> None:
     for place in chosen:
         fact = facts[place]
         outcomes = [
@@ -102,9 +106,9 @@ def _count_losses(row: Row, held: Held, facts: Sequence[Fact], chosen: Sequence[
             continue
         for name, lost in (("first", loss.first), ("sustained", loss.sustained)):
             last = loss.followed if lost is None else lost
-            for tick in range(1, min(last, columns.CLOCK) + 1):
+            for tick in range(1, min(last, clock) + 1):
                 row[columns.of_loss(arm, kind, name, "risk", tick)] += 1
-            if lost is not None and lost <= columns.CLOCK:
+            if lost is not None and lost <= clock:
                 row[columns.of_loss(arm, kind, name, "lost", lost)] += 1
 
 

@@ -12,12 +12,13 @@ from workup.scores import Levels, Scores, patient_codes
 from workup.task import Case
 from workup.tasks.conversation.cases.corpus import ConversationCorpus
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import TENTH
 from workup.tasks.conversation.read.content import Grounding, extended_facts, told_facts
 from workup.tasks.conversation.read.judging import Held, Told, held_of
 from workup.tasks.conversation.scores.held import Readers, Shown, entity_counts, live_counts
 from workup.tasks.conversation.scores.rows import Row, row_of
-from workup.tasks.conversation.settings import ConversationPart
+from workup.tasks.conversation.settings import CLOCK, ConversationPart
 from workup.tasks.conversation.talk.transcripts import Said, Transcripts
 
 
@@ -38,6 +39,7 @@ class ConversationScores(Scores):
     conversations: tuple[Conversation, ...] = ()
     transcripts: Transcripts = None  # type: ignore[assignment]
     shown: Shown = field(default_factory=Shown)
+    clock: int = CLOCK  # turns after its introduction to which the loss of a fact is followed
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -59,11 +61,19 @@ class ConversationScores(Scores):
         return (told for one in self.conversations if "live" in one.arms for told in one.arms["live"].turns)
 
     @property
+    def asked_turns(self) -> tuple[int, ...]:
+        """Turns at which a fact was due and asked for, in any arm and set."""
+        named = [name.split("|") for name in self.values]
+        turns = {int(parts[2]) for parts in named if len(parts) == 4 and parts[2].isdigit() and parts[3] in _DUE}
+        return tuple(sorted(turns))
+
+    @property
     def turns(self) -> int:
         """Turns of the longest conversation."""
         return max(int(one.case.input.last_turn) for one in self.conversations)
 
 
+_DUE = ("facts", "retired", columns.NAMED)
 _MOST_REPLICATES = 1000
 _ORDER = {"live": 0, "oracle": 1, "naive": 2}
 
@@ -95,7 +105,7 @@ def as_scores(
             numbered = {"row": float(number * _MOST_REPLICATES + one.replicate)}
             rows.append({**row, **(more or {}).get((case.id, one.replicate), {}), **numbered})
             conversations.append(one)
-    return in_rows(rows, conversations, transcripts, shown)
+    return in_rows(rows, conversations, transcripts, shown, clock=settings.clock)
 
 
 def in_rows(
@@ -103,6 +113,8 @@ def in_rows(
     conversations: Sequence[Conversation],
     transcripts: Transcripts,
     shown: Shown | None = None,
+    *,
+    clock: int = CLOCK,
 ) -> ConversationScores:
     """Rows of conversations as Scores, with the design of their cases."""
     names = sorted({name for row in rows for name in row})
@@ -118,6 +130,7 @@ def in_rows(
         conversations=tuple(conversations),
         transcripts=transcripts,
         shown=shown or Shown(),
+        clock=clock,
     )
 
 
@@ -141,7 +154,7 @@ def score_case(
     found = []
     for replicate, group in groupby(held, key=lambda one: one.replicate):
         arms = {one.arm: one for one in group}
-        row = row_of(arms, facts, horizons=(TENTH, settings.horizon))
+        row = row_of(arms, facts, horizons=(TENTH, settings.horizon, *settings.horizons), clock=settings.clock)
         row |= entity_counts(arms, grounding)
         if "live" in arms:
             row |= live_counts(arms["live"], facts, readers, shown)

@@ -24,6 +24,7 @@ from workup.tasks.conversation.talk.transcripts import Probe, Said
 
 AFTER_FAILURE = "earlier_call_failed"
 NOTHING_TO_ASK = "nothing_to_ask"
+NOT_ASKED = "not_asked"  # a turn that the study does not probe
 QUESTION_TOKENS = 96  # for the answer to a closed question
 
 Ask = tuple[str, Fact | None, str]  # kind, the fact of a question, the words of the probe
@@ -31,6 +32,8 @@ Ask = tuple[str, Fact | None, str]  # kind, the fact of a question, the words of
 
 def probes_at(passages: Passages, turn: int, settings: ConversationPart) -> list[Ask]:
     """What is asked off the history at a turn: one summary, a question for each active fact, or nothing."""
+    if not settings.asked_at(turn):
+        return []
     if settings.probe == "summary":
         return [("summary", None, summary_probe(settings.probe_tokens))]
     if settings.probe == "question":
@@ -109,7 +112,9 @@ class Conversation:
             said = self._say(sent, turn, "reply")
             self.put(self._line(turn, said.content, None, said, dict(said.usage), sent))
         elif not asks:
-            self.put(self._line(turn, None, None, Spoken(None, failure=NOTHING_TO_ASK), {}, ()))
+            why = NOTHING_TO_ASK if self.settings.asked_at(turn) else NOT_ASKED
+            self.put(self._line(turn, None, None, Spoken(None, failure=why), {}, None if why == NOT_ASKED else ()))
+            return
         context = context_of(self.arm, self.passages, turn)
         for ask in asks:
             probe = self._probed([*context, {"role": "user", "content": ask[2]}], turn, ask)
@@ -206,4 +211,13 @@ def tokens_as_heard(lines: Sequence[Said], *, whole_history: bool) -> Iterator[S
         yield one
 
 
-__all__ = ["AFTER_FAILURE", "LIVE", "NOTHING_TO_ASK", "Conversation", "probe_tokens", "probes_at", "tokens_as_heard"]
+__all__ = [
+    "AFTER_FAILURE",
+    "LIVE",
+    "NOTHING_TO_ASK",
+    "NOT_ASKED",
+    "Conversation",
+    "probe_tokens",
+    "probes_at",
+    "tokens_as_heard",
+]

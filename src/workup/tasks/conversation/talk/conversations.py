@@ -20,10 +20,9 @@ from workup.tasks.conversation.talk.memory import Memory, canonical_name
 from workup.tasks.conversation.talk.passages import Passages
 from workup.tasks.conversation.talk.token_counts import Tokenizer
 from workup.tasks.conversation.talk.transcripts import Said, Transcripts
-from workup.tasks.conversation.talk.workers import Crew
+from workup.tasks.conversation.talk.workers import Crew, workers_of
 
 _LARGEST_SEED = 2**31 - 1
-_MOST_WORKERS = 256
 
 
 def converse(
@@ -76,7 +75,7 @@ def converse(
         tokens=Tokenizer.of(system),
         ask=ask,
     )
-    crew = Crew(_workers(system, workers))
+    crew = Crew(workers_of(system, workers))
     hall = _Hall(words, settings, seed, caller, crew)
     hall.invite()
     total = hall.due
@@ -151,9 +150,3 @@ class _Hall:
             held = list(some)
             found += tokens_as_heard(held, whole_history=whole) if arm == LIVE else held
         return found
-
-
-def _workers(system: Any, asked: int) -> int:
-    bears = getattr(system, "concurrency", 1)
-    bears = bears if isinstance(bears, int) and not isinstance(bears, bool) and bears > 0 else 1
-    return min(bears, asked or bears, _MOST_WORKERS)

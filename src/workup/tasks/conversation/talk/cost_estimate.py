@@ -105,8 +105,9 @@ def _probed(
             prompt += tokens.messages(reply_context_of(arm, passages, turn.turn))
             calls, completion = calls + 1, completion + longest
             continue
-        context = tokens.messages(context_of(arm, passages, turn.turn))
-        for kind, _, words in probes_at(passages, turn.turn, settings):
+        asks = probes_at(passages, turn.turn, settings)
+        context = tokens.messages(context_of(arm, passages, turn.turn)) if asks else 0
+        for kind, _, words in asks:
             prompt += context + tokens.messages([{"content": words}])
             calls, completion = calls + 1, completion + probe_tokens(kind, settings)
     return calls, prompt, completion

@@ -31,9 +31,12 @@ PROBES = ("summary", "question", "none")
 _END_KEYS = ("finish", "finish_reason", "max_tokens")  # why an answer ended, and the limit that it was asked with
 _KEYS = (
     *("case", "replicate", "turn", "arm", "probe", "reply", "reasoning", "usage", "error", "available", *_END_KEYS),
+    *("message", "tools"),
     # What a log of calls holds beside them, and no figure rests on.
     *("latency", "seconds", "tries", "messages", "parameters", "fingerprint", "model", "metadata"),
 )
+_TOOL_KEYS = ("name", "arguments", "result")
+MOST_TOOLS = 1000  # calls of tools at one turn
 _PROBE_KEYS = ("kind", "reply", "fact", "error", "reasoning", "usage", *_END_KEYS)
 _ARM = re.compile(r"live|oracle|naive|filler-\d{1,3}")
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -50,6 +53,15 @@ class Probe(NamedTuple):
     fact: str | None = None
     failure: str = ""
     finish: str = ""
+    by: str = ""  # who answered, where it was not the model under test
+
+
+class ToolCall(NamedTuple):
+    """A tool that the model called, with what it asked for and what it was given; result None where not recorded."""
+
+    name: str
+    arguments: Any
+    result: str | None = None
 
 
 class Said(NamedTuple):
@@ -66,6 +78,7 @@ class Said(NamedTuple):
     usage: Mapping[str, Any] = MappingProxyType({})
     available: tuple[str, ...] | None = None  # active facts that stood in what was sent; None where not recorded
     finish: str = ""  # why the reply ended, in the provider's word
+    tools: tuple[ToolCall, ...] = ()  # what it called before it answered
 
 
 class Missing(NamedTuple):
@@ -173,7 +186,8 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
             got=f"an id that is none of the {len(known)}",
             remedy="give the cases that these transcripts were made from",
         )
-    turn = whole_of(needed(record, "turn", where=where, known=_KEYS), field="turn", where=where)
+    # Turn 0 is what the model said before anybody asked; it is read and never scored.
+    turn = whole_of(needed(record, "turn", where=where, known=_KEYS), field="turn", where=where, least=0)
     if turn > case.last_turn:
         raise InputError(f"'turn' must be one of the {case.last_turn} of its case", where=where, got=str(turn))
     replicate = whole_of(record.get("replicate", 0), field="replicate", where=where, least=0)
@@ -200,7 +214,28 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
         dict(usage),
         _available(record.get("available"), case, where),
         _finish(record, spoken, where),
+        _tools(record.get("tools"), where),
     )
+
+
+def _tools(value: Any, where: str) -> tuple[ToolCall, ...]:
+    if value is None:
+        return ()
+    listed = list_of(value, field="tools", where=where)
+    if len(listed) > MOST_TOOLS:
+        raise InputError(f"at most {MOST_TOOLS:,} calls of tools were expected", where=where, got="more")
+    found = []
+    for number, call in enumerate(listed):
+        place = f"{where}, tools[{number}]"
+        if not isinstance(call, Mapping):
+            raise InputError("a call of a tool must be an object", where=place, got=kind(call))
+        refuse_unknown(call, _TOOL_KEYS, where=place)
+        name = text_of(needed(call, "name", where=place, known=_TOOL_KEYS), field="name", where=place)
+        result = call.get("result")
+        if result is not None:
+            text_of(result, field="result", where=place, empty=True)
+        found.append(ToolCall(name, call.get("arguments", {}), result))
+    return tuple(found)
 
 
 def _available(value: Any, case: ConversationCase, where: str) -> tuple[str, ...] | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 _LOOK = 0.2  # seconds between two looks at how far the work is
+_MOST_WORKERS = 256
 _PATIENCE = 0.5  # seconds that work under way is given on Ctrl-C
 
 Job = Callable[[], None]
@@ -96,3 +97,10 @@ class Crew:
                     self._busy -= 1
                     if self._error is not None or not (self._jobs or self._busy):
                         self._ended.notify()
+
+
+def workers_of(system: Any, asked: int) -> int:
+    """How many calls may be under way at a time: as many as the system bears, or fewer where that was asked for."""
+    bears = getattr(system, "concurrency", 1)
+    bears = bears if isinstance(bears, int) and not isinstance(bears, bool) and bears > 0 else 1
+    return min(bears, asked or bears, _MOST_WORKERS)

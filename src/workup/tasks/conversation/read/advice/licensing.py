@@ -38,15 +38,14 @@ from workup.tasks.conversation.read.advice.targets import (
     URGENCY,
     Names,
     Thing,
-    generic_names,
     members,
     parts_of,
-    plain,
 )
 from workup.tasks.conversation.read.advice.verbs import AVOID, DECREASE, STOP
 from workup.tasks.conversation.read.facts.expected_values import amounts_of
 from workup.tasks.conversation.read.facts.mentions import prepare_fact
 from workup.tasks.conversation.read.facts.names import stem
+from workup.tasks.conversation.read.names import generic_names, plain
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
 TOWARD, AWAY, UNCLEAR = "toward", "away", "unclear"

@@ -13,9 +13,9 @@ from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.advice.licensing import IN_WORDS
 from workup.tasks.conversation.read.advice.relevant_facts import INTRODUCED, MESSAGE, RETIRED, Happened
-from workup.tasks.conversation.read.advice.targets import plain
 from workup.tasks.conversation.read.facts.names import stem
 from workup.tasks.conversation.read.facts.outcomes import Matcher
+from workup.tasks.conversation.read.names import plain
 from workup.tasks.conversation.read.sentence.text import sentences
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
