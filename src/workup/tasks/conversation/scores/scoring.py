@@ -12,7 +12,6 @@ from workup.scores import Levels, Scores, patient_codes
 from workup.task import Case
 from workup.tasks.conversation.cases.corpus import ConversationCorpus
 from workup.tasks.conversation.cases.facts import Fact
-from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import TENTH
 from workup.tasks.conversation.read.content import Grounding, extended_facts, told_facts
 from workup.tasks.conversation.read.judging import Held, Told, held_of
@@ -62,10 +61,9 @@ class ConversationScores(Scores):
 
     @property
     def asked_turns(self) -> tuple[int, ...]:
-        """Turns at which a fact was due and asked for, in any arm and set."""
-        named = [name.split("|") for name in self.values]
-        turns = {int(parts[2]) for parts in named if len(parts) == 4 and parts[2].isdigit() and parts[3] in _DUE}
-        return tuple(sorted(turns))
+        """Turns at which anybody asked, in any arm; those between have no figure of their own."""
+        held = (held for one in self.conversations for held in one.arms.values())
+        return tuple(sorted({told.turn for one in held for told in one.turns if told.asked}))
 
     @property
     def turns(self) -> int:
@@ -73,7 +71,6 @@ class ConversationScores(Scores):
         return max(int(one.case.input.last_turn) for one in self.conversations)
 
 
-_DUE = ("facts", "retired", columns.NAMED)
 _MOST_REPLICATES = 1000
 _ORDER = {"live": 0, "oracle": 1, "naive": 2}
 

@@ -39,6 +39,7 @@ _TOOL_KEYS = ("name", "arguments", "result")
 MOST_TOOLS = 1000  # calls of tools at one turn
 _PROBE_KEYS = ("kind", "reply", "fact", "error", "reasoning", "usage", *_END_KEYS)
 _ARM = re.compile(r"live|oracle|naive|filler-\d{1,3}")
+_ENDING = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")  # providers differ in how they write it
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
@@ -306,11 +307,12 @@ def _probe(value: Any, case: ConversationCase, where: str) -> Probe | None:
 def _finish(record: Mapping[str, Any], text: str | None, where: str) -> str:
     """Why an answer ended: as it is said, or cut where it breaks off with as many tokens as it was allowed."""
     said = record.get("finish") or record.get("finish_reason")
-    if said is not None and not isinstance(said, str):
-        raise InputError("'finish' must be a text, such as stop or length", where=where, got=kind(said))
+    if said is not None and not (isinstance(said, str) and _ENDING.fullmatch(said)):
+        got = "another text" if isinstance(said, str) else kind(said)
+        raise InputError("'finish_reason' must be a code, such as stop or length", where=where, got=got)
     most, usage = record.get("max_tokens"), record.get("usage")
     if said or most is None or not isinstance(usage, Mapping):
-        return (said or "")[:40]
+        return said or ""
     limit = whole_of(most, field="max_tokens", where=where)
     used = usage.get("completion_tokens")
     cut = isinstance(used, int) and used >= limit and text is not None and ends_open(text)
