@@ -18,6 +18,7 @@ from workup.tasks.conversation.read.judging import Held, held_of
 from workup.tasks.conversation.scores.held import Readers, Shown, entity_counts, live_counts
 from workup.tasks.conversation.scores.rows import Row, row_of
 from workup.tasks.conversation.settings import CLOCK, ConversationPart
+from workup.tasks.conversation.talk.sources import with_sources
 from workup.tasks.conversation.talk.transcripts import Said, Transcripts
 
 
@@ -52,6 +53,12 @@ class ConversationScores(Scores):
         named = [name.split("|") for name in self.values]
         turns = {int(parts[2]) for parts in named if len(parts) == 4 and parts[2].isdigit() and parts[3] in _DUE}
         return tuple(sorted(turns))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What gave the model facts, where more than the history is known."""
+        head = columns.whole("sendable_")
+        return tuple(sorted(name.removeprefix(head) for name in self.values if name.startswith(head)))
 
     @property
     def turns(self) -> int:
@@ -118,6 +125,7 @@ def score_case(
 ) -> list[tuple[Conversation, Row]]:
     """The rows of one case, one for each time that it was held; `more` are the facts beside those of the ledger."""
     facts = (*case.input.facts, *more)
+    said = with_sources(case.input, said, settings.tool_sources)
     grounding = Grounding(case.input, facts)
     held = held_of(case.input, said, facts=facts, runs=runs, matcher=settings.matcher)
     found = []

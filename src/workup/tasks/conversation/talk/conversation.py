@@ -20,10 +20,11 @@ from workup.tasks.conversation.talk.passages import Passages
 from workup.tasks.conversation.talk.prompts import question_probe, summary_probe
 from workup.tasks.conversation.talk.repetition import LIMIT, repeated_share
 from workup.tasks.conversation.talk.speech import Spoken
-from workup.tasks.conversation.talk.transcripts import Probe, Said
+from workup.tasks.conversation.talk.transcripts import FINISH, Probe, Said, ToolCall
 
 AFTER_FAILURE = "earlier_call_failed"
 NOTHING_TO_ASK = "nothing_to_ask"
+HISTORY = "history"
 NOT_ASKED = "not_asked"  # a turn that the study does not probe
 QUESTION_TOKENS = 96  # for the answer to a closed question
 
@@ -186,7 +187,15 @@ class Conversation:
             said.reasoning,
             dict(usage),
             available,
+            _code_of(said.finish_reason),
+            tuple(ToolCall(call["name"], call["arguments"], call.get("result")) for call in said.tools),
+            {} if available is None else {HISTORY: available},
+            {source: tuple(texts) for source, texts in said.sources.items()},
         )
+
+
+def _code_of(reason: str | None) -> str | None:
+    return reason if reason is None or FINISH.fullmatch(reason) else "unknown"
 
 
 def _before(messages: Sequence[Message], ask: Ask) -> list[Message]:
