@@ -146,6 +146,8 @@ class Reply:
     usage: Mapping[str, int] = field(default_factory=dict)
     fingerprint: str | None = None
     failure: str = ""
+    tools: Sequence[Mapping[str, Any]] = ()  # what an agent called first: name, arguments and, where known, result
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)  # texts that retrieval or a memory gave it
 
 
 @runtime_checkable

@@ -39,8 +39,9 @@ def plain_messages(messages: Messages, *, system_prompt: str = "") -> list[dict[
 def reply_in(answer: Any) -> tuple[Reply | None, str]:
     """The reply in `{"content": …}`, and what is wrong with it; never what it holds.
 
-    Beside the content, `reasoning`, `finish_reason`, `usage` and `fingerprint` are read where they are given; null
-    content is a model that refuses to answer.
+    Beside the content, `reasoning`, `finish_reason`, `usage` and `fingerprint` are read where they are given, and of an
+    agent `tools` (calls with name, arguments and result) and `sources` (texts that retrieval or a memory gave it, by
+    source); null content is a model that refuses to answer.
 
     >>> reply_in({"content": 7})[1]
     "'content' must be a text, or null where there is no answer; got a number"
@@ -62,7 +63,18 @@ def reply_in(answer: Any) -> tuple[Reply | None, str]:
         _text(answer.get("finish_reason")),
         {name: value for name, value in counts.items() if isinstance(value, int) and not isinstance(value, bool)},
         _text(answer.get("fingerprint")),
+        tools=[call for call in _list(answer.get("tools")) if isinstance(call, dict)],
+        sources=_sources(answer.get("sources")),
     ), ""
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _sources(value: Any) -> dict[str, list[str]]:
+    given = value if isinstance(value, dict) else {}
+    return {name: [text for text in _list(texts) if isinstance(text, str)] for name, texts in given.items()}
 
 
 def _text(value: Any) -> str | None:

@@ -20,6 +20,17 @@ def _ascending(turns: tuple[int, ...], *, least: int) -> tuple[int, ...]:
     return turns
 
 
+class ToolAct(Part):
+    """A call of a tool that is firm advice: what it does to which drug, read from its arguments."""
+
+    tool: str = Field(min_length=1, description="Name of the tool")
+    act: Literal["start", "continue", "stop", "increase", "decrease", "avoid"] = Field(
+        description="What the call does: start, continue, stop, increase, decrease or avoid"
+    )
+    drug: str = Field(pattern=r"^\$(\.\w+)+$", description="Where the drug stands in the arguments, such as $.name")
+    dose: str | None = Field(None, pattern=r"^\$(\.\w+)+$", description="Where the dose stands, such as $.dose")
+
+
 class ConversationPart(Part):
     """How conversations are held and what is asked of them."""
 
@@ -56,6 +67,12 @@ class ConversationPart(Part):
     reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
     horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
     published: bool = Field(False, description="Also measure what published work did, to compare; no gate takes it")
+    tool_sources: dict[str, Literal["retrieval", "tool", "memory"]] = Field(
+        default_factory=dict, description="Tools that are a retrieval or a memory, by name, such as {search: retrieval}"
+    )
+    tool_acts: tuple[ToolAct, ...] = Field(
+        (), description="Calls of tools that are advice, such as {tool: order_drug, act: start, drug: $.name}"
+    )
     horizons: tuple[int, ...] = Field(
         (), description="Further turns at which recall is read off, as recall_at_20; loss is followed to the largest"
     )

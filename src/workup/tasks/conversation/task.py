@@ -41,7 +41,7 @@ class ConversationTask:
     cards = CARDS
     Settings = ConversationStudy
     gate_level = 0.90  # two-sided, which is 95 % to the one side that a rule asks about
-    leaves_out = ("turn", "attribute", "loss", "type", "basis", "unanswered")
+    leaves_out = ("turn", "attribute", "loss", "type", "basis", "unanswered", "source")
     shows_only = ("set", "arm")
     batch = 1
     shows_text = False
@@ -239,6 +239,7 @@ class ConversationTask:
                 further=study.conversation.horizons,
                 clock=scores.clock,
                 asked_turns=scores.asked_turns,
+                sources=scores.sources,
                 draws=Draws(study.seed, study.bootstrap.replicates),
                 withheld=why_withheld(scores),
                 weighted=len(weights) > 1,
@@ -257,7 +258,7 @@ class ConversationTask:
         return [
             metric
             for metric in metrics
-            if not {"turn", "attribute", "loss", "judge", "type", "basis", "unanswered"} & set(metric.at)
+            if not {"turn", "attribute", "loss", "judge", "type", "basis", "unanswered", "source"} & set(metric.at)
             and metric.name not in _DESCRIPTIVE
             and not metric.name.endswith("_published")
             and all(metric.at.get(key, value) == value for key, value in wanted.items())
@@ -379,6 +380,7 @@ def _readers(study: ConversationStudy) -> Readers:
         judge=None if part.judge is None else _plug_in(part.judge, Judge),
         encoder=None if part.encoder is None else _plug_in(part.encoder, Encoder),
         plans={} if part.target_plans is None else _plans(study, part.target_plans),
+        tool_acts=part.tool_acts,
     )
 
 

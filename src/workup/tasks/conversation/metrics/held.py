@@ -33,6 +33,11 @@ def live_metrics(design: Design) -> list[Metric]:
             *("use", of("sent_correct"), of("sent")),
             undefined=sent,
         ),
+        *(
+            rate(name, of(f"{top}_{source}"), of(f"{bottom}_{source}"), undefined=sent, at={"source": source})
+            for source in design.sources
+            for name, top, bottom in (("availability", "sent", "sendable"), ("use", "sent_correct", "sent"))
+        ),
         *_conflict_rates(of, judged=design.judged),
         *(_published(of, design) if design.published else ()),
         rate(

@@ -24,6 +24,8 @@ from workup.tasks.conversation.read.judging import Held
 from workup.tasks.conversation.read.sentence.folding import word_tokens
 from workup.tasks.conversation.scores.rows import Row
 from workup.tasks.conversation.scores.safety import safety_errors_of
+from workup.tasks.conversation.settings import ToolAct
+from workup.tasks.conversation.talk.sources import act_in
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Readers:
     judge: Any = None
     encoder: Any = None
     plans: Mapping[str, str] = field(default_factory=dict)
+    tool_acts: Sequence[ToolAct] = ()  # calls of tools that are advice
 
 
 @dataclass
@@ -84,6 +87,7 @@ def live_counts(held: Held, facts: Sequence[Fact], readers: Readers, shown: Show
 
 def _advice(held: Held, facts: Sequence[Fact], replies: Mapping[int, str], readers: Readers, shown: Shown) -> Row:
     where = {"case": held.case.id, "replicate": held.replicate}
+    replies = with_acts(held, replies, readers.tool_acts)
     conflicts = conflicts_of(held.case, replies, judge=readers.judge)
     events = never_events_of(held.case, replies, _outcomes(held, facts))
     shown.conflicts += [{**where, **pair._asdict()} for pair in conflicts.pairs]
@@ -115,6 +119,24 @@ def _safety(held: Held, facts: Sequence[Fact], shown: Shown) -> Row:
     errors = safety_errors_of(held, facts)
     shown.safety_errors += [{**where, **one._asdict()} for one in errors]
     return {"probed": float(any(told.asked for told in held.turns)), "safety_errors": float(len(errors))}
+
+
+def with_acts(held: Held, replies: Mapping[int, str], acts: Sequence[ToolAct]) -> Mapping[int, str]:
+    """Replies with an order behind them for each call of a tool that the study takes for advice."""
+    named = {act.tool: act for act in acts}
+    if not named:
+        return replies
+    found = dict(replies)
+    for told in held.turns:
+        for call in told.said[0].tools if told.said else ():
+            act = named.get(call.name)
+            drug = "" if act is None else act_in(call.arguments, act.drug)
+            if act is None or not drug:
+                continue
+            dose = "" if act.dose is None else act_in(call.arguments, act.dose)
+            order = f"{act.act.capitalize()} {' '.join(filter(None, (drug, dose)))}."
+            found[told.turn] = "\n".join(filter(None, (found.get(told.turn, ""), order)))
+    return found
 
 
 def _outcomes(held: Held, facts: Sequence[Fact]) -> dict[int, dict[str, Judged]]:

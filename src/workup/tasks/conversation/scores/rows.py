@@ -13,6 +13,7 @@ from workup.tasks.conversation.read.judging import NOT_ASKED, SCORED, Held
 from workup.tasks.conversation.scores.losses import loss_of
 from workup.tasks.conversation.scores.safety import RETIRED, counted_as, types_of
 from workup.tasks.conversation.settings import CLOCK
+from workup.tasks.conversation.talk.sources import sources_of
 from workup.tasks.conversation.talk.tokens_since import tokens_by_turn
 
 Row = dict[str, float]
@@ -150,14 +151,22 @@ def _put_slope(row: Row, name: str, points: Sequence[tuple[float, float]]) -> No
 
 def _count_available(row: Row, held: Held, facts: Sequence[Fact]) -> None:
     """Of scorable facts of the ledger: did they still stand in what was sent, and were they used when they did?"""
+    known = sources_of(line for told in held.turns for line in told.said)
     for told in held.turns:
-        sent = told.said[0].available if told.said else None
-        if sent is None or not told.asked:
+        if not told.said or not told.asked:
             continue
+        sent, by_source = told.said[0].available, told.said[0].sources
         for fact, judged in zip(facts, told.outcomes, strict=True):
             if not fact.critical or judged is None or judged.outcome not in SCORED or not fact.active(told.turn):
                 continue
             kept = judged.outcome == "correct"
+            for source in known | (by_source.keys() if known else set()):
+                row[columns.whole(f"sendable_{source}")] += 1
+                if fact.id in by_source.get(source, ()):
+                    row[columns.whole(f"sent_{source}")] += 1
+                    row[columns.whole(f"sent_correct_{source}")] += kept
+            if sent is None:
+                continue
             row[columns.whole("sendable")] += 1
             if fact.id in sent:
                 row[columns.whole("sent")] += 1

@@ -12,12 +12,14 @@ from workup.scores import Levels, Scores, patient_codes
 from workup.task import Case
 from workup.tasks.conversation.cases.corpus import ConversationCorpus
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import TENTH
 from workup.tasks.conversation.read.content import Grounding, extended_facts, told_facts
 from workup.tasks.conversation.read.judging import Held, Told, held_of
 from workup.tasks.conversation.scores.held import Readers, Shown, entity_counts, live_counts
 from workup.tasks.conversation.scores.rows import Row, row_of
 from workup.tasks.conversation.settings import CLOCK, ConversationPart
+from workup.tasks.conversation.talk.sources import with_sources
 from workup.tasks.conversation.talk.transcripts import Said, Transcripts
 
 
@@ -64,6 +66,12 @@ class ConversationScores(Scores):
         """Turns at which anybody asked, in any arm; those between have no figure of their own."""
         held = (held for one in self.conversations for held in one.arms.values())
         return tuple(sorted({told.turn for one in held for told in one.turns if told.asked}))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What gave the model facts, where more than the history is known."""
+        head = columns.whole("sendable_")
+        return tuple(sorted(name.removeprefix(head) for name in self.values if name.startswith(head)))
 
     @property
     def turns(self) -> int:
@@ -144,6 +152,7 @@ def score_case(
 ) -> list[tuple[Conversation, Row]]:
     """The rows of one case, one for each time that it was held; `more` are the facts beside those of the ledger."""
     facts = (*case.input.facts, *more)
+    said = with_sources(case.input, said, settings.tool_sources)
     grounding = Grounding(case.input, facts)
     held = held_of(
         case.input, said, facts=facts, runs=runs, matcher=settings.matcher, names=settings.names, asked=asked

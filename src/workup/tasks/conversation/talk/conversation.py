@@ -20,10 +20,11 @@ from workup.tasks.conversation.talk.passages import Passages
 from workup.tasks.conversation.talk.prompts import question_probe, summary_probe
 from workup.tasks.conversation.talk.repetition import LIMIT, repeated_share
 from workup.tasks.conversation.talk.speech import Spoken
-from workup.tasks.conversation.talk.transcripts import Probe, Said
+from workup.tasks.conversation.talk.transcripts import Probe, Said, ToolCall
 
 AFTER_FAILURE = "earlier_call_failed"
 NOTHING_TO_ASK = "nothing_to_ask"
+HISTORY = "history"
 NOT_ASKED = "not_asked"  # a turn that the study does not probe
 QUESTION_TOKENS = 96  # for the answer to a closed question
 
@@ -187,6 +188,9 @@ class Conversation:
             dict(usage),
             available,
             said.finish_reason or "",
+            tuple(ToolCall(call["name"], call["arguments"], call.get("result")) for call in said.tools),
+            {} if available is None else {HISTORY: available},
+            {source: tuple(texts) for source, texts in said.sources.items()},
         )
 
 

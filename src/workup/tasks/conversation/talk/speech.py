@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,8 @@ from workup.errors import SystemFailure
 from workup.task import Reply
 from workup.tasks.conversation.read.sentence.folding import without_reasoning
 
+GIVEN = ("retrieval", "memory")  # sources whose texts a system may tell; tools have their calls
+MOST_TOOLS = 1000  # calls of tools, and texts of a source, at one turn
 LONGEST = 400_000  # characters; a reply that is longer is a model that does not stop
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -31,6 +34,8 @@ class Spoken:
     failure: str = ""
     seconds: float | None = None  # what a clock says; for the record of calls and never for a report
     tries: int = 1
+    tools: tuple[Mapping[str, Any], ...] = ()
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, answer: Any, *, who: str) -> Spoken:
@@ -53,6 +58,8 @@ class Spoken:
             "finish_reason": _short(answer.finish_reason),
             "seconds": _seconds(getattr(answer, "seconds", None)),
             "tries": int(getattr(answer, "tries", 1) or 1),
+            "tools": _calls(answer.tools),
+            "sources": _texts(answer.sources),
         }
         if answer.content is None or answer.failure:
             code = answer.failure
@@ -75,6 +82,8 @@ class Spoken:
             "fingerprint": self.fingerprint,
             "seconds": self.seconds,
             "tries": self.tries,
+            "tools": [dict(call) for call in self.tools] or None,
+            "sources": {source: list(texts) for source, texts in self.sources.items()},
         }
         said: dict[str, Any] = {"failure": self.failure} if self.failure else {"content": self.content}
         return said | {key: value for key, value in kept.items() if value not in (None, {})}
@@ -91,6 +100,8 @@ class Spoken:
             str(record.get("failure") or ""),
             record.get("seconds"),
             int(record.get("tries", 1)),
+            _calls(record.get("tools", ())),
+            _texts(record.get("sources", {})),
         )
 
 
@@ -136,6 +147,36 @@ def parted(text: str) -> tuple[str, str | None]:
 def whole(text: str) -> str:
     """The text with each lone surrogate as U+FFFD, since UTF-8 has no bytes for one."""
     return _LONE_SURROGATE.sub("\ufffd", text)
+
+
+def _calls(value: Any) -> tuple[Mapping[str, Any], ...]:
+    """Calls of tools in the form of a line of transcripts; what has no name or cannot be written down is left out."""
+    found = []
+    for call in list(value)[:MOST_TOOLS] if isinstance(value, (list, tuple)) else ():
+        if not isinstance(call, Mapping) or not isinstance(call.get("name"), str) or not call["name"].strip():
+            continue
+        made: dict[str, Any] = {"name": whole(call["name"])[:200], "arguments": _plain(call.get("arguments"))}
+        if isinstance(call.get("result"), str):
+            made["result"] = whole(call["result"])[:LONGEST]
+        found.append(made)
+    return tuple(found)
+
+
+def _plain(value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return {}
+
+
+def _texts(value: Any) -> dict[str, list[str]]:
+    """Texts by their source, of the sources that there are."""
+    given = value if isinstance(value, Mapping) else {}
+    return {
+        source: [whole(text)[:LONGEST] for text in given[source] if isinstance(text, str)][:MOST_TOOLS]
+        for source in GIVEN
+        if isinstance(given.get(source), (list, tuple)) and given[source]
+    }
 
 
 def _counts(usage: Any) -> dict[str, int]:

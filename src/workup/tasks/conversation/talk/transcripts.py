@@ -31,12 +31,13 @@ PROBES = ("summary", "question", "none")
 _END_KEYS = ("finish", "finish_reason", "max_tokens")  # why an answer ended, and the limit that it was asked with
 _KEYS = (
     *("case", "replicate", "turn", "arm", "probe", "reply", "reasoning", "usage", "error", "available", *_END_KEYS),
-    *("message", "tools"),
+    *("message", "tools", "sources"),
     # What a log of calls holds beside them, and no figure rests on.
     *("latency", "seconds", "tries", "messages", "parameters", "fingerprint", "model", "metadata"),
 )
 _TOOL_KEYS = ("name", "arguments", "result")
-MOST_TOOLS = 1000  # calls of tools at one turn
+SOURCES = ("history", "retrieval", "tool", "memory")
+MOST_TOOLS = 1000  # calls of tools, and texts of a source, at one turn
 _PROBE_KEYS = ("kind", "reply", "fact", "error", "reasoning", "usage", *_END_KEYS)
 _ARM = re.compile(r"live|oracle|naive|filler-\d{1,3}")
 _ENDING = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")  # providers differ in how they write it
@@ -80,6 +81,8 @@ class Said(NamedTuple):
     available: tuple[str, ...] | None = None  # active facts that stood in what was sent; None where not recorded
     finish: str = ""  # why the reply ended, in the provider's word
     tools: tuple[ToolCall, ...] = ()  # what it called before it answered
+    sources: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # `available` by the source that gave the fact
+    given: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # texts that retrieval or a memory gave the model
 
 
 class Missing(NamedTuple):
@@ -203,6 +206,7 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
     if spoken is not None and reply is not None and spoken != reply:
         thought = thought or reply
     probe = _probe(record.get("probe"), case, where)
+    available, sources = _available(record.get("available"), case, where)
     return Said(
         id,
         replicate,
@@ -213,9 +217,11 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
         failure,
         thought,
         dict(usage),
-        _available(record.get("available"), case, where),
+        available,
         _finish(record, spoken, where),
         _tools(record.get("tools"), where),
+        sources,
+        _given(record.get("sources"), where),
     )
 
 
@@ -239,7 +245,40 @@ def _tools(value: Any, where: str) -> tuple[ToolCall, ...]:
     return tuple(found)
 
 
-def _available(value: Any, case: ConversationCase, where: str) -> tuple[str, ...] | None:
+def _given(value: Any, where: str) -> dict[str, tuple[str, ...]]:
+    """Texts by the source that gave them, as an agent tells them."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError("'sources' must be an object of texts by source", where=where, got=kind(value))
+    found = {}
+    for source, texts in value.items():
+        if source not in SOURCES:
+            raise InputError(f"a source must be one of {', '.join(SOURCES)}", where=where, remedy=near(source, SOURCES))
+        listed = list_of(texts, field="sources", where=where)
+        if len(listed) > MOST_TOOLS or not all(isinstance(text, str) for text in listed):
+            raise InputError(f"'sources' must hold lists of at most {MOST_TOOLS:,} texts", where=where)
+        found[source] = tuple(listed)
+    return found
+
+
+def _available(
+    value: Any, case: ConversationCase, where: str
+) -> tuple[tuple[str, ...] | None, dict[str, tuple[str, ...]]]:
+    """The facts that were available, in all and by their source; a plain list is of the history."""
+    if isinstance(value, Mapping):
+        for source in value:
+            if source not in SOURCES:
+                raise InputError(
+                    f"a source must be one of {', '.join(SOURCES)}", where=where, remedy=near(source[:20], SOURCES)
+                )
+        by_source = {source: _ids(ids, case, where) or () for source, ids in value.items()}
+        return tuple(sorted({id for ids in by_source.values() for id in ids})), by_source
+    ids = _ids(value, case, where)
+    return ids, {} if ids is None else {"history": ids}
+
+
+def _ids(value: Any, case: ConversationCase, where: str) -> tuple[str, ...] | None:
     if value is None:
         return None
     known = {fact.id for fact in case.facts}
