@@ -6,7 +6,7 @@ judged together, is for the task to say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -39,6 +39,8 @@ __all__ = [
     "gain",
     "headline_of",
     "paired_runs",
+    "primary_slice",
+    "task_of",
 ]
 
 SIGNIFICANT = 0.05
@@ -81,10 +83,13 @@ class PairedRuns:
     tables: Mapping[str, Any] | None = None
 
 
-def paired_runs(mine: Scored, theirs: Scored) -> PairedRuns:
-    """Both systems on the rows both answered: by the task's own pairing, or by the numbers of their rows."""
+def paired_runs(mine: Scored, theirs: Scored, *, only: Callable[[Metric], bool] | None = None) -> PairedRuns:
+    """Both systems on the rows both answered: by the task's own pairing, or by the numbers of their rows.
+
+    `only` chooses among all metrics of the task; groups are then left out.
+    """
     pairing = getattr(mine.task, "paired", None)
-    shared, of_second = _shared(compared_metrics(mine), compared_metrics(theirs))
+    shared, of_second = _shared(*(_chosen(rows, only) for rows in (mine, theirs)))
     if pairing is not None:
         pair = pairing(mine.scores, theirs.scores, mine.study)
         first, second, drawn = _told(mine, pair.first), pair.second, pair.first
@@ -93,7 +98,7 @@ def paired_runs(mine: Scored, theirs: Scored) -> PairedRuns:
         both = np.isin(mine.scores["row"], theirs.scores["row"])
         first, second, drawn = _told(mine, mine.scores, only=both), theirs.scores, mine.scores
         intervals, notes, tables = "resampled", _left_out(mine.scores, theirs.scores), None
-    groups = list(first.groups) if "subgroups" in mine.study.lenses else []
+    groups = list(first.groups) if only is None and "subgroups" in mine.study.lenses else []
     found = compare_scores(
         first, second, shared, mine.draws(drawn), of_second=of_second, groups=groups, intervals=intervals
     )
@@ -105,6 +110,12 @@ def compared_metrics(rows: Scored) -> Sequence[Metric]:
     metrics = rows.task.metrics(rows.scores, rows.study)
     chosen = getattr(rows.task, "compared", None)
     return metrics if chosen is None else chosen(metrics, rows.study)
+
+
+def _chosen(rows: Scored, only: Callable[[Metric], bool] | None) -> Sequence[Metric]:
+    if only is None:
+        return compared_metrics(rows)
+    return [metric for metric in rows.task.metrics(rows.scores, rows.study) if only(metric)]
 
 
 def _told(mine: Scored, scores: Scores, *, only: Bools | None = None) -> Scores:
@@ -227,12 +238,12 @@ def compare(
     alarms = [f"{side}: {said}" for side, report in (("A", first), ("B", second)) for said in report.alarms()]
     said = [*alarms, *notes, PAIRINGS[pairing]]
     titled = [{**row, "title": cards.get(row["metric"], {}).get("title", "")} for row in rows]
-    judged = _judged(titled, metrics, headline_of(first), _primary(first), margin)
+    judged = _judged(titled, metrics, headline_of(first), primary_slice(first), margin)
     sides = _identity(first), _identity(second)
     return Comparison(*sides, pairing, margin, tuple(judged), tuple(said), task, dict(tables or {}))
 
 
-def _task_of(report: Report) -> Any:
+def task_of(report: Report) -> Any:
     """The task of a record as it is installed here, or None. A record is data: where its task is at hand, it brings no
     rules of its own on what is better or what is judged."""
     name = str(report.study.get("task"))
@@ -243,12 +254,13 @@ def _task_of(report: Report) -> Any:
 
 def cards_of(report: Report) -> Mapping[str, Mapping[str, Any]]:
     """What is known of its metrics: by the task that is installed, or by the record where it is not."""
-    task = _task_of(report)
+    task = task_of(report)
     return report.metrics if task is None else in_order(task.cards)
 
 
-def _primary(report: Report) -> Mapping[str, Any]:
-    task = _task_of(report)
+def primary_slice(report: Report) -> Mapping[str, Any]:
+    """The slice that is meant where none is named."""
+    task = task_of(report)
     return report.primary if task is None else primary_of(task, report.study)
 
 
@@ -262,7 +274,7 @@ def headline_of(report: Report) -> Sequence[str]:
 def check_footing(first: Report, second: Report) -> None:
     """Two records are compared only where the same things were counted: a number under another policy is another
     number, even where its name and its slice are the same."""
-    footing = getattr(_task_of(first), "footing", None)
+    footing = getattr(task_of(first), "footing", None)
     if footing is None:
         return
     held, other = footing(first), footing(second)

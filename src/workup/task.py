@@ -237,6 +237,18 @@ class Paired(NamedTuple):
     intervals: Literal["resampled", "linearised"] = "resampled"
 
 
+class Ranked(NamedTuple):
+    """A column of the table in which several systems stand side by side, and what it decides.
+
+    `slice` are the keys that the primary slice does not have, or has otherwise. Systems are told apart by `safety`
+    before `effect`; what stands `beside` decides nothing. A column that a record does not hold is left out.
+    """
+
+    metric: str
+    slice: Mapping[str, Any] = {}
+    decides: Literal["safety", "effect", "beside"] = "beside"
+
+
 def primary_of(task: Any, study: Mapping[str, Any]) -> dict[str, Any]:
     """The slice that gates and pages take where they name none: what the study says, over what its task says."""
     own = getattr(task, "primary", None)
@@ -262,6 +274,9 @@ class Task(Protocol):
     reports, as far as both name it, for them to be compared;
     `compared(metrics, study)`, those that a comparison shows; and `paired(first, second, study)`, which answers with
     `Paired` where rows have no column "row" to be matched by, or where there is more to tell of the pair.
+    Of several systems in one table: `ranked(study)`, a static method that gives its columns as `Ranked`, from a study
+    as the record holds it; `replicates(scores)`, the number of the run that each row belongs to, where cases are put
+    to a system several times; and `costed`, the word for what one row stands for.
     `counted`, a CountedFigures, is optional too: how figures are tied to counts, without which a site pack of the task
     cannot withhold small ones.
     """

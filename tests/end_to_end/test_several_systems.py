@@ -78,3 +78,35 @@ def test_a_comparison_shows_each_system_as_its_own_report_does_and_can_be_turned
             assert one[end] == negated, what
         assert one["p"] == (None if other["p"] is None else pytest.approx(other["p"], rel=1e-9)), what
     assert ("ici", "{}") in own["steep"]
+
+
+def test_three_systems_stand_in_one_table(tmp_path: Path) -> None:
+    (tmp_path / "age_models.py").write_text(MODEL)
+    third = '  - {name: steeper, use: "age_models:Age", with: {slope: 0.09}}\n'
+    (tmp_path / "study.yaml").write_text(STUDY.replace("thresholds", f"{third}thresholds"))
+    assert call("run", tmp_path / "study.yaml", "-o", tmp_path / "out").code == 0
+    models = json.loads((tmp_path / "out" / "comparison.json").read_text())["models"]
+    placed = {one["system"]["name"]: one["rank"] for one in models["systems"]}
+    assert placed["steep"] == placed["steeper"], "one and the same model"
+    places = [tmp_path / "out" / name for name in ("flat", "steep", "steeper")]
+    found = call(
+        "compare", *places, "--reference", places[1], "-o", tmp_path / "again", "--study", tmp_path / "study.yaml"
+    )
+    assert found.code == 0, found.err
+    assert "3 systems against A" in found.out
+    again = json.loads((tmp_path / "again" / "comparison.json").read_text())
+    assert again["models"]["reference"] == "A"
+    assert {one["first"]["system"]["name"] for one in again["comparisons"]} == {"steep"}
+    standing = {one["system"]["name"]: one["against_reference"] for one in again["models"]["systems"]}
+    assert (standing["steep"], standing["steeper"]) == ("reference", "not told apart")
+    sheet = tmp_path / "again" / "comparison.csv"
+    assert len(sheet.read_text().splitlines()) == 4 and sheet.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_reference_is_for_three(tmp_path: Path) -> None:
+    (tmp_path / "age_models.py").write_text(MODEL)
+    (tmp_path / "study.yaml").write_text(STUDY)
+    assert call("run", tmp_path / "study.yaml", "-o", tmp_path / "out").code == 0
+    steep, flat = tmp_path / "out" / "steep", tmp_path / "out" / "flat"
+    found = call("compare", steep, flat, "--reference", steep)
+    assert found.code == 2 and "three reports or more" in found.err

@@ -18,7 +18,7 @@ from workup import plugins
 SOURCE = Path(workup.__file__).parent
 WAIST = (
     *("study.py", "gates.py", "report.py", "estimate.py", "metric.py", "validate.py", "preflight.py", "compare.py"),
-    *("evidence.py", "disclosure", "lenses", "packs", "reports"),
+    *("ranking.py", "evidence.py", "disclosure", "lenses", "packs", "reports"),
 )
 # Parts of reports that are one task's or one lens's own.
 OWN = tuple(f"reports/{name}/" for name in ("risk", "spans", "conversation", "drift", "power", "sites"))

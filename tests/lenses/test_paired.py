@@ -141,7 +141,9 @@ def test_what_an_own_interval_withholds_the_difference_withholds_too() -> None:
 
 def test_where_no_interval_can_be_had_it_is_said() -> None:
     few = [counts(np.ones(9), np.arange(9) % k == 0) for k in (2, 3)]
-    assert "9 patients; at least 10" in by_patient(*few, RATE)["reason"]
+    warned = by_patient(*few, RATE)
+    assert warned["low"] is not None and "only 9 patients" in warned["reason"]
+    assert "4 patients; at least 5" in by_patient(*(one.take(np.arange(4)) for one in few), RATE)["reason"]
     metric = replace(RECALL, interval=None)
     assert "only 9 clusters" in by_patient(*few, metric)["reason"]
     assert "4 patients; at least 5" in by_patient(*(one.take(np.arange(4)) for one in few), metric)["reason"]

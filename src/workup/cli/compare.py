@@ -1,4 +1,4 @@
-"""`workup compare`: every record against the first, paired where their rows can be read again."""
+"""`workup compare`: two records, or several in one table, paired where their rows can be read again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from workup.cli.common import command, echo, emit, say, verdict_code
 from workup.cli.report import refuse_absent, runs_in
 from workup.cli.trusted_study import TrustStudy, study_for
-from workup.errors import InputError, RunError, WorkupError
+from workup.errors import InputError, RunError, WorkupError, visible
 from workup.files.output_paths import check_folder
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ _DOCUMENTS = 500  # documents that comparison.json lists one by one, those that 
 
 def add_to(app: typer.Typer) -> None:
     """Hang the command on the tree."""
-    command(app, name="compare", example="workup compare runs/old runs/new --margin 0.02 --metric auroc")(compare)
+    example = "workup compare runs/old runs/new --margin 0.02 --metric auroc"
+    command(app, name="compare", example=example)(compare)
 
 
 def compare(
@@ -45,6 +46,10 @@ def compare(
     metric: Annotated[
         list[str] | None, typer.Option(help="Headline metric, judged with Holm's adjustment; repeat for several")
     ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(help="Of three or more: the run that the others are held against; every two without it"),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Folder to write comparison.json and its forms for reading to")
     ] = None,
@@ -55,8 +60,9 @@ def compare(
     trust_study: TrustStudy = False,
     json: Annotated[str | None, typer.Option(help="Write the comparison here; - for standard output")] = None,
 ) -> None:
-    """Compare every report with the first: what improved, what regressed, and what cannot be told apart.
+    """Compare two reports, or put three or more in one table, by rank: what can be told apart, and by what.
 
+    Three or more must be of the same cases; --reference holds each against one of them, or else every two are compared.
     With --margin the exit code is 1 where one is worse by more than the margin, and 3 where that is undecided. Runs are
     paired by row where their study may be read again: your own here, one that you name, or one that you trust.
     """
@@ -69,48 +75,122 @@ def compare(
     if out is not None:
         _make(out)
     studies = {place: study or file for found in read for place, file in found.items()}
-    found = compared(places, studies=studies, trusted=trust_study, margin=margin, metrics=metric or ())
+    places, chosen = _with_reference(places, reference)
+    runs = Runs(places, studies=studies, trusted=trust_study)
+    models = table_of(runs, reference=chosen) if len(places) > 2 else None
+    found = runs.compared(margin=margin, metrics=metric or ())
     tell: Callable[[str], object] = say if json == "-" else echo
-    for comparison in found:
+    if models is not None:
+        for line in drawn.models_text(models).splitlines():
+            tell(visible(line))
+    for comparison in found if models is None or margin is not None else ():
         for line in lines(comparison):
             tell(line)
         for line in drawn.tables_text(comparison.as_dict()).splitlines():
             tell(line)
     if json is not None:
-        emit(comparison_record(found), json)
+        emit(comparison_record(found, models=models), json)
     if out is not None:
-        write_comparison(found, out)
+        write_comparison(found, out, models=models)
     outcomes = [_CODES.get(row["verdict"], "pass") for one in found for row in one.rows if row["margin"] is not None]
     raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
 
 
-def compared(
-    places: Sequence[Path],
-    *,
-    studies: Mapping[Path, Path | None],
-    trusted: bool = False,
-    margin: float | None = None,
-    metrics: Sequence[str] = (),
-) -> list[Comparison]:
-    """Every run held against the first; `studies` are the files that the user named for them."""
+class Runs:
+    """Runs to be compared, the first of which the others are held against; the rows of each are made once."""
 
-    def study(place: Path) -> Path:
-        folder = place if place.is_dir() else place.parent
-        return study_for(folder, given=studies.get(place) or studies.get(folder), trusted=trusted)
+    def __init__(self, places: Sequence[Path], *, studies: Mapping[Path, Path | None], trusted: bool = False) -> None:
+        from workup.report import Report
 
-    return [_compared(places[0], other, study=study, margin=margin, metrics=metrics) for other in places[1:]]
+        self.places = list(places)
+        self.reports = [Report.read(place) for place in places]
+        self._studies, self._trusted = studies, trusted
+        self._rows: dict[Path, Scored | WorkupError] = {}
+
+    def rows(self, number: int) -> Scored:
+        """The rows of a run, by its place; an error says why they cannot be had."""
+        place = self.places[number]
+        if place not in self._rows:
+            folder = place if place.is_dir() else place.parent
+            given = self._studies.get(place) or self._studies.get(folder)
+            try:
+                file = study_for(folder, given=given, trusted=self._trusted)
+                self._rows[place] = _scored(place, self.reports[number], file)
+            except WorkupError as error:
+                self._rows[place] = error
+        found = self._rows[place]
+        if isinstance(found, WorkupError):
+            raise found
+        return found
+
+    def compared(self, *, margin: float | None = None, metrics: Sequence[str] = ()) -> list[Comparison]:
+        """Every run held against the first."""
+        return [_compared(self, other, margin=margin, metrics=metrics) for other in range(1, len(self.places))]
 
 
-def contrasted(places: Sequence[Path], tags: Sequence[Mapping[str, str]], *, study: Path) -> list[dict[str, Any]]:
+def _with_reference(places: list[Path], reference: Path | None) -> tuple[list[Path], int | None]:
+    """The runs with the reference first, which is added where it was not among them."""
+    if reference is None:
+        return places, None
+    held = [place for place in runs_in(reference) if place.exists()]
+    if len(held) != 1:
+        raise InputError("--reference names one run", where=str(reference), got=f"{len(held)} runs")
+    same = [place for place in places if place.resolve() == held[0].resolve()]
+    first = same[0] if same else held[0]
+    found = [first, *(place for place in places if place != first)]
+    if len(found) < 3:
+        raise InputError("a reference is for three reports or more; of two the first is it", got=str(len(found)))
+    return found, 0
+
+
+def table_of(runs: Runs, *, reference: int | None = None) -> dict[str, Any]:
+    """Several runs in one table, as plain data: paired where the rows of all can be read again."""
+    from workup.ranking import Entrant, check_entrants, rank
+    from workup.report import drawing_on
+    from workup.runs import cost_of
+
+    check_entrants(runs.reports)
+    rows: list[Scored] = []
+    try:
+        rows = [runs.rows(number) for number in range(len(runs.places))]
+    except WorkupError as error:
+        # Said here and not in the record, which must not hold the paths of this machine.
+        say(f"not paired: {error}")
+    folders = [place if place.is_dir() else place.parent for place in runs.places]
+    entrants = [
+        Entrant(report, rows[number] if rows else None, cost_of(folder))
+        for number, (report, folder) in enumerate(zip(runs.reports, folders, strict=True))
+    ]
+    with drawing_on(*runs.places):
+        tags = _contrasts(runs.reports, [_tags(report) for report in runs.reports], rows) if rows else []
+        found: dict[str, Any] = jsons.loads(plain_json(rank(entrants, reference=reference, tags=tags).as_dict()))
+    return found
+
+
+def _tags(report: Report) -> Mapping[str, str]:
+    """The tags of a system, as the study in its record names them."""
+    systems = report.study.get("systems")
+    for part in systems if isinstance(systems, list) else ():
+        if isinstance(part, dict) and (part.get("name") or part.get("use")) == report.system.get("name"):
+            tags = part.get("tags")
+            return {str(key): str(value) for key, value in tags.items()} if isinstance(tags, dict) else {}
+    return {}
+
+
+def contrasts(runs: Runs) -> list[dict[str, Any]]:
     """Kinds of systems held against one another, where they carry tags and all answered the same cases."""
+    tags = [_tags(report) for report in runs.reports]
+    return _contrasts(runs.reports, tags, [runs.rows(i) for i in range(len(tags))]) if any(tags) else []
+
+
+def _contrasts(
+    reports: Sequence[Report], tags: Sequence[Mapping[str, str]], rows: Sequence[Scored]
+) -> list[dict[str, Any]]:
     from workup.compare import compared_metrics, headline_of
     from workup.lenses.tag_contrasts import Tagged, tag_contrasts
-    from workup.report import Report
 
     if not any(tags):
         return []
-    reports = [Report.read(place) for place in places]
-    rows = [_scored(place, report, study) for place, report in zip(places, reports, strict=True)]
     if len({one.corpus.get("sha256") for one in reports}) > 1 or len({one.scores.n_patients for one in rows}) > 1:
         return []
     names = headline_of(reports[0])
@@ -141,10 +221,13 @@ def tag_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 
-def comparison_record(found: Sequence[Comparison], tags: Sequence[dict[str, Any]] = ()) -> str:
+def comparison_record(
+    found: Sequence[Comparison], tags: Sequence[dict[str, Any]] = (), *, models: Mapping[str, Any] | None = None
+) -> str:
     """The text of comparison.json; of many documents those that differ most."""
     record: dict[str, Any] = {"schema_version": 1, "comparisons": [_shortened(one.as_dict()) for one in found]}
-    return plain_json({**record, "tags": list(tags)} if tags else record)
+    record |= {"tags": list(tags)} if tags else {}
+    return plain_json(record if models is None else {**record, "models": dict(models)})
 
 
 def write_comparison(
@@ -153,16 +236,19 @@ def write_comparison(
     *,
     forms: Sequence[str] = ("text", "md", "html"),
     tags: Sequence[dict[str, Any]] = (),
+    models: Mapping[str, Any] | None = None,
 ) -> None:
     """comparison.json, its forms for reading and, where documents were compared, a line for each of them and type."""
     from workup.reports import comparison as drawn
 
-    record = comparison_record(found, tags)
+    record = comparison_record(found, tags, models=models)
     written = {"comparison.json": record}
     plain = jsons.loads(record)
     for form, name in drawn.FILES.items():
         if form in forms:
             written[name] = drawn.render(plain, form=form)
+    if models is not None:
+        written["comparison.csv"] = drawn.models_csv(models)
     documents = "".join(_document_lines(found))
     if documents:
         written["comparison-documents.jsonl"] = documents
@@ -242,27 +328,24 @@ def _of_study(file: Path) -> list[Path]:
     return [folder / safe_name(name) for name in names]
 
 
-def _compared(
-    first: Path, second: Path, *, study: Callable[[Path], Path], margin: float | None, metrics: Sequence[str]
-) -> Comparison:
+def _compared(runs: Runs, other: int, *, margin: float | None, metrics: Sequence[str]) -> Comparison:
     """Paired where both runs can be read again and answered the same cases, else from the records alone."""
     from workup import compare as comparing
-    from workup.report import Report, drawing_on
+    from workup.report import drawing_on
 
-    old, new = Report.read(first), Report.read(second)
+    old, new = runs.reports[0], runs.reports[other]
     pair: PairedRuns | None = None
     notes: list[str] = []
     if old.corpus.get("sha256") == new.corpus.get("sha256") and old.study.get("task") == new.study.get("task"):
         comparing.check_footing(old, new)
         try:
-            rows = (_scored(place, held, study(place)) for place, held in ((first, old), (second, new)))
-            pair = comparing.paired_runs(*rows)
+            pair = comparing.paired_runs(runs.rows(0), runs.rows(other))
             notes += pair.notes
         except WorkupError as error:
             # Said here and not in the record, which must not hold the paths of this machine.
             say(f"not paired: {error}")
             notes.append("The rows could not be read again, so what stands here rests on the two records alone.")
-    with drawing_on(first, second):
+    with drawing_on(runs.places[0], runs.places[other]):
         return comparing.compare(
             old,
             new,

@@ -190,14 +190,14 @@ def _draw(report: Report, forms: Sequence[str], directory: RunDirectory) -> None
 
 def _compare(study: Study, file: Path, directory: Path, places: list[Path]) -> None:
     """Every system against the first, paired by row, beside their runs."""
-    from workup.cli.compare import compared, contrasted, tag_lines, write_comparison
+    from workup.cli.compare import Runs, contrasts, table_of, tag_lines, write_comparison
 
-    tags = contrasted(places, [part.tags for part in study.systems], study=file)
+    runs = Runs(places, studies=dict.fromkeys(places, file))
+    tags = contrasts(runs)
     for line in tag_lines(tags):
         echo(line)
-    write_comparison(
-        compared(places, studies=dict.fromkeys(places, file)), directory, forms=study.report.formats, tags=tags
-    )
+    models = table_of(runs) if len(places) > 2 else None
+    write_comparison(runs.compared(), directory, forms=study.report.formats, tags=tags, models=models)
 
 
 def _host(study: Study) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from workup.stats.scales import or_none
 
 LEVEL = 0.95
 MOST_LEFT_OUT = 50_000_000  # rows weighed in all, where patients are left out one at a time
+_MOST_ALONE = 5_000_000  # rows weighed at once, where each patient is looked at alone
 Row = dict[str, Any]
 Intervals = Literal["resampled", "linearised"]
 
@@ -257,9 +258,14 @@ def _linearised(pair: Pair, first: Scores, second: Scores, strata: Levels | None
     between, of = (theirs - mine)[counted | also], counted | also
     if not np.isfinite(between).all():
         return Gap(gap, reason="insufficient: undefined where a single patient is left out")
-    if between.size < FEWEST_CLUSTERS:
-        return Gap(gap, reason=f"insufficient: {between.size} patients; at least {FEWEST_CLUSTERS} are needed")
-    if gap == 0 and not np.any(np.abs(between) > 1e-12):
+    alike = gap == 0 and not np.any(np.abs(between) > 1e-12)
+    if strata is None and (alike or between.size < FEWEST_CLUSTERS):
+        touched = _touched(pair, first, second)
+        if touched is not None:
+            return _shares_of_patients(*touched, gap)
+    if between.size < FEWEST_FOR_SHARES:
+        return Gap(gap, reason=f"insufficient: {between.size} patients; at least {FEWEST_FOR_SHARES} are needed")
+    if alike:
         return Gap(0.0, p=1.0, method="linearised", reason="alike in every patient, so no interval can be given")
     codes = None
     if strata is not None:
@@ -271,7 +277,8 @@ def _linearised(pair: Pair, first: Scores, second: Scores, strata: Levels | None
     low, high = spread.ends(LEVEL)
     if metric.scale == "logit":  # a share, and so is the distance of two from each other
         low, high = max(low, -1.0), min(high, 1.0)
-    return Gap(gap, low, high, spread.p(), f"linearised over patients, t on {spread.df:.0f} df")
+    how = f"linearised over patients, t on {spread.df:.0f} df"
+    return Gap(gap, low, high, spread.p(), how, few_clusters(between.size, "patients"))
 
 
 def _are_shares(pair: Pair) -> bool:
@@ -291,6 +298,38 @@ def _shares(pair: Pair, first: Scores, second: Scores, gap: float) -> Gap:
         return Gap(gap, reason=f"insufficient: {clusters} patients; at least {FEWEST_FOR_SHARES} are needed")
     found = share_difference(sides[0], sides[1], first.patient, first.base_weight, level=LEVEL)
     return Gap(gap, found.low, found.high, found.p, found.method, few_clusters(clusters))
+
+
+def _touched(pair: Pair, first: Scores, second: Scores) -> tuple[Floats, Floats] | None:
+    """Of a share of patients, whom it counts in either; None for a metric that is no such share.
+
+    It is one where the metric counts, is no function of sums over rows, and is all or nothing on each patient alone.
+    """
+    if any(one.linear is not None or one.counts is None or one.scale != "logit" for one in pair):
+        return None
+    if first.n_patients * len(first) > _MOST_ALONE:
+        return None
+    sides = []
+    for own, scores in zip(pair, (first, second), strict=True):
+        _, codes = np.unique(scores.patient, return_inverse=True)
+        alone = (np.arange(codes.max() + 1)[:, None] == codes[None, :]).astype(np.float64)
+        values = np.asarray(own.compute(scores, alone), dtype=np.float64)
+        if not np.isin(values[np.isfinite(values)], (0.0, 1.0)).all():
+            return None
+        sides.append(values)
+    if not all((scores.base_weight == scores.base_weight[0]).all() for scores in (first, second)):
+        return None
+    return sides[0], sides[1]
+
+
+def _shares_of_patients(mine: Floats, theirs: Floats, gap: float) -> Gap:
+    sides = [np.stack([np.nan_to_num(values), np.isfinite(values).astype(np.float64)]) for values in (mine, theirs)]
+    patients = int(np.count_nonzero((sides[0][1] > 0) | (sides[1][1] > 0)))
+    if patients < FEWEST_FOR_SHARES:
+        return Gap(gap, reason=f"insufficient: {patients} patients; at least {FEWEST_FOR_SHARES} are needed")
+    codes = np.arange(mine.size, dtype=np.int64)
+    found = share_difference(sides[0], sides[1], codes, np.ones(mine.size), level=LEVEL)
+    return Gap(gap, found.low, found.high, found.p, found.method, few_clusters(patients))
 
 
 def _influence(metric: Metric, scores: Scores) -> tuple[Floats, Bools]:

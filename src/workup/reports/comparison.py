@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from workup.errors import visible
-from workup.reports import markdown, text
+from workup.reports import markdown, ranking, text
 from workup.reports.layout import Section, Table
 from workup.reports.wording import count, number, p_value, signed, slice_name
 
@@ -26,8 +26,9 @@ _SCOPES = {
 
 
 def render(record: Mapping[str, Any], *, form: Form) -> str:
-    """All comparisons of a record, one after another."""
-    found = [section for one in record["comparisons"] for section in sections(one)]
+    """The table of several systems where there is one, then all comparisons of a record, one after another."""
+    found = ranking.sections(record["models"]) if record.get("models") else []
+    found += [section for one in record["comparisons"] for section in sections(one)]
     if form == "html":
         from workup.reports import comparison_page
 
@@ -45,6 +46,17 @@ def sections(one: Row) -> list[Section]:
     head = Section(f"B {names[1]} against A {names[0]}", tuple(one["notes"]), (_sides(one),), key="pair")
     parts = [head, _headline(one), *_moved(one), *table_sections(one)]
     return [part for part in parts if part.sentences or part.tables or part.points]
+
+
+def models_text(models: Row) -> str:
+    """The table of several systems, for a terminal; every metric of every system stands in the files alone."""
+    parts = ranking.sections(models, wide=False)
+    return "\n".join(text.section_text(part) for part in parts if part.key != "models-values")
+
+
+def models_csv(models: Row) -> str:
+    """The same for a spreadsheet."""
+    return ranking.as_csv(models)
 
 
 def tables_text(one: Row) -> str:

@@ -3,7 +3,17 @@
 Knows nothing of tasks or lenses. One process writes at a time, and only the owner can read what it wrote.
 """
 
-from workup.runs.directory import RunDirectory, clean, content_key, forget, safe_name, study_of
+from workup.runs.directory import RunDirectory, clean, content_key, cost_of, forget, safe_name, study_of
 from workup.runs.outputs import Outputs, Unrecorded
 
-__all__ = ["Outputs", "RunDirectory", "Unrecorded", "clean", "content_key", "forget", "safe_name", "study_of"]
+__all__ = [
+    "Outputs",
+    "RunDirectory",
+    "Unrecorded",
+    "clean",
+    "content_key",
+    "cost_of",
+    "forget",
+    "safe_name",
+    "study_of",
+]

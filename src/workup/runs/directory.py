@@ -10,6 +10,7 @@ import contextlib
 import errno
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -154,6 +155,15 @@ def study_of(path: Path) -> Path | None:
     """The study file that made a run, as its timings name it; None where they name none."""
     named = _timings(path).get("study_file")
     return path / named if isinstance(named, str) and named and "\0" not in named else None
+
+
+def cost_of(path: Path) -> float | None:
+    """What the system of a run cost in all, as its timings tell; None where it names no price."""
+    spent = _timings(path).get("system")
+    cost = spent.get("cost") if isinstance(spent, dict) else None
+    if not isinstance(cost, (int, float)) or isinstance(cost, bool) or not math.isfinite(cost) or cost < 0:
+        return None
+    return float(cost)
 
 
 def _timings(path: Path) -> dict[str, Any]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from workup.estimate import Draws
+from workup.lenses.paired import compare_scores
 from workup.study import Study
 from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.task import ConversationTask, GivenTranscripts
@@ -64,3 +68,45 @@ def test_metrics_of_a_comparison_are_few_and_of_whole_conversations() -> None:
 def test_reports_on_another_footing_are_told_apart(field: str) -> None:
     study = {"conversation": {"matcher": "context", "probe": "summary"}}
     assert ConversationTask.footing(SimpleNamespace(study=study))[field] == study["conversation"][field]
+
+
+def test_several_models_are_ranked_by_harm_then_by_recall_at_the_horizon() -> None:
+    def report(value: float | None, horizon: int = 10) -> Any:
+        seen = SimpleNamespace(value=value)
+        study = {"conversation": {"horizon": horizon}}
+        return SimpleNamespace(study=study, estimates=lambda name: [seen])
+
+    def effect(one: Any) -> list[str]:
+        return [column.metric for column in ConversationTask.ranked(one) if column.decides == "effect"]
+
+    assert effect(report(0.9)) == ["recall_at_10"]
+    assert effect(report(0.9, horizon=4)) == ["recall_at_horizon"]
+    assert effect(report(None)) == ["recall"], "no conversation reaches the horizon"
+    safety = [one.metric for one in ConversationTask.ranked(report(0.9)) if one.decides == "safety"]
+    assert safety[0] == "never_event_rate" and ("recall", {"type": "allergy"}) in [
+        (one.metric, dict(one.slice)) for one in ConversationTask.ranked(report(0.9)) if one.decides == "safety"
+    ]
+
+
+def test_each_row_knows_which_replicate_it_is() -> None:
+    cases = [_case(number) for number in range(2)]
+    lines = [{**_line(f"c{n}", turn, *DRUGS), "replicate": run} for n in (0, 1) for turn in (1, 2) for run in (0, 1)]
+    task, scores = _scores(cases, lines)
+    assert task.replicates(scores).tolist() == [0, 1, 0, 1]
+
+
+def test_whom_harm_befell_is_compared_by_patient_from_five_on() -> None:
+    """A share of patients is no sum over rows; few of them, and two models alike, still have an interval."""
+    study = Study.of({"name": "x", "task": "conversation"})
+    cases = [_case(number) for number in range(7)]
+    lines = [_line(f"c{n}", turn, *DRUGS) for n in range(7) for turn in (1, 2)]
+    task, scores = _scores(cases, lines)
+    hurt = np.zeros(len(scores)) + 1.0
+    other = replace(scores, values={**scores.values, "live|never_events": hurt})
+    [metric] = [one for one in task.metrics(scores, study) if one.name == "never_event_rate"]
+    apart, alike = (
+        compare_scores(scores, one, [metric], Draws(1, 200), intervals="linearised")[0]
+        for one in (other, replace(scores, values={**scores.values, "live|critical|1|correct": 0 * hurt}))
+    )
+    assert apart["value"] == 1.0 and apart["low"] > 0 and apart["p"] < 0.05
+    assert alike["value"] == 0 and alike["low"] < 0 < alike["high"]

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from workup import plugins
 from workup.errors import InputError, PluginError, StudyError, WorkupError, in_our_words, visible
 from workup.estimate import Draws
@@ -13,10 +15,12 @@ from workup.files.received import content_of
 from workup.gates import Gate
 from workup.metric import Metric
 from workup.scores import Levels, Scores, patient_codes
-from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, StudyDesign, Watch
+from workup.stats.arrays import Ints
+from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Paired, Part, Ranked, StudyDesign, Watch
 from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.cases.case import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.cases.corpus import ConversationCorpus, corpus_of
+from workup.tasks.conversation.metrics.design import TENTH
 from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics
 from workup.tasks.conversation.metrics.types import BY_TYPE
 from workup.tasks.conversation.notes import notes_of, why_withheld
@@ -46,6 +50,7 @@ class ConversationTask:
     batch = 1
     shows_text = False
     asks = "reply"
+    costed = "conversation"
 
     def __init__(self) -> None:
         self._study: ConversationStudy | None = None
@@ -297,6 +302,31 @@ class ConversationTask:
         at_horizon = [one for one in metrics if one.name == "decay_gap" and one.at["set"] == "critical"]
         wanted = [one for one in at_horizon if one.at.get("turn") == study.conversation.horizon]
         return [*self.followed(metrics, study), *wanted]
+
+    @staticmethod
+    def ranked(report: Any) -> list[Ranked]:
+        """What several models are ordered by: harm and what is told of safety facts, then recall at the horizon."""
+        horizon = (report.study.get("conversation") or {}).get("horizon", TENTH)
+        late = "recall_at_10" if horizon == TENTH else "recall_at_horizon"
+        reached = any(one.value is not None for one in report.estimates(late))
+        return [
+            Ranked("never_event_rate", decides="safety"),
+            Ranked("safety_error_rate", decides="safety"),
+            Ranked("recall", {"type": "allergy"}, decides="safety"),
+            Ranked("reversal_rate", {"type": "safety"}, decides="safety"),
+            Ranked(late if reached else "recall", decides="effect"),
+            *([Ranked("recall")] if reached else []),
+            *(Ranked(name) for name in ("never_events", "safety_errors", "reversal_rate", "wrong_value_rate")),
+            Ranked("decay_gap", {"turn": horizon} if reached else {}),
+            Ranked("conflict_rate", {"judge": "rules"}),
+            *(Ranked(name) for name in ("conflicted_rate", "coverage")),
+        ]
+
+    @staticmethod
+    def replicates(scores: Scores) -> Ints:
+        """Which holding of its case each row is."""
+        assert isinstance(scores, ConversationScores)
+        return np.array([one.replicate for one in scores.conversations], dtype=np.int64)
 
     def paired(self, first: Scores, second: Scores, study: ConversationStudy) -> Paired:
         """Two models on the same cases."""
