@@ -180,7 +180,7 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
     return Said(
         id,
         replicate,
-        _arm(record.get("arm", "live"), where),
+        arm_of(record.get("arm", "live"), where),
         turn,
         spoken,
         probe,
@@ -201,7 +201,8 @@ def _available(value: Any, case: ConversationCase, where: str) -> tuple[str, ...
     return tuple(sorted(set(ids)))
 
 
-def _arm(value: Any, where: str) -> str:
+def arm_of(value: Any, where: str) -> str:
+    """The name of an arm, checked."""
     text = value.casefold() if isinstance(value, str) else ""
     if not _ARM.fullmatch(text):
         raise InputError(
