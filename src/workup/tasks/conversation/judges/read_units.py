@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workup.tasks.conversation.judges.asking import Judgements, composite, conversation_pairs, fact_units
+from workup.tasks.conversation.judges.pairs import Pairs
 from workup.tasks.conversation.labels import CANNOT_TELL, Draw, Labels, Unit, digest_of, read_draw, read_labels
 from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.settings import ConversationPart
@@ -101,10 +102,14 @@ class Readings:
         return found
 
     @cached_property
+    def _by_conversation(self) -> list[Pairs]:
+        return conversation_pairs(self._scores.conversations, seed=self._scores.seed)
+
+    @cached_property
     def pairs(self) -> list[ReadUnit]:
         """Pairs of advice: in the rate are those that rules made, and those that the judge says belong together."""
         found = []
-        for one in conversation_pairs(self._scores.conversations, seed=self._scores.seed):
+        for one in self._by_conversation:
             for pair in one.pairs:
                 unit = pair.question.unit
                 answers = None if self.judged is None else self.judged.pairs.get(unit)
@@ -128,7 +133,7 @@ class Readings:
     @cached_property
     def unmade(self) -> tuple[int, int]:
         """Pairs that the rules did not make: how many were read, and how many there are."""
-        found = conversation_pairs(self._scores.conversations, seed=self._scores.seed)
+        found = self._by_conversation
         return sum(pair.rules is None for one in found for pair in one.pairs), sum(one.unmade for one in found)
 
 
