@@ -19,6 +19,7 @@ NAMES = (
     "conversation_program",
     "proportions",
     "clustered_edges",
+    "prediction_powered",
     "small_samples",
     "decision_curves",
     "overall_fit",

@@ -20,6 +20,9 @@ from workup.cli import (
     imports as importing,
 )
 from workup.cli import (
+    label as labelling,
+)
+from workup.cli import (
     new as starting,
 )
 from workup.cli import (
@@ -87,6 +90,7 @@ GROUPS = (
     redacting,
     corpus,
     reviewing,
+    labelling,
     splitting,
     planning,
     pooling,

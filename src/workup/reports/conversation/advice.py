@@ -163,9 +163,7 @@ def conflict_section(report: Report) -> Section:
         by_message, against = (int(counts.get(name) or 0) for name in ("licensed_by_message", "against_fact"))
         told = f" ({by_message} by the patient's message alone)" if by_message else ""
         if against:
-            said.append(
-                f"{capital(plural(against, 'of these conflicts', 'of these conflicts'))} went against an event."
-            )
+            said.append(f"Of these conflicts, {against} went against an event.")
         said.append(
             f"Beside these: {plural(beside['licensed'], 'change')} of advice that an event licensed{told}, "
             f"{plural(beside['unclear'], 'change')} on which an event bears without a direction, and "

@@ -5,32 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workup.errors import InputError
 from workup.stats.misclassification import corrected_share
-from workup.tasks.conversation.cases.case import fact_of
-from workup.tasks.conversation.cases.json_files import needed, records, text_of
+from workup.tasks.conversation.labels import read_labels
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.design import summed
 from workup.tasks.conversation.metrics.intervals import share_over_cases
-from workup.tasks.conversation.read.facts.outcomes import OUTCOMES
 from workup.tasks.conversation.read.facts.probes import MeasuredError, Probe, measured_error
 from workup.tasks.conversation.scores.scoring import ConversationScores
 
 LEAST_LABELLED = 100  # replies of the model under test below which nothing is corrected
-_KEYS = ("fact", "reply", "expected", "turn")
 
 
 def read_labelled(path: Path) -> list[Probe]:
-    """Labelled replies, one a line: the fact (as in a case), the reply, and the outcome a person gives it."""
-    found = []
-    for number, (where, record) in enumerate(records(path), start=1):
-        fact = fact_of(needed(record, "fact", where=where, known=_KEYS), where=where)
-        reply = text_of(needed(record, "reply", where=where, known=_KEYS), field="reply", where=where)
-        expected = needed(record, "expected", where=where, known=_KEYS)
-        if expected not in OUTCOMES:
-            raise InputError(f"'expected' must be one of {', '.join(OUTCOMES)}", where=where)
-        found.append(Probe(f"labelled-{number}", fact, record.get("turn"), reply, expected, "labelled", "labelled"))
-    return found
+    """Labelled replies in the first version's form: the fact (as in a case), the reply, and a person's outcome."""
+    return list(read_labels(path).replies)
 
 
 def corrected_recall(scores: ConversationScores, path: Path | None) -> dict[str, Any]:

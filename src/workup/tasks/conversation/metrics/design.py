@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from workup.estimate import Draws
-from workup.metric import Column
+from workup.metric import Column, Metric
 from workup.scores import Scores
 from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
@@ -32,12 +32,12 @@ class Design:
     draws: Draws = field(default_factory=Draws)  # how clusters are resampled where there are many
     withheld: str = ""  # why the headline is withheld, where it is
     weighted: bool = False  # facts carry weights that differ
-    judged: bool = False  # a language judge was there to find contradictions
     asked: bool = True  # somebody asked for the facts at some turn
     unasked: bool = False  # and at some turn nobody did
     types: tuple[str, ...] = ()  # types of fact in the primary set
     primary: tuple[str, str] = ("critical", "live")  # set and arm that facts are told by type in
     published: bool = False  # variants kept for comparison with published work are wanted
+    more: tuple[Metric, ...] = ()  # metrics made elsewhere, of a second reader and of people's labels
 
     @property
     def horizons(self) -> tuple[int, ...]:

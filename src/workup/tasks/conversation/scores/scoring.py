@@ -41,6 +41,7 @@ class ConversationScores(Scores):
     transcripts: Transcripts = None  # type: ignore[assignment]
     shown: Shown = field(default_factory=Shown)
     clock: int = CLOCK  # turns after its introduction to which the loss of a fact is followed
+    seed: int = 0  # of the samples that a second reader is asked about
 
     @property
     def arms(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from workup.stats.random import generator
 from workup.task import UNLIMITED, Budget, OutputLog, Watch
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.settings import ConversationPart
-from workup.tasks.conversation.talk.calls import Caller
+from workup.tasks.conversation.talk.calls import Caller, Spent
 from workup.tasks.conversation.talk.conversation import LIVE, Conversation, tokens_as_heard
 from workup.tasks.conversation.talk.cost_estimate import estimate_for
 from workup.tasks.conversation.talk.memory import Memory, canonical_name
@@ -36,6 +36,7 @@ def converse(
     budget: Budget = UNLIMITED,
     workers: int = 0,
     ask: bool = True,
+    spent: Spent | None = None,
 ) -> Transcripts:
     """Hold the conversations; calls that the log knows the answer to are not made again.
 
@@ -74,6 +75,7 @@ def converse(
         budget=budget,
         tokens=Tokenizer.of(system),
         ask=ask,
+        spent=spent,
     )
     crew = Crew(workers_of(system, workers))
     hall = _Hall(words, settings, seed, caller, crew)

@@ -61,7 +61,7 @@ def probe_after(
         for at, history in one.due(lines):
             crew.add((place, at), partial(one.put, lines, at, history))
     watch("asking after the event", 0, len(transcripts.said))
-    crew.work(lambda: watch("asking after the event", caller.made, len(transcripts.said)))
+    crew.work(lambda: watch("asking after the event", caller.spent.calls, len(transcripts.said)))
     return Transcripts(tuple(one for lines in found for one in lines), transcripts.missing, transcripts.unheard)
 
 

@@ -101,6 +101,7 @@ class Transcripts:
     said: tuple[Said, ...]
     missing: tuple[Missing, ...]
     unheard: tuple[str, ...] = ()  # cases with no line at all
+    judged: Any = None  # what a second reader said of it, workup.tasks.conversation.judges.asking.Judgements
 
     @property
     def complete(self) -> bool:
@@ -210,7 +211,7 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
     return Said(
         id,
         replicate,
-        _arm(record.get("arm", "live"), where),
+        arm_of(record.get("arm", "live"), where),
         turn,
         spoken,
         probe,
@@ -288,7 +289,8 @@ def _ids(value: Any, case: ConversationCase, where: str) -> tuple[str, ...] | No
     return tuple(sorted(set(ids)))
 
 
-def _arm(value: Any, where: str) -> str:
+def arm_of(value: Any, where: str) -> str:
+    """The name of an arm, checked."""
     text = value.casefold() if isinstance(value, str) else ""
     if not _ARM.fullmatch(text):
         raise InputError(
