@@ -46,6 +46,9 @@ from workup.cli import (
 from workup.cli import (
     split as splitting,
 )
+from workup.cli import (
+    view as viewing,
+)
 from workup.version import __version__
 
 app = typer.Typer(
@@ -87,6 +90,7 @@ GROUPS = (
     planning,
     pooling,
     records,
+    viewing,
     judging,
     selftests,
     plugins,
