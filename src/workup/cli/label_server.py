@@ -80,11 +80,11 @@ class LabelServer(ThreadingHTTPServer):
 
     def keep(self, record: Any) -> None:
         """Check an answer and append it. What the page must not decide is set here: the draw, and if it was blind."""
-        from workup.tasks.conversation.labels import label_of
+        from workup.tasks.conversation.labels import Label, Unit, label_of
         from workup.tasks.conversation.viewed import anchor_of
 
-        if not isinstance(record, dict):
-            raise InputError("an answer must be an object")
+        if not isinstance(record, dict) or not {*Unit._fields, *Label._fields} >= record.keys():
+            raise InputError("an answer must be an object with the keys of a label alone")
         label = label_of({**record, "draw": None, "blind": False}, where="an answer")
         anchor = anchor_of(label.unit)
         if anchor not in self._units:
