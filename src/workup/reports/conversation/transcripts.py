@@ -42,6 +42,7 @@ LOOKS = {
     "unscorable": Look("?", "unscorable", "none", "there is nothing to read"),
 }
 _UNKNOWN = "unscorable"
+PLACE = "view/index.html"  # from the report beside which `workup view` writes it
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,20 @@ def page(
     )
 
 
+def address(case: str, replicate: int, turn: Any, about: str, *, arm: str = "live", pair: bool = False) -> str:
+    """Where a report finds a fact at a turn, or a pair of sentences, on the page beside it.
+
+    >>> address("c 1", 0, 3, "f/1"), address("c1", 0, 3, "1.0-3.2", pair=True)
+    ('view/index.html#c%201/0/live/3/f%2F1', 'view/index.html#c1/0/live/3/=1.0-3.2')
+    """
+    named = f"={_plain(about)}" if pair else _plain(about)
+    return f"{PLACE}#{_plain(case)}/{_plain(str(replicate))}/{_plain(arm)}/{_plain(str(turn))}/{named}"
+
+
+def _plain(text: str) -> str:
+    return quote(text, safe="", errors="surrogatepass")
+
+
 class _Looks(dict[str, Look]):
     """An outcome that is not known here is shown by its name."""
 
@@ -94,7 +109,7 @@ class _Looks(dict[str, Look]):
 
 
 def _anchor(talk: Any) -> str:
-    return f"{quote(talk.case, safe='', errors='surrogatepass')}/{talk.replicate}/{talk.arm}"
+    return f"{_plain(talk.case)}/{talk.replicate}/{talk.arm}"
 
 
 def _findings(talk: Any, *, blind: bool) -> list[Any]:
