@@ -35,6 +35,8 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     "<": operator.lt,
 }
+RUN = "run"  # slice key of a figure as one run of a judge gives it
+STRADDLED = "the judge's own re-runs lie on both sides"
 _DIGITS = 12  # of a number in a record; a threshold of 1/3 and its record are one
 _MANY = 10_000_000  # patients beyond which a number is no plan
 _FORM = "METRIC[{key=value,…}].(value|low|high|n) OP NUMBER[@LEVEL], or … OP baseline [± NUMBER]"
@@ -147,7 +149,22 @@ def _judge_one(
         )
         return [Verdict(gate.rule, "not_assessed", None, why)]
     wild = any(value == "*" for value in gate.slice.values())
-    return [_verdict(gate, _recorded(row), _threshold(gate, row, baseline), named=wild, harm=harm) for row in found]
+    verdicts = []
+    for row in found:
+        limit = _threshold(gate, row, baseline)
+        verdict = _verdict(gate, _recorded(row), limit, named=wild, harm=harm)
+        again = {_verdict(gate, _recorded(run), limit, named=wild, harm=harm).outcome for run in _runs_of(row, rows)}
+        if verdict.outcome in ("pass", "fail") and not again <= {verdict.outcome}:
+            verdict = replace(verdict, outcome="unsure", reason=STRADDLED)
+        verdicts.append(verdict)
+    return verdicts
+
+
+def _runs_of(row: Estimate, rows: Sequence[Estimate]) -> list[Estimate]:
+    """The same figure from each run of a judge that was asked several times; a rule must hold for all of them."""
+    if RUN in row.slice:
+        return []
+    return [e for e in rows if RUN in e.slice and {k: v for k, v in e.slice.items() if k != RUN} == dict(row.slice)]
 
 
 def _matching(rows: Sequence[Estimate], keys: Mapping[str, str], primary: Mapping[str, Any]) -> list[Estimate]:

@@ -52,11 +52,17 @@ def scored_again(directory: Path, held: Report, study: Study) -> Scored:
         raise RunError(f"{directory}: the system is no longer the one of the report.")
     task = plugins.find("tasks", study.task)()
     ready = Ready(task, task.read(study), gates=[], baseline=None, engine=Unasked(), split={}, beside={})
+    kept = is_folder(directory / "outputs") and any((directory / "outputs").glob("*.jsonl"))
+    rows = None
     if getattr(opener(), "recorded", False):
-        rows = scored(study, ready, system=system)
-    elif not is_folder(directory / "outputs") or not any((directory / "outputs").glob("*.jsonl")):
+        try:
+            rows = scored(study, ready, system=system)
+        except RunError:
+            if not kept:  # a judge may have read recorded answers, and what it said is in the log
+                raise
+    elif not kept:
         raise RunError(f"{directory}: its outputs were removed.")
-    else:
+    if rows is None:
         with RunDirectory.open(directory) as run:
             rows = scored(study, ready, system=system, run=run)
     if rows.corpus.as_dict()["sha256"] != held.corpus["sha256"]:  # known once the corpus was read

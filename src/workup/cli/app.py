@@ -17,6 +17,9 @@ from workup.cli import (
     gate as judging,
 )
 from workup.cli import (
+    label as labelling,
+)
+from workup.cli import (
     new as starting,
 )
 from workup.cli import (
@@ -86,6 +89,7 @@ GROUPS = (
     redacting,
     corpus,
     reviewing,
+    labelling,
     splitting,
     planning,
     pooling,

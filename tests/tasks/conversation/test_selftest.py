@@ -98,8 +98,8 @@ def test_rules_that_pass_for_a_judge_fail(monkeypatch: pytest.MonkeyPatch) -> No
 
     exact = live_metrics._conflict_rates
 
-    def trusting(of: Any, *, judged: bool) -> Any:
-        [_, by_rules] = exact(of, judged=judged)
+    def trusting(of: Any) -> Any:
+        [_, by_rules] = exact(of)
         return [replace(by_rules, at={}), by_rules]
 
     monkeypatch.setattr(live_metrics, "_conflict_rates", trusting)

@@ -15,7 +15,7 @@ ONE_SIDED = 0.90  # two-sided level whose ends are one-sided 95 % bounds: what t
 ARMS = ("live", "oracle", "naive")
 SETS = ("critical", "extended")
 _OF_TASK = ("set", "arm")
-_OTHER_KEYS = ("turn", "attribute", "loss", "judge")
+_OTHER_KEYS = ("turn", "attribute", "loss", "judge", "reader", "run")
 _DEFAULTS: dict[str, Any] = {"horizon": 10, "bar": 0.70, "memory": "full", "matcher": "context", "probe": "summary"}
 
 
@@ -55,8 +55,10 @@ class Setting:
 
     @property
     def judge(self) -> str:
-        """What found conflicting advice: a plug-in by name, or rules."""
-        return str(self.study.get("judge") or "")
+        """What found the conflicting advice of the headline: rules, or in a record of the first version the judge that
+        it names. Since then what a judge says stands behind people's labels, under a key of its own (`reader`)."""
+        named = self.study.get("judge")
+        return named if isinstance(named, str) else ""
 
     def keys(self, **more: Any) -> dict[str, Any]:
         """Slice keys of a number of the headline."""

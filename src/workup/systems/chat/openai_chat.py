@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -35,7 +36,7 @@ from workup.systems.settings import (
     Word,
     in_words_of,
 )
-from workup.systems.wire.address import SECRET_NAME
+from workup.systems.wire.address import SECRET_NAME, is_loopback
 from workup.systems.wire.transport import Channel
 from workup.task import Reply
 
@@ -152,6 +153,7 @@ class OpenAiChat:
         decides = [url, model, max_tokens, max_tokens_field, reasoning_tokens, temperature, seed, system, self._extra]
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).hexdigest()
         self.version = f"{model} sha256:{digest[:12]}"
+        self.loopback = is_loopback(urlsplit(url).hostname or "")
         open_line = "messages went to the model unencrypted (http)"
         self.notes: tuple[str, ...] = (open_line,) if self._line.channel.is_open_line else ()
         self._spend()

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
 from workup.settings import FileName, Part
 from workup.study import Study
+
+
+class JudgePart(Part):
+    """Who reads replies beside the rules, and how often. A judge is settings of `openai_chat`, `nli:FOLDER` or
+    package.module:Object."""
+
+    facts: dict[str, Any] | str | None = Field(None, description="Judge of what a reply says of a fact")
+    advice: dict[str, Any] | str | None = Field(None, description="Judge of pairs of advice")
+    k: int = Field(3, ge=3, le=15, description="Times that each question is asked, an odd number")
+    send_text: bool = Field(False, description="Whether replies may be sent to an endpoint that is not this machine")
+
+    @field_validator("k")
+    @classmethod
+    def _odd(cls, k: int) -> int:
+        if k % 2 == 0:
+            raise ValueError("k must be odd, so that there is a majority")
+        return k
 
 
 class ConversationPart(Part):
@@ -24,17 +41,27 @@ class ConversationPart(Part):
     )
     replicates: int = Field(1, ge=1, le=100, description="Times that every conversation is held")
     matcher: Literal["context", "published"] = Field("context", description="What reads a reply; published is flawed")
-    judge: str | None = Field(None, description="Judge of contradictions, package.module:Object; rules without one")
+    judge: JudgePart | None = Field(
+        None, description="Second reader, {facts, advice, k, send_text}; package.module:Object alone is one of advice"
+    )
+    judge_bar: float = Field(0.60, ge=0, lt=1, description="Low end of kappa from which a raw judged figure is shown")
     encoder: str | None = Field(None, description="Sentence encoder for plans, package.module:Object; words without")
     target_plans: FileName | None = Field(None, description="JSON file of plans by case, {case: plan}")
     ratings: FileName | None = Field(
         None,
         description="CSV of PDSQI-9 ratings: case, rater, kind (human or judge), attribute, rating; turn, replicate",
     )
-    labelled: FileName | None = Field(None, description="Labelled replies of the model under test, for corrected rates")
+    labelled: FileName | None = Field(None, description="Labels of people on replies of the model under test")
+    draw: FileName | None = Field(None, description="What was drawn for them; draw.json beside the labels if absent")
     reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
     horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
     bar: float = Field(0.70, gt=0, lt=1, description="Recall that is asked for at the horizon")
+
+    @field_validator("judge", mode="before")
+    @classmethod
+    def _named_alone(cls, judge: Any) -> Any:
+        """The first version's form, which named a judge of advice and nothing else."""
+        return {"advice": judge} if isinstance(judge, str) else judge
 
     @field_validator("arms")
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workup import plugins
@@ -16,16 +17,19 @@ from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Pair
 from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.cases.case import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.cases.corpus import ConversationCorpus, corpus_of
+from workup.tasks.conversation.judges.asking import ask_judges, most_calls
+from workup.tasks.conversation.judges.readers import check_judges, contradiction_judge
+from workup.tasks.conversation.judges.study import judged_metrics, note_of, readers_table
 from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
-from workup.tasks.conversation.read.advice.judges import Judge
 from workup.tasks.conversation.read.content import Ratings, extended_facts, rating_columns, read_ratings
 from workup.tasks.conversation.read.content.encoders import Encoder
 from workup.tasks.conversation.scores.held import Readers, Shown
 from workup.tasks.conversation.scores.scoring import ConversationScores, as_scores, score_case
 from workup.tasks.conversation.settings import ConversationStudy
 from workup.tasks.conversation.tables import outcome_rows, tables_of
+from workup.tasks.conversation.talk.calls import Spent, of_judge, tallied
 from workup.tasks.conversation.talk.transcripts import Transcripts, line_of, read_transcripts, transcripts_of
 from workup.tasks.sampling import sampled_ids
 
@@ -37,7 +41,7 @@ class ConversationTask:
     cards = CARDS
     Settings = ConversationStudy
     gate_level = 0.90  # two-sided, which is 95 % to the one side that a rule asks about
-    leaves_out = ("turn", "attribute", "loss")
+    leaves_out = ("turn", "attribute", "loss", "run")
     shows_only = ("set", "arm")
     batch = 1
     shows_text = False
@@ -46,6 +50,7 @@ class ConversationTask:
     def __init__(self) -> None:
         self._study: ConversationStudy | None = None
         self._recorded = True  # whether conversations were held elsewhere, where their summaries may have been sent
+        self._read: tuple[Transcripts, ConversationScores] | None = None  # scores that a judge was chosen units from
         self.timings: dict[str, float] = {}  # calls, tries, tokens and seconds of the model, over all sittings
 
     @staticmethod
@@ -56,6 +61,7 @@ class ConversationTask:
     def read(self, study: ConversationStudy, table: Any = None) -> ConversationCorpus:
         """The cases a study names; `table`, a list of cases, takes the place of the file."""
         self._study = study
+        check_judges(study.conversation.judge, base=study.base)
         part = study.corpus
         recorded: Transcripts | None = None
         seed: int | None = None
@@ -90,7 +96,7 @@ class ConversationTask:
 
     def files(self, study: ConversationStudy) -> dict[str, str | None]:
         """Files beside the study that it names."""
-        names = ("target_plans", "ratings", "labelled")
+        names = ("target_plans", "ratings", "labelled", "draw")
         return {f"conversation.{name}": getattr(study.conversation, name) for name in names}
 
     def design(self, study: ConversationStudy, corpus: Corpus | None) -> StudyDesign:
@@ -119,35 +125,66 @@ class ConversationTask:
         *,
         budget: Budget = UNLIMITED,
     ) -> Transcripts:
-        """Every conversation held, or read from where it was recorded."""
+        """Every conversation held, or read from where it was recorded; with what a judge says of it, if any."""
         assert isinstance(corpus, ConversationCorpus) and self._study is not None
-        system = open_system()
+        system, spent = open_system(), Spent()
         self._recorded = bool(getattr(system, "recorded", False))
+        ask = bool(getattr(engine, "asks", True))
         if self._recorded:
-            if isinstance(system, (GivenTranscripts, RecordedDialogues)):
-                return system.of(corpus)
-            return read_transcripts(system.transcripts(), corpus.conversations)
-        from workup.tasks.conversation.talk import converse, tallied
+            held = _recorded(system, corpus)
+        else:
+            from workup.tasks.conversation.talk import converse
 
-        held = converse(
-            open_system,
-            corpus.conversations,
-            self._study.conversation,
-            seed=self._study.seed,
-            log=log,
-            watch=watch,
-            budget=budget,
-            workers=self._study.workers,
-            ask=bool(getattr(engine, "asks", True)),
-        )
-        self.timings = tallied(log.known(), system=system)
+            held = converse(
+                open_system,
+                corpus.conversations,
+                self._study.conversation,
+                seed=self._study.seed,
+                log=log,
+                watch=watch,
+                budget=budget,
+                workers=self._study.workers,
+                ask=ask,
+                spent=spent,
+            )
+        judges = self._study.conversation.judge
+        if judges is not None:
+            scores = self.scores(corpus, held)
+            judged = ask_judges(
+                judges,
+                scores.conversations,
+                seed=self._study.seed,
+                base=self._study.base,
+                log=log,
+                watch=watch,
+                budget=budget,
+                spent=spent,
+                workers=self._study.workers,
+                ask=ask,
+            )
+            held = replace(held, judged=judged)
+            self._read = held, replace(scores, transcripts=held)
+        if not self._recorded or judges is not None:
+            known = log.known()
+            own = {key: record for key, record in known.items() if not of_judge(record)}
+            self.timings = {} if self._recorded else tallied(own, system=system)
+            theirs = tallied({key: record for key, record in known.items() if of_judge(record)})
+            self.timings |= {f"judge_{name}": value for name, value in theirs.items() if judges is not None}
         return held
 
     def estimate(self, study: ConversationStudy, corpus: ConversationCorpus, system: Any) -> str:
-        """What holding the conversations would take, in a sentence."""
+        """What holding the conversations would take, in a sentence; and what a judge would be asked."""
         from workup.tasks.conversation.talk import estimate_of
 
-        return estimate_of(corpus.conversations, study.conversation, system).telling()
+        told = estimate_of(corpus.conversations, study.conversation, system).telling()
+        judges, times = study.conversation.judge, study.conversation.replicates
+        if judges is None:
+            return told
+        cases = corpus.conversations
+        units = sum(
+            fact.critical and turn.turn >= fact.introduced for c in cases for fact in c.facts for turn in c.turns
+        )
+        return f"{told}; {most_calls(judges, units * times, len(cases) * times)}"
 
     def score(self, case: Case, output: Any) -> list[dict[str, float]]:
         """The counts of one case, a row for each time that it was held; `output` are its lines."""
@@ -159,9 +196,11 @@ class ConversationTask:
     def scores(self, corpus: Corpus, outputs: Transcripts) -> ConversationScores:
         """All conversations, judged and counted."""
         assert isinstance(corpus, ConversationCorpus) and self._study is not None
+        if self._read is not None and self._read[0] is outputs:
+            return self._read[1]
         rated = _ratings(self._study)
         more = None if rated is None else rating_columns(rated)
-        return as_scores(
+        found = as_scores(
             corpus,
             outputs,
             self._study.conversation,
@@ -169,6 +208,7 @@ class ConversationTask:
             more=more,
             summaries_sent=self._recorded,
         )
+        return replace(found, seed=self._study.seed)
 
     def metrics(self, scores: Scores, study: ConversationStudy) -> list[Metric]:
         """Recall and its failures by turn, set and arm; decay, loss, conflict, harm, plans."""
@@ -183,7 +223,7 @@ class ConversationTask:
                 draws=Draws(study.seed, study.bootstrap.replicates),
                 withheld=why_withheld(scores),
                 weighted=len(weights) > 1,
-                judged=study.conversation.judge is not None,
+                more=tuple(judged_metrics(scores, study.conversation, study.base)),
             )
         )
 
@@ -193,7 +233,7 @@ class ConversationTask:
         return [
             metric
             for metric in metrics
-            if not {"turn", "attribute", "loss", "judge"} & set(metric.at)
+            if not {"turn", "attribute", "loss", "judge", "reader"} & set(metric.at)
             and not metric.name.endswith("_published")
             and all(metric.at.get(key, value) == value for key, value in wanted.items())
         ]
@@ -206,12 +246,14 @@ class ConversationTask:
         """Outcomes, never-events, conflicts, curves of loss, and the error of what reads the replies."""
         assert isinstance(scores, ConversationScores)
         labelled = study.conversation.labelled
-        return tables_of(scores, labelled=None if labelled is None else study.base / labelled, ratings=_ratings(study))
+        found = tables_of(scores, labelled=None if labelled is None else study.base / labelled, ratings=_ratings(study))
+        return {**found, "readers": readers_table(scores, study.conversation, study.base)}
 
     def notes(self, corpus: Corpus, outputs: Any, scores: Scores, study: ConversationStudy) -> list[str]:
         """What a reader must know before the first number."""
         assert isinstance(scores, ConversationScores)
-        return [*corpus.notes, *notes_of(scores, study.conversation)]
+        read = note_of(scores, study.conversation)
+        return [*corpus.notes, *notes_of(scores, study.conversation), *([read] if read else [])]
 
     def details(self, scores: Scores, study: ConversationStudy, *, every: bool = False) -> Iterator[dict[str, Any]]:
         """What became of every fact at every turn, by the place of the sentence and never by its text."""
@@ -273,6 +315,12 @@ class RecordedDialogues:
         return corpus.recorded
 
 
+def _recorded(system: Any, corpus: ConversationCorpus) -> Transcripts:
+    if isinstance(system, (GivenTranscripts, RecordedDialogues)):
+        return system.of(corpus)
+    return read_transcripts(system.transcripts(), corpus.conversations)
+
+
 def _given(table: Any) -> list[ConversationCase]:
     cases = [
         one if isinstance(one, ConversationCase) else case_of(one, where=f"case number {number}")
@@ -289,7 +337,7 @@ def _readers(study: ConversationStudy) -> Readers:
     """The judge and the encoder a study names, and its plans."""
     part = study.conversation
     return Readers(
-        judge=None if part.judge is None else _plug_in(part.judge, Judge),
+        judge=None if part.judge is None else contradiction_judge(part.judge.advice),
         encoder=None if part.encoder is None else _plug_in(part.encoder, Encoder),
         plans={} if part.target_plans is None else _plans(study, part.target_plans),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from workup.estimate import Draws
-from workup.metric import Column
+from workup.metric import Column, Metric
 from workup.scores import Scores
 from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
@@ -27,7 +27,7 @@ class Design:
     draws: Draws = field(default_factory=Draws)  # how clusters are resampled where there are many
     withheld: str = ""  # why the headline is withheld, where it is
     weighted: bool = False  # facts carry weights that differ
-    judged: bool = False  # a language judge was there to find contradictions
+    more: tuple[Metric, ...] = ()  # metrics made elsewhere, of a second reader and of people's labels
 
     @property
     def horizons(self) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ def live_metrics(design: Design) -> list[Metric]:
             *("use", of("sent_correct"), of("sent")),
             undefined=sent,
         ),
-        *_conflict_rates(of, judged=design.judged),
+        *_conflict_rates(of),
         rate(
             *("conflict_rate_published", of("published_conflicts"), of("published_turns")),
             undefined="no judge of contradictions was given",
@@ -58,33 +58,19 @@ def live_metrics(design: Design) -> list[Metric]:
     return found
 
 
-def _conflict_rates(of: Callable[[str], Column], *, judged: bool) -> list[Metric]:
-    """K by the judge, and K by rules under its own name.
+def _conflict_rates(of: Callable[[str], Column]) -> list[Metric]:
+    """K by rules, plain and under its own name.
 
-    Without a judge the plain K shows what the rules found, and no gate rests on it: a judge may see what they missed. A
-    study that trusts the rules says so, `conflict_rate{judge=rules}`.
+    The plain K shows what the rules found, and no gate rests on it: people may see what they missed, and then there is
+    `conflict_rate{reader=ppi}`. A study that trusts the rules says so, `conflict_rate{judge=rules}`.
     """
     fields: dict[str, Any] = {"undefined": "no two pieces of advice can be compared"}
     by_rules = rate("conflict_rate", of("conflicting"), of("comparable"), at={"judge": "rules"}, **fields)
-    if judged:
-        plain = rate("conflict_rate", of("judged_conflicts"), of("judged_comparable"), **fields)
-        return [replace(plain, interval=_if_all_judged(plain, of("unjudged"))), by_rules]
-    reason = "found by rules: no judge of contradictions was given; conflict_rate{judge=rules} has its interval"
+    reason = (
+        "found by rules: conflict_rate{judge=rules} has its interval; labels of pairs give conflict_rate{reader=ppi}"
+    )
     plain = rate("conflict_rate", of("conflicting"), of("comparable"), **fields)
     return [replace(plain, interval=lambda scores, level: Interval.refused(reason)), by_rules]
-
-
-def _if_all_judged(metric: Metric, unjudged: Column) -> Callable[[Scores, float], Interval]:
-    """Its interval, unless the judge left pairs unread: they may be the ones that conflict."""
-
-    def interval(scores: Scores, level: float) -> Interval:
-        left = float(unjudged(scores).sum())
-        if left:
-            return Interval.refused(f"{left:.0f} pairs of advice are longer than the judge reads", status="withheld")
-        assert metric.interval is not None
-        return metric.interval(scores, level)
-
-    return interval
 
 
 def _mean(name: str, field: str, design: Design, undefined: str, possible: tuple[float, float]) -> Metric:

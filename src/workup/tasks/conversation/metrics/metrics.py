@@ -37,6 +37,7 @@ def conversation_metrics(design: Design) -> list[Metric]:
         found += gap_metrics(kind, design)
     found += live_metrics(design)
     found += quality_metrics(design.draws)
+    found += design.more
     return [guarded(metric, reason=design.withheld) for metric in found]
 
 

@@ -73,7 +73,7 @@ def live_counts(held: Held, facts: Sequence[Fact], readers: Readers, shown: Show
 
 def _advice(held: Held, facts: Sequence[Fact], replies: Mapping[int, str], readers: Readers, shown: Shown) -> Row:
     where = {"case": held.case.id, "replicate": held.replicate}
-    conflicts = conflicts_of(held.case, replies, judge=readers.judge)
+    conflicts = conflicts_of(held.case, replies)
     events = never_events_of(held.case, replies, _outcomes(held, facts))
     shown.conflicts += [{**where, **pair._asdict()} for pair in conflicts.pairs]
     shown.never_events += [{**where, **event._asdict()} for event in events]
@@ -85,10 +85,6 @@ def _advice(held: Held, facts: Sequence[Fact], replies: Mapping[int, str], reade
         "never_events": float(len(events)),
         "never_any": float(bool(events)),
     }
-    if readers.judge is not None:
-        row["unjudged"] = float(conflicts.unjudged)
-        if conflicts.judged is not None:
-            row |= {"judged_conflicts": float(conflicts.judged), "judged_comparable": float(conflicts.comparable)}
     published = published_conflicts_of(replies, readers.judge)
     if published.conflicting is not None:
         row |= {"published_conflicts": float(published.conflicting), "published_turns": float(published.turns)}

@@ -37,6 +37,7 @@ class ConversationScores(Scores):
     conversations: tuple[Conversation, ...] = ()
     transcripts: Transcripts = None  # type: ignore[assignment]
     shown: Shown = field(default_factory=Shown)
+    seed: int = 0  # of the samples that a second reader is asked about
 
     @property
     def arms(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from workup.tasks.conversation.talk.speech import Spoken, is_record
 from workup.tasks.conversation.talk.token_counts import Tokenizer
 from workup.tasks.guarding import guarded
 
+JUDGE = "judge"  # the purpose of a judge's calls
 _NEVER_ANSWERED = 5  # failed calls of a model that has answered none, after which the run is stopped
 
 
@@ -34,12 +35,22 @@ class Place:
     replicate: int
     arm: str
     turn: int
-    purpose: str  # reply, summary, question or compaction
+    purpose: str  # reply, summary, question, compaction or judge
     fact: str | None = None
+    pair: str | None = None
+    run: int | None = None  # of a judge that is asked several times
 
     def record(self) -> dict[str, Any]:
         """As it stands in the log of calls."""
         return {key: value for key, value in vars(self).items() if value is not None}
+
+
+@dataclass
+class Spent:
+    """Calls made and money spent in this run, over all that are asked."""
+
+    calls: int = 0
+    cost: float = 0.0
 
 
 class Caller:
@@ -49,9 +60,18 @@ class Caller:
     """
 
     def __init__(
-        self, system: Any, *, memory: str, log: OutputLog, budget: Budget, tokens: Tokenizer, ask: bool = True
+        self,
+        system: Any,
+        *,
+        memory: str,
+        log: OutputLog,
+        budget: Budget,
+        tokens: Tokenizer,
+        ask: bool = True,
+        template: str = TEMPLATE,
+        spent: Spent | None = None,
     ) -> None:
-        self.system, self.tokens = system, tokens
+        self.system, self.tokens, self._template = system, tokens, template
         self._memory, self._log, self._budget, self._ask = memory, log, budget, ask
         self._who = f"system '{getattr(system, 'name', type(system).__name__)}'"
         self._identity = identity_of(system)
@@ -62,15 +82,18 @@ class Caller:
         for call, record in self._records.items():
             if not is_record(record):
                 raise misrecorded(call, "a reply with its content, or a failure")
-        self._answered = any("content" in record for record in self._records.values())
+        # A judge that answers nothing must not pass for alive because the model did, nor the other way round.
+        judging = template != TEMPLATE
+        mine = (record for record in self._records.values() if of_judge(record) == judging)
+        self._answered = any("content" in record for record in mine)
         self._failed = 0
         self._first_error: WorkupError | None = None
-        self.made, self.cost = 0, 0.0
+        self.spent = Spent() if spent is None else spent
 
     def say(self, messages: Sequence[Message], *, place: Place, seed: int, max_tokens: int | None = None) -> Spoken:
         """The answer to these messages, from the record or from the system."""
         parameters = self._parameters(max_tokens, seed)
-        key = self._key(messages, parameters, place.replicate)
+        key = self._key(messages, parameters, place.replicate if place.run is None else place.run)
         with self._lock:
             known = self._known(key)
             if known is not None:
@@ -110,7 +133,7 @@ class Caller:
             "messages": [dict(message) for message in messages],
             "parameters": dict(parameters),
             "replicate": replicate,
-            "template": TEMPLATE,
+            "template": self._template,
             "memory": self._memory,
         }
         return hashlib.sha256(canonical(content).encode("utf-8", "surrogatepass")).hexdigest()
@@ -133,15 +156,15 @@ class Caller:
                 f"{self._who} names no price, so nothing was asked under a limit on cost. To fix: give its 'price' per "
                 "million tokens, or use --max-calls in the place of --max-cost."
             )
-        over_calls = limits.calls is not None and self.made + 1 > limits.calls
-        over_cost = limits.cost is not None and self.cost + (cost or 0.0) > limits.cost
+        over_calls = limits.calls is not None and self.spent.calls + 1 > limits.calls
+        over_cost = limits.cost is not None and self.spent.cost + (cost or 0.0) > limits.cost
         if over_calls or over_cost:
             raise RunError(
-                f"stopped at the limit on calls or cost: {self.made:,} calls were made in this run, and what they "
-                "answered is kept. To fix: run the same command again, or with a higher --max-calls or --max-cost; it "
-                "goes on from there."
+                f"stopped at the limit on calls or cost: {self.spent.calls:,} calls were made in this run, and what "
+                "they answered is kept. To fix: run the same command again, or with a higher --max-calls or "
+                "--max-cost; it goes on from there."
             )
-        self.made += 1
+        self.spent.calls += 1
 
     def _asked(self, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Spoken:
         given = {key: value for key, value in parameters.items() if key in self._takes}
@@ -189,7 +212,7 @@ class Caller:
                 said.usage.get("prompt_tokens", self.tokens.messages(messages)),
                 said.usage.get("completion_tokens", self.tokens.count(said.content or "")),
             )
-            self.cost += spent or 0.0
+            self.spent.cost += spent or 0.0
             if said.failure:
                 self._failed += 1
             else:
@@ -205,6 +228,11 @@ class Caller:
     def _note_error(self, error: WorkupError) -> None:
         with self._lock:
             self._first_error = self._first_error or error
+
+
+def of_judge(record: Mapping[str, Any]) -> bool:
+    """Whether a recorded call was one of a judge."""
+    return isinstance(at := record.get("at"), Mapping) and at.get("purpose") == JUDGE
 
 
 def identity_of(system: Any) -> dict[str, str]:

@@ -13,7 +13,7 @@ from workup.stats.random import generator
 from workup.task import UNLIMITED, Budget, OutputLog, Watch
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.settings import ConversationPart
-from workup.tasks.conversation.talk.calls import Caller
+from workup.tasks.conversation.talk.calls import Caller, Spent
 from workup.tasks.conversation.talk.conversation import LIVE, Conversation, tokens_as_heard
 from workup.tasks.conversation.talk.cost_estimate import estimate_for
 from workup.tasks.conversation.talk.memory import Memory, canonical_name
@@ -37,6 +37,7 @@ def converse(
     budget: Budget = UNLIMITED,
     workers: int = 0,
     ask: bool = True,
+    spent: Spent | None = None,
 ) -> Transcripts:
     """Hold the conversations; calls that the log knows the answer to are not made again.
 
@@ -75,8 +76,9 @@ def converse(
         budget=budget,
         tokens=Tokenizer.of(system),
         ask=ask,
+        spent=spent,
     )
-    crew = Crew(_workers(system, workers))
+    crew = Crew(workers_for(system, workers))
     hall = _Hall(words, settings, seed, caller, crew)
     hall.invite()
     total = hall.due
@@ -153,7 +155,8 @@ class _Hall:
         return found
 
 
-def _workers(system: Any, asked: int) -> int:
+def workers_for(system: Any, asked: int) -> int:
+    """How many calls may be under way at a time: as many as the system bears, or fewer where that is asked for."""
     bears = getattr(system, "concurrency", 1)
     bears = bears if isinstance(bears, int) and not isinstance(bears, bool) and bears > 0 else 1
     return min(bears, asked or bears, _MOST_WORKERS)

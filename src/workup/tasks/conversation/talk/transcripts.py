@@ -73,6 +73,7 @@ class Transcripts:
     said: tuple[Said, ...]
     missing: tuple[Missing, ...]
     unheard: tuple[str, ...] = ()  # cases with no line at all
+    judged: Any = None  # what a second reader said of it, workup.tasks.conversation.judges.asking.Judgements
 
     @property
     def complete(self) -> bool:

@@ -102,18 +102,31 @@ class NliJudge:
         self._tokenizer = transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
         model = transformers.AutoModelForSequenceClassification.from_pretrained(str(path), local_files_only=True)
         self._model = model.to(device).eval()
-        self._contradiction = _contradiction(model.config.id2label, where=path.name)
+        self._labels = model.config.id2label
+        self._contradiction = _label("contradict", self._labels, where=path.name)
         self._longest, self._device = longest, device
         self.name = f"nli:{path.name}"
 
     def contradicts(self, premise: str, hypothesis: str) -> float | None:
         """The probability of contradiction; None for a pair that is longer than the model reads."""
+        found = self._softmax(premise, hypothesis)
+        return None if found is None else float(found[self._contradiction])
+
+    def probabilities(self, premise: str, hypothesis: str) -> dict[str, float] | None:
+        """The probabilities of contradiction and entailment; None for a pair that is longer than the model reads."""
+        entailment = _label("entail", self._labels, where=self.name)
+        found = self._softmax(premise, hypothesis)
+        if found is None:
+            return None
+        return {"contradiction": float(found[self._contradiction]), "entailment": float(found[entailment])}
+
+    def _softmax(self, premise: str, hypothesis: str) -> Any:
         read = self._tokenizer(premise, hypothesis, return_tensors="pt", truncation=False)
         if read["input_ids"].shape[-1] > self._longest:
             return None
         with self._torch.inference_mode():
             logits = self._model(**{name: part.to(self._device) for name, part in read.items()}).logits[0]
-        return float(logits.softmax(-1)[self._contradiction])
+        return logits.softmax(-1)
 
 
 def _library(name: str) -> Any:
@@ -123,11 +136,12 @@ def _library(name: str) -> Any:
         raise MissingExtra(name, extra="huggingface", purpose=_PURPOSE) from error
 
 
-def _contradiction(labels: Mapping[Any, str], *, where: str) -> int:
-    found = [int(place) for place, label in labels.items() if str(label).casefold().startswith("contradict")]
+def _label(opens: str, labels: Mapping[Any, str], *, where: str) -> int:
+    """The place of the one label that opens so: "contradict" or "entail"."""
+    found = [int(place) for place, label in labels.items() if str(label).casefold().startswith(opens)]
     if len(found) != 1:
         raise InputError(
-            "one label of the model must be 'contradiction'",
+            f"one label of the model must be '{opens}{'ion' if opens.endswith('t') else 'ment'}'",
             where=where,
             got=f"{len(found)} such labels of {len(labels)}",
             remedy="take a model for natural language inference, or write id2label in its config.json",
