@@ -101,7 +101,7 @@ def rewrite(received: Path, **study: Any) -> None:
     file.write_text(json.dumps(record | {"sha256": digest(record)}), encoding="utf-8")
 
 
-EVERY = ("verify", "compare", "report", "gate", "clean", "pool", "site-pack")
+EVERY = ("verify", "compare", "report", "gate", "clean", "pool", "site-pack", "view")
 
 
 def words(command: str, received: Path, tmp_path: Path) -> list[str | Path]:

@@ -52,6 +52,9 @@ from workup.cli import (
 from workup.cli import (
     split as splitting,
 )
+from workup.cli import (
+    view as viewing,
+)
 from workup.version import __version__
 
 app = typer.Typer(
@@ -95,6 +98,7 @@ GROUPS = (
     planning,
     pooling,
     records,
+    viewing,
     judging,
     selftests,
     plugins,

@@ -252,7 +252,7 @@ def _differences(held: Any, fresh: Any, path: str, tolerance: float | None) -> I
 
 
 def clean(directory: Annotated[Path, typer.Argument(help="Run directory")]) -> None:
-    """Remove the outputs and details of a run; the report stays."""
+    """Remove the outputs, details and transcripts on a page of a run; the report stays."""
     from workup import runs
 
     removed = runs.clean(directory)

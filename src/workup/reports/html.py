@@ -89,6 +89,7 @@ class Grid:
     heads: tuple[str, ...]
     kinds: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    links: tuple[str, ...] = ()
 
     def as_lines(self) -> tuple[Lines, ...]:
         """Heads and rows as lines of one width, numbers to the right; none where cells serve better on paper."""
@@ -293,7 +294,7 @@ def _grid(table: Table, names: _Names) -> Grid:
     heads = tuple(legible(head) for head in table.heads)
     kinds = tuple(_kind(head, [row[i] for row in rows]) for i, head in enumerate(heads))
     caption = legible(table.caption)
-    return Grid(names.fresh(f"Table: {caption[:80]}"), caption, heads, kinds, rows)
+    return Grid(names.fresh(f"Table: {caption[:80]}"), caption, heads, kinds, rows, table.links)
 
 
 def _kind(head: str, cells: Sequence[str]) -> str:

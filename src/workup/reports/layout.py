@@ -13,6 +13,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
     titled: bool = False  # text and Markdown show the caption too: several tables stand in one section
+    links: tuple[str, ...] = ()  # of each row, where a page on a screen leads to; empty for none
 
 
 @dataclass(frozen=True)

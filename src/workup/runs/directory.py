@@ -28,6 +28,8 @@ from workup.runs.outputs import Outputs
 _MARKER = ".workup"  # says that a folder is a run directory, and lists the files that write() made in it
 _IGNORE = ".gitignore"
 _OUTPUTS = "outputs"
+_VIEW = "view"  # what a person asked to read: never made by a run
+_VIEWED = "index.html"
 _COMPARED = "comparison-documents.jsonl"
 _DETAILS = "details.jsonl"
 _LOGGED = (_DETAILS, "timings.json", "run.log")
@@ -86,7 +88,7 @@ class RunDirectory:
         _remove(self.path, [name for name in os.listdir(self.path) if _LEFT_OVER.fullmatch(name)])
         if fresh:
             _refuse_links(self.path)  # before anything is removed: what cannot be written anew stays
-            _remove(self.path, [*_output_files(self.path), *_written(self.path), *_LOGGED])
+            _remove(self.path, [*_output_files(self.path), *_view_files(self.path), *_written(self.path), *_LOGGED])
         if fresh or not os.path.lexists(self.path / _MARKER):
             self._mark([])
         if not os.path.lexists(self.path / _IGNORE):
@@ -117,6 +119,16 @@ class RunDirectory:
             if name not in files:  # listed before it exists, so that no file of ours is ever unlisted
                 self._mark([*files, name])
             replace_whole(self.path / name, [text])
+
+    def write_view(self, text: str) -> Path:
+        """Write the page on which people read what was said, for its owner alone; clean() removes it."""
+        folder = self.path / _VIEW
+        with said_in_words(self.path):
+            make_folder(folder)
+            if not is_folder(folder):
+                raise OSError(errno.ELOOP, f"'{_VIEW}' in it is a link, which is not followed")
+            replace_whole(folder / _VIEWED, [text])
+        return folder / _VIEWED
 
     def details(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Write details.jsonl, a line for each record; with no records there is no file."""
@@ -175,7 +187,7 @@ def _timings(path: Path) -> dict[str, Any]:
 
 
 def clean(path: Path) -> list[str]:
-    """Remove outputs and details of a run directory, or of those in a folder of runs; keep reports and the log.
+    """Remove outputs, details and view of a run directory, or of those in a folder of runs; keep reports and the log.
 
     Answers what was removed, as paths that start from the folder.
     """
@@ -193,7 +205,7 @@ def _clean(path: Path) -> list[str]:
     with said_in_words(path):
         lock = Lock(path / LOCK)
         try:
-            removed = _remove(path, [*_output_files(path), _DETAILS])
+            removed = _remove(path, [*_output_files(path), *_view_files(path), _DETAILS])
         finally:
             lock.release(remove=True)
     return removed
@@ -226,6 +238,13 @@ def _output_files(path: Path) -> list[str]:
     return [f"{_OUTPUTS}/{name}" for name in names if _ANSWERED.fullmatch(name)]
 
 
+def _view_files(path: Path) -> list[str]:
+    """The page that people read, and what a kill left of it; none where its folder is a link to another."""
+    folder = path / _VIEW
+    names = sorted(os.listdir(folder)) if is_folder(folder) else []
+    return [f"{_VIEW}/{name}" for name in names if name == _VIEWED or _LEFT_OVER.fullmatch(name)]
+
+
 def _refuse_links(path: Path) -> None:
     """Refuse a folder in which a run could not write its files, because something else stands in their place."""
     folder = path / _OUTPUTS
@@ -239,13 +258,14 @@ def _refuse_links(path: Path) -> None:
 
 
 def _remove(path: Path, names: Iterable[str]) -> list[str]:
-    """Remove regular files by name, and the folder of outputs if that leaves it empty; answers which there were."""
+    """Remove regular files by name, and the folders that it leaves empty; answers which there were."""
     removed = [name for name in dict.fromkeys(names) if is_file(path / name)]
     for name in removed:
         (path / name).unlink()
-    if is_folder(path / _OUTPUTS):
-        with contextlib.suppress(OSError):
-            (path / _OUTPUTS).rmdir()
+    for folder in (path / _OUTPUTS, path / _VIEW):
+        if is_folder(folder):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
     return removed
 
 
@@ -254,5 +274,5 @@ def forget(path: Path) -> None:
     if not is_folder(path) or not is_file(path / _MARKER):
         return
     with contextlib.suppress(OSError):
-        _remove(path, [*_output_files(path), *_written(path), *_LOGGED, _IGNORE, LOCK, _MARKER])
+        _remove(path, [*_output_files(path), *_view_files(path), *_written(path), *_LOGGED, _IGNORE, LOCK, _MARKER])
         path.rmdir()

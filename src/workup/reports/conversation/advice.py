@@ -11,6 +11,7 @@ from workup.errors import ids_shown
 from workup.report import Report
 from workup.reports.conversation.headline import never_words
 from workup.reports.conversation.setting import Numbers, Setting, noun
+from workup.reports.conversation.transcripts import address
 from workup.reports.conversation.turns import table_of
 from workup.reports.conversation.words import between, brief, capital, counted, figure, value_words, why
 from workup.reports.layout import Section, Table
@@ -106,7 +107,8 @@ def _listed_events(rows: Sequence[Row]) -> Table:
         for row in rows[:MOST_LISTED]
     )
     places = ("case", *(("repeat",) if repeated else ()), "turn", "sentence (from 0)")
-    return Table((*places, "kind", "fact", "about", "rule"), body, "Never-events by place")
+    links = tuple(_transcript(row, row.get("turn"), row.get("fact")) for row in rows[:MOST_LISTED])
+    return Table((*places, "kind", "fact", "about", "rule"), body, "Never-events by place", links=links)
 
 
 def _cut(listed: int, total: int, what: str) -> list[str]:
@@ -194,4 +196,19 @@ def _listed_pairs(rows: Sequence[Row]) -> Table:
         for row in rows[:MOST_LISTED]
     )
     places = ("case", *(("repeat",) if repeated else ()), "turns", "sentences (from 0)")
-    return Table((*places, "about", "advice", "kind"), body, "Pairs of advice by place")
+    links = tuple(_pair_link(row) for row in rows[:MOST_LISTED])
+    return Table((*places, "about", "advice", "kind"), body, "Pairs of advice by place", links=links)
+
+
+def _pair_link(row: Row) -> str:
+    turns, at = row.get("turns") or (), row.get("sentences") or ()
+    if len(turns) != 2 or len(at) != 2:
+        return ""
+    return _transcript(row, turns[1], f"{turns[0]}.{at[0]}-{turns[1]}.{at[1]}", pair=True)
+
+
+def _transcript(row: Row, turn: Any, about: Any, *, pair: bool = False) -> str:
+    """Where the page of transcripts has it; a case that is not named has no link, which would name it."""
+    if case_name(row) != str(row.get("case", "")):
+        return ""
+    return address(str(row["case"]), row.get("replicate") or 0, turn, str(about or ""), pair=pair)

@@ -64,11 +64,15 @@ class Matcher:
         reason = _unreadable(reply)
         if reason:
             return [Judged("unscorable", None, reason)] * len(self.facts)
-        cut = sentences(reply or "", pairs=self._reader.pairs)
+        cut = self.cut(reply or "")
         if not any(word[0].isalnum() for sentence in cut for word in sentence.words):  # stops at the first word
             return [Judged("unscorable", None, "no_words")] * len(self.facts)
         ballots = self._ballots(cut)
         return [self._outcome(place, ballots, turn) for place in range(len(self.facts))]
+
+    def cut(self, reply: str) -> list[Sentence]:
+        """The sentences of a reply as they are counted in `Judged.sentence`."""
+        return sentences(reply, pairs=self._reader.pairs)
 
     def _ballots(self, cut: Sequence[Sentence]) -> list[list[Ballot]]:
         ballots: list[list[Ballot]] = [[] for _ in self.facts]
