@@ -141,7 +141,7 @@ class ConversationTask:
         self._recorded = bool(getattr(system, "recorded", False))
         ask = bool(getattr(engine, "asks", True))
         if self._recorded:
-            held = self._probed_after(_recorded(system, corpus), corpus, engine, log, watch, budget)
+            held = self._probed_after(_recorded(system, corpus), corpus, log, watch, budget, ask=ask, spent=spent)
         else:
             if self._study.conversation.probe == "after":
                 raise StudyError(
@@ -198,10 +198,12 @@ class ConversationTask:
         self,
         read: Transcripts,
         corpus: ConversationCorpus,
-        engine: Engine,
         log: OutputLog,
         watch: Watch,
         budget: Budget,
+        *,
+        ask: bool,
+        spent: Spent,
     ) -> Transcripts:
         """Recorded conversations, asked about by the study's prober where it names one."""
         assert self._study is not None
@@ -222,7 +224,8 @@ class ConversationTask:
             watch=watch,
             budget=budget,
             workers=self._study.workers,
-            ask=bool(getattr(engine, "asks", True)),
+            ask=ask,
+            spent=spent,
         )
         own = {key: record for key, record in log.known().items() if not of_judge(record)}
         self.timings = tallied(own, system=prober)

@@ -16,7 +16,7 @@ from workup.task import UNLIMITED, Budget, OutputLog, Watch
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk.arms import LIVE
-from workup.tasks.conversation.talk.calls import Caller, Place
+from workup.tasks.conversation.talk.calls import Caller, Place, Spent
 from workup.tasks.conversation.talk.conversation import probe_tokens
 from workup.tasks.conversation.talk.memory import Exchange, Recalled
 from workup.tasks.conversation.talk.passages import Passages
@@ -41,12 +41,13 @@ def probe_after(
     budget: Budget = UNLIMITED,
     workers: int = 0,
     ask: bool = True,
+    spent: Spent | None = None,
 ) -> Transcripts:
     """The transcripts with a summary at every turn that is asked for and has none yet, as the prober gives it."""
     prober = open_prober()
     if not callable(getattr(prober, "reply", None)) or getattr(prober, "recorded", False):
         raise PluginError("conversation.prober: a chat model that can be asked was expected, such as 'openai_chat'.")
-    caller = Caller(prober, memory="full", log=log, budget=budget, tokens=Tokenizer.of(prober), ask=ask)
+    caller = Caller(prober, memory="full", log=log, budget=budget, tokens=Tokenizer.of(prober), ask=ask, spent=spent)
     known = {case.id: Passages(case) for case in cases}
     found: list[list[Said]] = []
     crew = Crew(workers_of(prober, workers))
