@@ -26,7 +26,7 @@ from workup.tasks.conversation.judges.questions import (
     in_words,
     prompt_of,
 )
-from workup.tasks.conversation.judges.readers import judge_of
+from workup.tasks.conversation.judges.readers import NliReader, judge_of
 from workup.tasks.conversation.labels import Unit
 from workup.tasks.conversation.read.facts import Judged
 
@@ -229,6 +229,23 @@ def test_a_local_model_needs_its_folder_and_its_extra(tmp_path: Path, monkeypatc
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match="huggingface"):
         judge_of("nli:model", kind="facts", seed=0, base=tmp_path, send_text=False)
+
+
+def test_a_local_model_says_what_a_passage_entails_or_contradicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = object.__new__(NliReader)
+    found: dict[str, float] | None = {"contradiction": 0.1, "entailment": 0.8}
+    monkeypatch.setattr(NliReader, "probabilities", lambda self, premise, hypothesis: found)
+    monkeypatch.setattr(NliReader, "contradicts", lambda self, premise, hypothesis: 0.9 if premise == "a" else 0.0)
+    assert reader.read_fact("x", "y") == "correct"
+    found = {"contradiction": 0.7, "entailment": 0.1}
+    assert reader.read_fact("x", "y") == "reversed"
+    found = {"contradiction": 0.2, "entailment": 0.3}
+    assert reader.read_fact("x", "y") == "omitted"
+    found = None
+    assert reader.read_fact("x", "y") is None
+    assert reader.read_pair("b", "a", "") == "conflict"  # in either order
+    assert reader.read_pair("b", "c", "") == "unrelated"
+    assert reader.cost(10, 10) == 0.0
 
 
 def _advice_study(folder: Path, judge: Any) -> Path:

@@ -13,7 +13,7 @@ from workup.stats.random import generator
 from workup.task import Budget, OutputLog, Watch
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.judges.pairs import Pairs, pairs_of
-from workup.tasks.conversation.judges.questions import LONGEST_PASSAGE, Original, Question, in_words, prompt_version
+from workup.tasks.conversation.judges.questions import LONGEST_PASSAGE, Question, in_words, original, prompt_version
 from workup.tasks.conversation.judges.readers import ANSWER_TOKENS, Judge, judge_of
 from workup.tasks.conversation.labels import Unit
 from workup.tasks.conversation.read.facts import Judged
@@ -118,7 +118,7 @@ def _rank(seed: int, unit: Unit) -> bytes:
 
 def fact_question(one: FactUnit) -> Question:
     """The fact in words and the passage: the deciding sentence with one on each side, or the whole reply."""
-    passage = Original(one.text).around(one.rules.sentence)
+    passage = original(one.text).around(one.rules.sentence)
     return Question(one.unit, (in_words(one.fact, one.unit.turn), passage))
 
 
