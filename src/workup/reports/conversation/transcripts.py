@@ -139,8 +139,7 @@ class _Index:
 
     def _row(self, outcome: str, type: str, one: Any, safety: bool) -> str:
         self.judged = self.judged or bool(one.judge)
-        differs = one.judge and one.judge != outcome
-        flags = "".join(sign for sign, on in (("s", safety), ("d", one.drawn), ("j", differs)) if on)
+        flags = "".join(sign for sign, on in (("s", safety), ("d", one.drawn), ("j", one.differs)) if on)
         answers = _place(self.answers, " ".join(one.answers)) if one.answers else "-"
         return f"{_place(self.outcomes, outcome)}.{_place(self.types, type)}.{answers}.{flags}"
 
