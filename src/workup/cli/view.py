@@ -87,7 +87,7 @@ def _units(talk: Any) -> list[Any]:
 def _read(directory: Path, cases: Sequence[str], study: Path) -> tuple[Any, list[Any], Draw | None]:
     """The record, its conversations as they are read, and the draw of units to label, where there is one."""
     from workup.cli.run import load
-    from workup.errors import InputError, RunError, near
+    from workup.errors import InputError, RunError, ids_shown, near
     from workup.files.received import is_file
     from workup.replay import sample_of, scored_again
     from workup.report import Report
@@ -103,6 +103,7 @@ def _read(directory: Path, cases: Sequence[str], study: Path) -> tuple[Any, list
     known = [one.id for one in rows.corpus.cases]
     for number, id in enumerate(cases, start=1):
         if id not in known:
-            raise InputError("there is no such case", where=f"--case number {number}", remedy=near(id[:200], known))
+            remedy = near(id[:200], known) if ids_shown() else "give an id as the file of cases has it"
+            raise InputError("there is no such case", where=f"--case number {number}", remedy=remedy)
     draw = read_draw(directory / DRAW_FILE) if is_file(directory / DRAW_FILE) else None
     return held, list(viewed(rows.scores, cases=frozenset(cases), draw=draw)), draw

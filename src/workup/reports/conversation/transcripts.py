@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from workup.errors import visible_lines
 from workup.reports.html import asset, legible, policy
+from workup.reports.wording import plural
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def page(
         word=lambda text: Markup("<bdi>{}</bdi>").format(legible(str(text))),
         plain=lambda text: escape(legible(str(text))),
         words=_words,
+        plural=plural,
         strip_of=_strip,
         anchor=_anchor,
     )

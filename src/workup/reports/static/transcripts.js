@@ -92,6 +92,7 @@
     place.setAttribute("aria-current", "true");
     place.tabIndex = -1;
     place.focus({ preventScroll: true });
+    read?.scrollIntoView({ block: "nearest" });
     place.scrollIntoView({ block: "nearest" });
     const turn = place.closest(".turn")?.querySelector("h3").textContent ?? "";
     const what = place.matches(".finding") ? place.querySelector("h4").textContent
