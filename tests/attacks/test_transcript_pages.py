@@ -149,7 +149,7 @@ def test_the_page_is_for_its_owner_alone_and_clean_removes_it(own: Path, tmp_pat
 def test_a_case_that_is_not_there_is_refused(own: Path) -> None:
     assert call("view", own, "--case", "c1").code == 0
     done = call("view", own, "--case", "c9")
-    assert done.code == 2 and "no such case" in done.err
+    assert done.code == 2 and "no such case" in done.err and "'c1'" not in done.err
 
 
 def test_a_received_folder_is_not_scored_again_unless_its_study_is_trusted(own: Path, tmp_path: Path) -> None:

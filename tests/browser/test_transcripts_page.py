@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.browser_pages import is_accessible, is_silent_and_fits, kept, open_page
-from tests.support.transcript_pages import DRAWN, hostile_talks, made, talks
+from tests.support.transcript_pages import DRAWN, JUDGED, hostile_talks, made, talks
 from workup.reports.conversation.transcripts import page
 from workup.tasks.conversation.labels import read_labels
 
@@ -21,6 +21,7 @@ SECONDS = 3.0  # that a page of ten megabytes may take to open
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     pages = {
         "plain": made(),
+        "judged": made(judged=JUDGED),
         "blind": made(blind=True, drawn=DRAWN),
         "hostile": page(hostile_talks(), study="<b>x</b>", system="<i>y</i>"),
     }
@@ -188,6 +189,11 @@ def test_filters_leave_what_they_name(browser: Any, files: dict[str, str]) -> No
     assert left() == 2
     watched.page.select_option("#by-type", "allergy")
     assert left() == 1 and watched.page.locator("#by-judge, #by-draw").count() == 0
+    watched.page.close()
+    watched = open_page(browser, files["judged"])
+    watched.page.check("#by-judge")
+    assert watched.page.locator(".fact:visible").all_inner_texts()[0].startswith("1. allergy penicillin")
+    assert (watched.page.locator(".fact:visible").count(), watched.page.locator(".finding:visible").count()) == (1, 1)
     watched.page.close()
     watched = open_page(browser, files["blind"])
     watched.page.check("#by-draw")

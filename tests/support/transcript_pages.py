@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import yaml
 
 from workup.reports.conversation.transcripts import page
 from workup.tasks.conversation.cases.case import case_of
+from workup.tasks.conversation.judges.asking import Answers, Judgements
 from workup.tasks.conversation.labels import Draw, Drawn, Unit
 from workup.tasks.conversation.scripted.scored import Scored
 from workup.tasks.conversation.viewed import ConversationSeen, viewed
@@ -62,21 +64,34 @@ SAID: list[dict[str, Any]] = [
         "probe": {"kind": "summary", "reply": "No allergy to penicillin. Still takes warfarin 5 mg. Has gout."},
     },
 ]
+PAIR = Unit("c1", 0, "live", 3, None, "1.1-3.1")
+JUDGED = Judgements(
+    facts={
+        Unit("c1", 0, "live", 2, "gout"): Answers(("correct", "correct", "omitted")),
+        Unit("c1", 0, "live", 2, "pcn"): Answers(("correct", "correct", "correct")),
+        Unit("c1", 0, "live", 3, "pcn"): Answers(("correct", "omitted", None)),  # no majority
+    },
+    pairs={PAIR: Answers(("unrelated",) * 3)},
+    k=3,
+)
 DRAWN = Draw({Unit("c1", 0, "live", 2, "gout"): Drawn("correct", 0.5, "0" * 16)}, "rules", 1)
 
 
 def talks(
     ledger: Sequence[Mapping[str, Any]] = (CASE,), said: Sequence[Mapping[str, Any]] = SAID, **asked: Any
 ) -> list[ConversationSeen]:
-    scored = Scored([case_of(one, where="case") for one in ledger], said)
-    return list(viewed(scored.scores, **asked))
+    scores = Scored([case_of(one, where="case") for one in ledger], said).scores
+    judged = asked.pop("judged", None)
+    if judged is not None:
+        scores = replace(scores, transcripts=replace(scores.transcripts, judged=judged))
+    return list(viewed(scores, **asked))
 
 
 def made(**asked: Any) -> str:
     """The page of the plain conversation."""
     given = {"study": "garden", "system": "model", **asked}
-    draw = given.pop("drawn", None)
-    return page(talks(draw=draw), draw="" if draw is None else draw.id, **given)
+    draw, judged = given.pop("drawn", None), given.pop("judged", None)
+    return page(talks(draw=draw, judged=judged), draw="" if draw is None else draw.id, **given)
 
 
 # What a message, a reply, a name or an id could hold to act in a page: markup, handlers, addresses, styles, ways out of

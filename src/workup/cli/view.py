@@ -14,7 +14,6 @@ from workup.cli.trusted_study import TrustStudy, study_for
 if TYPE_CHECKING:
     from workup.tasks.conversation.labels import Draw
 
-DRAW = "draw.json"
 LABELS = "labelled.jsonl"
 
 
@@ -88,21 +87,23 @@ def _units(talk: Any) -> list[Any]:
 def _read(directory: Path, cases: Sequence[str], study: Path) -> tuple[Any, list[Any], Draw | None]:
     """The record, its conversations as they are read, and the draw of units to label, where there is one."""
     from workup.cli.run import load
-    from workup.errors import InputError, RunError, near
+    from workup.errors import InputError, RunError, ids_shown, near
     from workup.files.received import is_file
-    from workup.replay import scored_again
+    from workup.replay import sample_of, scored_again
     from workup.report import Report
+    from workup.tasks.conversation.judges.read_units import DRAW_FILE
     from workup.tasks.conversation.labels import read_draw
     from workup.tasks.conversation.scores.scoring import ConversationScores
     from workup.tasks.conversation.viewed import viewed
 
     held = Report.read(directory)
-    rows = scored_again(directory, held, load(study))
+    rows = scored_again(directory, held, load(study, sample=sample_of(held, directory)))
     if not isinstance(rows.scores, ConversationScores):
         raise RunError(f"{directory}: there are no conversations to view; this is a study of another task.")
     known = [one.id for one in rows.corpus.cases]
     for number, id in enumerate(cases, start=1):
         if id not in known:
-            raise InputError("there is no such case", where=f"--case number {number}", remedy=near(id[:200], known))
-    draw = read_draw(directory / DRAW) if is_file(directory / DRAW) else None
+            remedy = near(id[:200], known) if ids_shown() else "give an id as the file of cases has it"
+            raise InputError("there is no such case", where=f"--case number {number}", remedy=remedy)
+    draw = read_draw(directory / DRAW_FILE) if is_file(directory / DRAW_FILE) else None
     return held, list(viewed(rows.scores, cases=frozenset(cases), draw=draw)), draw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.transcript_pages import CASE, DRAWN, PAYLOADS, SAID, hostile_case, talks
+from tests.support.transcript_pages import CASE, DRAWN, JUDGED, PAYLOADS, SAID, hostile_case, talks
 from workup.tasks.conversation.labels import Draw, Drawn, Unit
 from workup.tasks.conversation.read.sentence.folding import word_tokens
 from workup.tasks.conversation.read.sentence.places import places
@@ -84,6 +84,15 @@ def test_units_of_a_draw_are_known_and_pairs_that_only_it_names_are_shown() -> N
     assert [one.text for one in pair.quoted] == ["Good day.", "Start amoxicillin today."]
     beyond = Draw({Unit("c1", 0, "live", 9, None, "1.0-9.1"): Drawn("none", 1.0, "0" * 16)}, "rules", 1)
     assert not [one for one in talks(draw=beyond)[0].findings if one.drawn]
+
+
+def test_what_a_judge_says_stands_beside_the_rules_and_tells_where_they_differ() -> None:
+    [talk] = talks(judged=JUDGED)
+    told = {place: (one.judge, one.differs) for place, one in facts(talk).items() if one.judge}
+    assert told == {(2, "gout"): ("correct", False), (2, "penicillin"): ("correct", True)}
+    [pair] = [one for one in talk.findings if one.title == "pair of advice"]
+    assert pair.rules in ("conflict", "licensed") and (pair.judge, pair.differs) == ("unrelated", True)
+    assert not any(one.judge or one.differs for one in facts(talks()[0]).values())
 
 
 def test_a_turn_that_failed_or_was_asked_closed_questions_is_shown_as_such() -> None:

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from workup.errors import visible_lines
 from workup.reports.html import asset, legible, policy
+from workup.reports.wording import plural
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def page(
         word=lambda text: Markup("<bdi>{}</bdi>").format(legible(str(text))),
         plain=lambda text: escape(legible(str(text))),
         words=_words,
+        plural=plural,
         strip_of=_strip,
         anchor=_anchor,
     )
@@ -139,8 +141,7 @@ class _Index:
 
     def _row(self, outcome: str, type: str, one: Any, safety: bool) -> str:
         self.judged = self.judged or bool(one.judge)
-        differs = one.judge and one.judge != outcome
-        flags = "".join(sign for sign, on in (("s", safety), ("d", one.drawn), ("j", differs)) if on)
+        flags = "".join(sign for sign, on in (("s", safety), ("d", one.drawn), ("j", one.differs)) if on)
         answers = _place(self.answers, " ".join(one.answers)) if one.answers else "-"
         return f"{_place(self.outcomes, outcome)}.{_place(self.types, type)}.{answers}.{flags}"
 

@@ -23,7 +23,11 @@
   let current = null, choosing = false, unsaved = 0;
   const word = (name) => looks.get(name)?.querySelector(".badge").textContent.trim() ?? name.replaceAll("_", " ");
   const tell = (text) => { byId("told").textContent = text; };
-  const said = (row) => (row.outcome === "against_fact" ? "conflict" : row.outcome);
+  // What the rules call a pair, in the words of its answers; what they did not call a conflict or a licensed change is none.
+  const said = (row) => {
+    if (!row.pair || row.choices.includes(row.outcome)) return row.outcome;
+    return row.outcome === "against_fact" ? "conflict" : "unrelated";
+  };
   const fill = (talk) => {
     if (talk.filled) return;
     talk.filled = true;
@@ -88,6 +92,7 @@
     place.setAttribute("aria-current", "true");
     place.tabIndex = -1;
     place.focus({ preventScroll: true });
+    read?.scrollIntoView({ block: "nearest" });
     place.scrollIntoView({ block: "nearest" });
     const turn = place.closest(".turn")?.querySelector("h3").textContent ?? "";
     const what = place.matches(".finding") ? place.querySelector("h4").textContent

@@ -23,9 +23,9 @@ def read_labelled(path: Path) -> list[Probe]:
 
 def corrected_recall(scores: ConversationScores, path: Path | None) -> dict[str, Any]:
     """Raw and corrected recall by arm and set (Rogan and Gladen), or why there is none."""
-    if path is None:
+    labelled = [] if path is None else read_labelled(path)
+    if not labelled:  # a file of labels may hold none of this form
         return {"rows": [], "reason": "no labelled replies of this model were given"}
-    labelled = read_labelled(path)
     if len(labelled) < LEAST_LABELLED:
         return {
             "rows": [],

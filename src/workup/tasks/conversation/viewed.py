@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.judges.read_units import Readings
 from workup.tasks.conversation.labels import FACT_ANSWERS, PAIR_ANSWERS, Draw, Unit
 from workup.tasks.conversation.read.facts import Judged, Matcher
 from workup.tasks.conversation.read.facts.outcomes import ACTIVE_OUTCOMES, RETIRED_OUTCOMES
@@ -22,6 +23,8 @@ from workup.tasks.conversation.scores.scoring import Conversation, ConversationS
 
 _NOT_ASKED = ("unscorable", "not_asked", "refused", "truncated", "other_language")  # nothing that a person could answer
 _LIVE = "live"
+UNRELATED = "unrelated"
+_CALLED = {"conflict": "conflict", "against_fact": "conflict", "licensed": "licensed"}  # else the rules made no pair
 
 
 class Piece(NamedTuple):
@@ -59,6 +62,7 @@ class FactAtTurn(NamedTuple):
     safety: bool
     drawn: bool
     judge: str  # what a judge says of it; empty where it was not asked
+    differs: bool  # whether rules and judge differ
     answers: tuple[str, ...]  # what a person may call it; none where there is nothing to call
 
 
@@ -101,6 +105,8 @@ class Finding(NamedTuple):
     between: tuple[Between, ...]
     drawn: bool = False
     judge: str = ""
+    differs: bool = False
+    rules: str = ""  # what the rules call it, in the words of its answers
     answers: tuple[str, ...] = ()
 
 
@@ -144,10 +150,10 @@ def viewed(
     *,
     cases: Collection[str] = (),
     draw: Draw | None = None,
-    judged: Mapping[Unit, str] | None = None,
 ) -> Iterator[ConversationSeen]:
     """Every conversation of these cases (all when none is named), arm by arm, the live one first."""
     drawn = frozenset(draw.units) if draw is not None else frozenset()
+    judged = _judged(scores)
     listed = _listed(scores)
     number = 0
     for one in scores.conversations:
@@ -157,7 +163,16 @@ def viewed(
         for arm in sorted(one.arms, key=lambda arm: (arm != _LIVE, arm)):
             number += 1
             found = listed.get((one.case.id, one.replicate), ()) if arm == _LIVE else ()
-            yield _Writer(one, one.arms[arm], matcher, number, drawn, judged or {}).written(found)
+            yield _Writer(one, one.arms[arm], matcher, number, drawn, judged).written(found)
+
+
+def _judged(scores: ConversationScores) -> dict[Unit, str]:
+    """What a judge says of each unit that it was asked of."""
+    found = Readings.of(scores).judged
+    if found is None:
+        return {}
+    answers = {**found.facts, **found.pairs}
+    return {unit: answer.majority for unit, answer in answers.items() if answer.majority is not None}
 
 
 def _listed(scores: ConversationScores) -> dict[tuple[str, int], list[tuple[str, Mapping[str, Any]]]]:
@@ -279,6 +294,7 @@ class _Writer:
             is_safety(fact),
             unit in self.drawn,
             self.judged.get(unit, ""),
+            self.judged.get(unit, judged.outcome) != judged.outcome,
             _answers(fact, told.turn, str(judged.outcome)),
         )
 
@@ -354,24 +370,27 @@ class _Writer:
     def _of_pair(
         self, turns: Sequence[int], at: Sequence[int], kind: str, about: str, facts: Collection[str]
     ) -> Finding:
-        first, second = turns
-        name = f"{first}.{at[0]}-{second}.{at[1]}"
+        (first, one), (second, other) = sorted(zip(turns, at, strict=True))
+        name = f"{first}.{one}-{second}.{other}"
+        rules = _CALLED.get(kind, UNRELATED)
         unit = Unit(self.case.id, self.held.replicate, self.held.arm, second, None, name)
         events = [
-            one._replace(bears=fact.id in facts)
+            event._replace(bears=fact.id in facts)
             for fact in self.case.facts
-            for one in _between(fact, second)
-            if one.turn > first
+            for event in _between(fact, second)
+            if event.turn > first
         ]
         return Finding(
             anchor_of(unit),
             "pair of advice",
             kind,
             about,
-            tuple(self._quoted(turn, place, self.of_advice) for turn, place in zip(turns, at, strict=True)),
+            (self._quoted(first, one, self.of_advice), self._quoted(second, other, self.of_advice)),
             tuple(sorted(events)),
             unit in self.drawn,
             self.judged.get(unit, ""),
+            self.judged.get(unit, rules) != rules,
+            rules,
             PAIR_ANSWERS,
         )
 
@@ -386,7 +405,7 @@ class _Writer:
                 for turn, _, place in (part.partition(".") for part in str(unit.pair).split("-"))
             )
             if max(first, second) <= self.case.last_turn and min(first, second) >= 1:
-                yield self._of_pair((first, second), (one, other), "none", "", ())
+                yield self._of_pair((first, second), (one, other), UNRELATED, "", ())
 
     def _quoted(self, turn: int, sentence: Any, cut: _Cut) -> Quoted:
         text = self._text(self.held.turns[turn - 1], "reply")
