@@ -27,6 +27,7 @@ class Design:
     draws: Draws = field(default_factory=Draws)  # how clusters are resampled where there are many
     withheld: str = ""  # why the headline is withheld, where it is
     weighted: bool = False  # facts carry weights that differ
+    slips: tuple[str, ...] = ()  # arms in which an error was planted
     judged: bool = False  # a language judge was there to find contradictions
 
     @property

@@ -13,6 +13,7 @@ from workup.tasks.conversation.metrics.decay import decay_metrics, gap_metrics
 from workup.tasks.conversation.metrics.design import Design
 from workup.tasks.conversation.metrics.facts import fact_metrics, recall_at
 from workup.tasks.conversation.metrics.held import live_metrics
+from workup.tasks.conversation.metrics.propagation import propagation_metrics
 from workup.tasks.conversation.metrics.quality import quality_metrics
 
 __all__ = ["LEAST_COVERAGE", "Design", "conversation_metrics", "coverage_of", "guarded", "uncovered"]
@@ -37,6 +38,7 @@ def conversation_metrics(design: Design) -> list[Metric]:
         found += gap_metrics(kind, design)
     found += live_metrics(design)
     found += quality_metrics(design.draws)
+    found += propagation_metrics(design.slips, design.turns)
     return [guarded(metric, reason=design.withheld) for metric in found]
 
 

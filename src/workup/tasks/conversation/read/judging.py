@@ -13,7 +13,7 @@ from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.facts import Judged, Matcher
 from workup.tasks.conversation.read.facts.published_rule import published_outcome
-from workup.tasks.conversation.talk.transcripts import Said
+from workup.tasks.conversation.talk.transcripts import Said, slip_turn
 
 MatcherName = Literal["context", "published"]
 _MISSING = "missing_turn"
@@ -65,17 +65,19 @@ def held_of(
     judge = _Judge(facts, matcher)
     heard = {arm for _, arm in lines}
     first = min((replicate for replicate, _ in lines), default=0)
-    wanted = {*lines, *((first, arm) for _, arm in runs if arm not in heard)} if lines else {*runs}
+    due = [(run, arm) for run, arm in runs if slip_turn(arm) is None]  # a case with nothing to slip has no such arm
+    wanted = {*lines, *((first, arm) for _, arm in due if arm not in heard)} if lines else {*due}
     for replicate, arm in sorted(wanted):
         by_turn = lines.get((replicate, arm), {})
-        yield Held(case, replicate, arm, _told(case, by_turn, judge, live=arm == "live", unheard=not by_turn))
+        turns = range(slip_turn(arm) or 1, case.last_turn + 1)
+        yield Held(case, replicate, arm, _told(turns, by_turn, judge, live=arm == "live", unheard=not by_turn))
 
 
 def _told(
-    case: ConversationCase, by_turn: Mapping[int, list[Said]], judge: _Judge, *, live: bool, unheard: bool
+    turns: Iterable[int], by_turn: Mapping[int, list[Said]], judge: _Judge, *, live: bool, unheard: bool
 ) -> tuple[Told, ...]:
     found = []
-    for turn in range(1, case.last_turn + 1):
+    for turn in turns:
         said = tuple(by_turn.get(turn, ()))
         if said:
             outcomes, text = judge.of(said, turn)
