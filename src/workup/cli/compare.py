@@ -83,7 +83,7 @@ def compare(
     if models is not None:
         for line in drawn.models_text(models).splitlines():
             tell(visible(line))
-    for comparison in found if models is None or margin is not None else ():
+    for comparison in found:
         for line in lines(comparison):
             tell(line)
         for line in drawn.tables_text(comparison.as_dict()).splitlines():

@@ -18,8 +18,9 @@ _BY_SET = (
 _WHOLE = (
     *("availability", "use", "conflict_rate", "never_events", "never_event_rate", "never_events_per_100"),
     *("plan_coverage", "plan_contradicted"),
-    *("copy_rate", "conflict_rate_published", "plan_alignment_published"),
+    *("copy_rate", "persistence", "spread", "conflict_rate_published", "plan_alignment_published"),
 )
+_SLIPPED = (("slip_persistence", {}), ("slip_persistence", {"slip": "dose"}), ("slip_persistence", {"slip": "denial"}))
 _BESIDE = ("recall", "recall_at_10", "decay_slope", "time_to_loss", "precision", "hallucination_rate")
 
 
@@ -44,6 +45,7 @@ def section(report: Report) -> Section:
         body.insert(place, ("conflict rate K, by rules", *next(estimate_rows([by_rules]))[1:]))
     if body:
         tables.append(Table(HEADS, tuple(body), "Of the conversation as it was held", titled=True))
+    tables += _slips(numbers)
     said = (
         "Recall, omission, reversal and wrong values add to 1 over the facts that could be scored. Precision and "
         "hallucination rest on the extractor of terms, whose error stands below.",
@@ -51,6 +53,19 @@ def section(report: Report) -> Section:
         "cost and latency of a run are in timings.json beside the record.",
     )
     return Section("Overall", said, tuple(tables), key="overall")
+
+
+def _slips(numbers: Numbers) -> Iterator[Table]:
+    """What an error does that was put into the model's own reply, by the turn of the reply."""
+    for arm in numbers.slips:
+        rows = []
+        for name, keys in (*_SLIPPED, ("slip_spread", {})):
+            e = numbers.get(name, {"arm": arm, **keys})
+            if e is not None:
+                [row] = estimate_rows([e])
+                rows.append((f"{row[0]}, {keys['slip']}" if keys else row[0], *row[1:]))
+        turn = arm.partition("-")[2]
+        yield Table(HEADS, tuple(rows), f"After an error in the model's own reply at turn {turn}", titled=True)
 
 
 def _resting(e: Estimate, row: tuple[str, ...], report: Report, setting: Setting) -> tuple[str, ...]:

@@ -67,6 +67,9 @@ class Setting:
         return {"set": self.kind, "arm": self.arm, **more}
 
 
+_SLIP = "slip-"  # arms in which an error was put into the model's own reply, which measure nothing else
+
+
 class Numbers:
     """The estimates of the internal lens, to be asked for by metric and slice."""
 
@@ -75,7 +78,8 @@ class Numbers:
         self._held = {_key(e): e for e in (*counted, *internal.estimates)}
         self.turns = max((e.slice["turn"] for e in internal.estimates if "turn" in e.slice), default=0)
         seen = dict.fromkeys(str(e.slice["arm"]) for e in internal.estimates if "arm" in e.slice)
-        self.arms = tuple(sorted(seen, key=_order))
+        self.arms = tuple(sorted((arm for arm in seen if not arm.startswith(_SLIP)), key=_order))
+        self.slips = tuple(sorted(arm for arm in seen if arm.startswith(_SLIP)))
 
     @classmethod
     def of(cls, report: Report) -> Numbers:

@@ -23,7 +23,7 @@ class ScriptedModel:
     """A chat model whose faults are known. It must be given the cases of the study: a file, or how they are generated.
 
     `behaviour` names what it does (perfect, forgetful, dropping, wavering, reversing, dose_confusing, stale,
-    flip_flopping, harmful, verbose, failing); the other settings change its numbers.
+    flip_flopping, harmful, verbose, failing, copying); the other settings change its numbers.
     """
 
     provider = "scripted"

@@ -204,6 +204,29 @@ CARDS = {
         better="lower",
         unit="count",
     ),
+    "persistence": Card(
+        title="persistence of errors",
+        describe="facts stated wrongly at a turn that are stated wrongly at the next; shows association alone",
+        better="neither",
+        scale="logit",
+    ),
+    "spread": Card(
+        title="spread of errors",
+        describe="new errors on other facts after an error less those after none; shows association alone",
+        better="neither",
+    ),
+    "slip_persistence": Card(
+        title="persistence of a planted error",
+        describe="facts wrong at the horizon after an error in the model's own reply, less the same without it",
+        better="lower",
+        unit="difference",
+    ),
+    "slip_spread": Card(
+        title="spread of a planted error",
+        describe="recall of the other facts at the horizon, less the same after an error in the model's own reply",
+        better="lower",
+        unit="difference",
+    ),
     "plan_coverage": Card(
         title="plan coverage",
         describe="items of the plan that replies cover and do not oppose",

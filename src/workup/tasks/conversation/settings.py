@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -52,7 +52,7 @@ class ConversationPart(Part):
     """How conversations are held and what is asked of them."""
 
     arms: tuple[str, ...] = Field(
-        ("live", "oracle", "naive"), description="Histories compared: live, oracle, naive, filler-k"
+        ("live", "oracle", "naive"), description="Histories compared: live, oracle, naive, filler-k, slip-k"
     )
     probe: str = Field(
         "summary",
@@ -109,11 +109,20 @@ class ConversationPart(Part):
     @classmethod
     def _known_arms(cls, arms: tuple[str, ...]) -> tuple[str, ...]:
         for arm in arms:
-            if not re.fullmatch(r"live|oracle|naive|filler-[1-9]\d{0,2}", arm):
-                raise ValueError("an arm is live, oracle, naive or filler-k with a number for k, such as filler-5")
+            if not re.fullmatch(r"live|oracle|naive|(?:filler|slip)-[1-9]\d{0,2}", arm):
+                raise ValueError(
+                    "an arm is live, oracle, naive, filler-k or slip-k with a number for k, such as slip-5"
+                )
         if "live" not in arms or len(set(arms)) < len(arms):
             raise ValueError("arms must name live, and each arm once")
         return arms
+
+    @model_validator(mode="after")
+    def _slips_before_the_horizon(self) -> Self:
+        late = [arm for arm in self.arms if arm.startswith("slip-") and int(arm.removeprefix("slip-")) >= self.horizon]
+        if late:
+            raise ValueError(f"arms: {late[0]} must edit a turn before the horizon, which is turn {self.horizon}")
+        return self
 
     @field_validator("probe")
     @classmethod

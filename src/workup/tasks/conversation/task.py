@@ -280,6 +280,7 @@ class ConversationTask:
         return conversation_metrics(
             Design(
                 arms=scores.arms,
+                slips=scores.slips,
                 turns=scores.turns,
                 horizon=study.conversation.horizon,
                 clusters=scores.n_patients,

@@ -23,7 +23,7 @@ from workup.tasks.conversation.talk.conversation import AFTER_FAILURE
 from workup.tasks.conversation.talk.token_counts import Tokenizer
 
 CASES = [case("c1"), case("c2", turns=6), case("c3", turns=5)]
-SETTINGS = {"arms": ("live", "oracle", "naive", "filler-2"), "replicates": 2}
+SETTINGS = {"arms": ("live", "oracle", "naive", "filler-2", "slip-2"), "replicates": 2}
 
 
 class Killed(KeyboardInterrupt):

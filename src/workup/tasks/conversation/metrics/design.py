@@ -38,6 +38,7 @@ class Design:
     primary: tuple[str, str] = ("critical", "live")  # set and arm that facts are told by type in
     published: bool = False  # variants kept for comparison with published work are wanted
     more: tuple[Metric, ...] = ()  # metrics made elsewhere, of a second reader and of people's labels
+    slips: tuple[str, ...] = ()  # arms in which an error was planted
 
     @property
     def horizons(self) -> tuple[int, ...]:

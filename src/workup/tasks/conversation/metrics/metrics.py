@@ -21,6 +21,7 @@ from workup.tasks.conversation.metrics.facts import (
     type_metrics,
 )
 from workup.tasks.conversation.metrics.held import live_metrics
+from workup.tasks.conversation.metrics.propagation import propagation_metrics
 from workup.tasks.conversation.metrics.quality import quality_metrics
 
 __all__ = ["LEAST_COVERAGE", "NOBODY_ASKED", "Design", "conversation_metrics", "coverage_of", "guarded", "uncovered"]
@@ -66,6 +67,7 @@ def conversation_metrics(design: Design) -> list[Metric]:
     found += live_metrics(design)
     found += quality_metrics(design.draws)
     found += design.more
+    found += propagation_metrics(design.slips, design.turns)
     return [guarded(metric, reason=design.withheld) for metric in found]
 
 

@@ -22,7 +22,7 @@ from workup.tasks.conversation.read.unanswered import (
     is_filtered,
     whole_sentences,
 )
-from workup.tasks.conversation.talk.transcripts import Probe, Said
+from workup.tasks.conversation.talk.transcripts import Probe, Said, slip_turn
 
 MatcherName = Literal["context", "published"]
 SCORED = ("correct", "reversed", "wrong_value", "omitted")  # of active facts: what recall and its failures count
@@ -89,11 +89,13 @@ def held_of(
     judge = _Judge(facts, matcher, names)
     heard = {arm for _, arm in lines}
     first = min((replicate for replicate, _ in lines), default=0)
-    wanted = {*lines, *((first, arm) for _, arm in runs if arm not in heard)} if lines else {*runs}
+    due = [(run, arm) for run, arm in runs if slip_turn(arm) is None]  # a case with nothing to slip has no such arm
+    wanted = {*lines, *((first, arm) for _, arm in due if arm not in heard)} if lines else {*due}
     for replicate, arm in sorted(wanted):
         by_turn = lines.get((replicate, arm), {})
         left_out = _left_out(lines.get((replicate, "live"), {}))
-        turns = _told(case, by_turn, judge, live=arm == "live", asked=asked, left_out=left_out)
+        due_turns = range(slip_turn(arm) or 1, case.last_turn + 1)
+        turns = _told(due_turns, by_turn, judge, live=arm == "live", asked=asked, left_out=left_out)
         yield Held(case, replicate, arm, turns)
 
 
@@ -104,7 +106,7 @@ def _left_out(by_turn: Mapping[int, list[Said]]) -> frozenset[int]:
 
 
 def _told(
-    case: ConversationCase,
+    turns: Iterable[int],
     by_turn: Mapping[int, list[Said]],
     judge: _Judge,
     *,
@@ -114,7 +116,7 @@ def _told(
 ) -> tuple[Told, ...]:
     found = []
     unheard = not by_turn
-    for turn in range(1, case.last_turn + 1):
+    for turn in turns:
         said = tuple(by_turn.get(turn, ()))
         probed = any(one.probe is not None for one in said) if said else asked and turn not in left_out
         outcomes: tuple[Judged | None, ...]

@@ -22,6 +22,7 @@ from workup.tasks.conversation.read.content import (
 from workup.tasks.conversation.read.facts import Judged
 from workup.tasks.conversation.read.judging import Held
 from workup.tasks.conversation.read.sentence.folding import word_tokens
+from workup.tasks.conversation.scores.propagation import error_counts
 from workup.tasks.conversation.scores.rows import Row
 from workup.tasks.conversation.scores.safety import safety_errors_of
 from workup.tasks.conversation.settings import ToolAct
@@ -102,6 +103,7 @@ def _advice(held: Held, facts: Sequence[Fact], replies: Mapping[int, str], reade
         "failures_to_update": float(conflicts.failures_to_update),
         "never_events": float(len(events)),
         "never_any": float(bool(events)),
+        **error_counts(held, facts, events, conflicts.pairs),
     }
     published = published_conflicts_of(replies, readers.judge)
     if published.conflicting is not None:

@@ -17,10 +17,11 @@ from workup.tasks.conversation.metrics.design import TENTH
 from workup.tasks.conversation.read.content import Grounding, extended_facts, told_facts
 from workup.tasks.conversation.read.judging import Held, Told, held_of
 from workup.tasks.conversation.scores.held import Readers, Shown, entity_counts, live_counts
+from workup.tasks.conversation.scores.propagation import slip_counts
 from workup.tasks.conversation.scores.rows import Row, row_of
 from workup.tasks.conversation.settings import CLOCK, ConversationPart
 from workup.tasks.conversation.talk.sources import with_sources
-from workup.tasks.conversation.talk.transcripts import Said, Transcripts
+from workup.tasks.conversation.talk.transcripts import Said, Transcripts, slip_turn
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class ConversationScores(Scores):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms that were held, live first."""
-        found = {arm for one in self.conversations for arm in one.arms}
+        """The arms that were held, live first; those in which an error was planted are no measure of the model."""
+        found = {arm for one in self.conversations for arm in one.arms if slip_turn(arm) is None}
         return tuple(sorted(found, key=lambda arm: (_ORDER.get(arm, len(_ORDER)), arm)))
 
     @property
@@ -73,6 +74,12 @@ class ConversationScores(Scores):
         """What gave the model facts, where more than the history is known."""
         head = columns.whole("sendable_")
         return tuple(sorted(name.removeprefix(head) for name in self.values if name.startswith(head)))
+
+    @property
+    def slips(self) -> tuple[str, ...]:
+        """The arms in which an error was planted, by their turn."""
+        found = {(turn, arm) for one in self.conversations for arm in one.arms if (turn := slip_turn(arm)) is not None}
+        return tuple(arm for _, arm in sorted(found))
 
     @property
     def turns(self) -> int:
@@ -161,8 +168,10 @@ def score_case(
     found = []
     for replicate, group in groupby(held, key=lambda one: one.replicate):
         arms = {one.arm: one for one in group}
-        row = row_of(arms, facts, horizons=(TENTH, settings.horizon, *settings.horizons), clock=settings.clock)
-        row |= entity_counts(arms, grounding)
+        plain = {arm: one for arm, one in arms.items() if slip_turn(arm) is None}
+        row = row_of(plain, facts, horizons=(TENTH, settings.horizon, *settings.horizons), clock=settings.clock)
+        row |= entity_counts(plain, grounding)
+        row |= slip_counts(arms, facts, settings.horizon)
         if "live" in arms:
             row |= live_counts(arms["live"], facts, readers, shown)
         found.append((Conversation(case, replicate, arms, facts), row))

@@ -34,11 +34,14 @@ class Behaviour:
     padding: int = 0  # sentences around the facts that say nothing
     noise: bool = False
     spread: float = 0.0
+    copies: str = ""  # what it takes over from its own last reply: doses, or all that was said of a fact
 
     def __post_init__(self) -> None:
         for name in ("recall", "oracle", "reversal", "wrong_value", "stale", "failures"):
             if not 0 <= getattr(self, name) <= 1:
                 raise StudyError(f"a scripted model's '{name}' must lie from 0 to 1; got {getattr(self, name)}.")
+        if self.copies not in ("", "doses", "all"):
+            raise StudyError("a scripted model 'copies' doses, all or nothing.")
         for name in ("conflicts", "agreements", "never_events", "padding", "spread"):
             if getattr(self, name) < 0:
                 raise StudyError(f"a scripted model's '{name}' must not be negative; got {getattr(self, name)}.")
@@ -71,6 +74,7 @@ _KNOWN = {
         Behaviour("harmful", never_events=1),
         Behaviour("verbose", padding=40),
         Behaviour("failing", failures=0.1),
+        Behaviour("copying", copies="all"),
     )
 }
 BEHAVIOURS = tuple(_KNOWN)

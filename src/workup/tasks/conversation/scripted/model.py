@@ -16,11 +16,12 @@ from workup.tasks.conversation.scripted.recording import FAILURE
 from workup.tasks.conversation.scripted.scripted_advice import counsel
 from workup.tasks.conversation.scripted.writing import UNKNOWN, account, answer
 from workup.tasks.conversation.talk.arms import context_of, reply_context_of
-from workup.tasks.conversation.talk.passages import Passages
+from workup.tasks.conversation.talk.passages import Passages, cut
 from workup.tasks.conversation.talk.prompts import (
     NEUTRAL,
     NOTED,
     compaction_request,
+    name_of,
     question_probe,
     summary_probe,
     with_summary,
@@ -65,8 +66,24 @@ class Scripted:
         if probing and _QUESTION in asked:
             return Reply(self._answered(asked, place, outcomes))
         told = account(place.case, outcomes, padding=self.behaviour.padding)
+        if self.behaviour.copies:
+            told = self._copied(told, place, messages)
         advice = () if probing or place.arm != "live" else counsel(self.behaviour, place.case, place.turn)
         return Reply(" ".join([told, *advice]))
+
+    def _copied(self, told: str, place: _Place, messages: Sequence[Mapping[str, str]]) -> str:
+        """What its last reply said of each fact, in the place of what it would say now."""
+        last = next((one["content"] for one in reversed(messages) if one["role"] == "assistant"), "")
+        before = cut(last)
+        for fact in place.case.active(place.turn):
+            if self.behaviour.copies == "doses" and "dose_value" not in fact.attributes:
+                continue
+            again = [part for part in before if name_of(fact).casefold() in part.casefold()]
+            if again:
+                said = [part for part in cut(told) if name_of(fact).casefold() in part.casefold()]
+                for number, part in enumerate(said):
+                    told = told.replace(part, " ".join(again) if number == 0 else "")
+        return told
 
     @staticmethod
     def _answered(asked: str, place: _Place, outcomes: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ told as failed and score nothing. A failed probe costs that probe alone, for it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from workup.tasks.conversation.talk.memory import Exchange, Memory, Message, Rec
 from workup.tasks.conversation.talk.passages import Passages
 from workup.tasks.conversation.talk.prompts import question_probe, summary_probe
 from workup.tasks.conversation.talk.repetition import LIMIT, repeated_share
+from workup.tasks.conversation.talk.slips import SLIPPED, slip_of
 from workup.tasks.conversation.talk.speech import Spoken
 from workup.tasks.conversation.talk.transcripts import Probe, Said, ToolCall
 
@@ -48,6 +49,21 @@ def probe_tokens(kind: str, settings: ConversationPart) -> int:
 
 
 @dataclass
+class _State:
+    """How far a conversation is: what was said, what is left of it, and the turn that is under way."""
+
+    memory: Memory
+    recalled: Recalled = field(default_factory=Recalled)
+    past: tuple[Exchange, ...] = ()
+    heard: int = 0
+    turn: int = 0
+    sent: Sequence[Message] = ()
+
+
+Fork = Callable[[_State, Spoken], None]
+
+
+@dataclass
 class Conversation:
     """A case held once, in one arm. `put` takes each line; `later` takes probes, which may be asked at any time."""
 
@@ -58,30 +74,65 @@ class Conversation:
     settings: ConversationPart
     caller: Caller
     put: Callable[[Said], None]
+    study_seed: int = 0
     _turn: int = 0
 
-    def live(self, later: Callable[[int, Callable[[], None]], None]) -> None:
-        """Turn by turn, each reply in the history of the next; probes are forked off and handed to `later`."""
-        memory, recalled = Memory.of(self.settings.memory), Recalled()
-        past: tuple[Exchange, ...] = ()
-        tools = Tools(self.caller.tokens, self._compacting)
-        heard = 0
+    def live(self, later: Callable[[int, Callable[[], None]], None], slips: Sequence[Fork] = ()) -> None:
+        """Turn by turn, each reply in the history of the next; probes are forked off and handed to `later`.
+
+        `slips` are told of every reply before it enters the history, to hold on from there with another.
+        """
+        self._hold(_State(Memory.of(self.settings.memory)), later, slips)
+
+    def slipped(self, state: _State, said: Spoken, later: Callable[[int, Callable[[], None]], None]) -> None:
+        """The conversation from the turn of this arm on, with an error put into the model's own reply."""
+        turn = self._turn = state.turn
+        slip = slip_of(
+            self.passages.case,
+            turn,
+            said.content or "",
+            horizon=self.settings.horizon,
+            seed=self.study_seed,
+            replicate=self.replicate,
+        )
+        if slip is not None:
+            edited = replace(said, content=slip.text, reasoning=None)
+            self._enter(state, edited, later, usage={SLIPPED: slip.facts})
+            self._hold(state, later)
+
+    def _hold(
+        self, state: _State, later: Callable[[int, Callable[[], None]], None], slips: Sequence[Fork] = ()
+    ) -> None:
         for turn in self.passages.case.turns:
-            self._turn = turn.turn
+            if turn.turn <= state.turn:
+                continue
+            self._turn = state.turn = turn.turn
             message = self.passages.message(turn.turn)
-            heard += self.caller.tokens.count(message)
-            sent = recalled.messages(message)
-            said = self._say(sent, turn.turn, "reply")
+            state.heard += self.caller.tokens.count(message)
+            state.sent = state.recalled.messages(message)
+            said = self._say(state.sent, turn.turn, "reply")
             if said.content is None:
                 self._broken(turn.turn, said)
                 return
-            usage = self._usage(said, heard, recalled)
-            reply = said.content
-            entering = memory.entering(self._as_sent(said))
-            past = (*past, Exchange(turn.turn, message, entering))
-            heard += self.caller.tokens.count(entering)
-            recalled = memory.recall(past, tools)
-            self._fork(turn.turn, said, reply, usage, sent, recalled, later)
+            for slip in slips:
+                slip(state, said)
+            self._enter(state, said, later)
+
+    def _enter(
+        self,
+        state: _State,
+        said: Spoken,
+        later: Callable[[int, Callable[[], None]], None],
+        usage: Mapping[str, Any] | None = None,
+    ) -> None:
+        """A reply enters the history, and probes are asked behind it."""
+        told = {**self._usage(said, state.heard, state.recalled), **(usage or {})}
+        entering = state.memory.entering(self._as_sent(said))
+        message = self.passages.message(state.turn)
+        state.past = (*state.past, Exchange(state.turn, message, entering))
+        state.heard += self.caller.tokens.count(entering)
+        state.recalled = state.memory.recall(state.past, Tools(self.caller.tokens, self._compacting))
+        self._fork(state.turn, said, said.content or "", told, state.sent, state.recalled, later)
 
     def _fork(
         self,

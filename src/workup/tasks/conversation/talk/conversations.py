@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -19,7 +20,7 @@ from workup.tasks.conversation.talk.cost_estimate import estimate_for
 from workup.tasks.conversation.talk.memory import Memory, canonical_name
 from workup.tasks.conversation.talk.passages import Passages
 from workup.tasks.conversation.talk.token_counts import Tokenizer
-from workup.tasks.conversation.talk.transcripts import Said, Transcripts
+from workup.tasks.conversation.talk.transcripts import Said, Transcripts, slip_turn
 from workup.tasks.conversation.talk.workers import Crew, workers_of
 
 _LARGEST_SEED = 2**31 - 1
@@ -99,17 +100,18 @@ class _Hall:
         self._order = {case.id: place for place, case in enumerate(cases)}
         self._lines: list[Said] = []
         self._lock = threading.Lock()
-        self.due = sum(self._lines_of(case) for case in cases) * settings.replicates * len(settings.arms)
+        self.due = settings.replicates * sum(self._lines_of(case, arm) for case in cases for arm in settings.arms)
 
     @property
     def done(self) -> int:
         """Lines that are there."""
         return len(self._lines)
 
-    def _lines_of(self, case: ConversationCase) -> int:
+    def _lines_of(self, case: ConversationCase, arm: str) -> int:
+        turns = [turn.turn for turn in case.turns if turn.turn >= (slip_turn(arm) or 1)]
         if self._settings.probe != "question":
-            return case.last_turn
-        return sum(max(1, len(case.active(turn.turn))) for turn in case.turns)
+            return len(turns)
+        return sum(max(1, len(case.active(turn))) for turn in turns)
 
     def invite(self) -> None:
         """Put the conversations in line: the live ones first, whose turns wait for one another, then the rest."""
@@ -117,20 +119,31 @@ class _Hall:
             for replicate in range(self._settings.replicates):
                 draws = generator(self._seed, "conversation", passages.case.id, replicate)
                 seed = int(draws.integers(0, _LARGEST_SEED))
-                for arm in sorted(self._settings.arms, key=lambda arm: (arm != LIVE, arm)):
-                    held = Conversation(passages, replicate, arm, seed, self._settings, self._caller, self._put)
-                    self._begin(held, (place, replicate))
+                arms = [
+                    Conversation(passages, replicate, arm, seed, self._settings, self._caller, self._put, self._seed)
+                    for arm in sorted(self._settings.arms, key=lambda arm: (arm != LIVE, arm))
+                ]
+                slips = [held for held in arms if slip_turn(held.arm) is not None]
+                for held in arms:
+                    if slip_turn(held.arm) is None:
+                        self._begin(held, (place, replicate), slips)
 
-    def _begin(self, held: Conversation, order: tuple[int, int]) -> None:
+    def _begin(self, held: Conversation, order: tuple[int, int], slips: Sequence[Conversation]) -> None:
         if held.arm == LIVE:
-
-            def later(turn: int, job: Callable[[], None]) -> None:
-                self._crew.add((1, *order, held.arm, turn), job)
-
-            self._crew.add((0, *order, held.arm, 0), lambda: held.live(later))
+            forks = [partial(self._slip, slip, order) for slip in slips]
+            self._crew.add((0, *order, held.arm, 0), lambda: held.live(self._later(held.arm, order), forks))
             return
         for turn in held.passages.case.turns:
             self._crew.add((2, *order, held.arm, turn.turn), partial(held.at, turn.turn))
+
+    def _slip(self, held: Conversation, order: tuple[int, int], state: Any, said: Any) -> None:
+        """An arm that edits the reply of its turn begins there, with what the live conversation has come to."""
+        if state.turn == slip_turn(held.arm):
+            state = deepcopy(state)  # the live conversation goes on with its own
+            self._crew.add((1, *order, held.arm, 0), lambda: held.slipped(state, said, self._later(held.arm, order)))
+
+    def _later(self, arm: str, order: tuple[int, int]) -> Callable[[int, Callable[[], None]], None]:
+        return lambda turn, job: self._crew.add((1, *order, arm, turn), job)
 
     def _put(self, line: Said) -> None:
         with self._lock:

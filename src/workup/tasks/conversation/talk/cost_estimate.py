@@ -14,6 +14,7 @@ from workup.tasks.conversation.talk.conversation import probe_tokens, probes_at
 from workup.tasks.conversation.talk.memory import Exchange, Memory, Tools
 from workup.tasks.conversation.talk.passages import Passages
 from workup.tasks.conversation.talk.token_counts import Tokenizer
+from workup.tasks.conversation.talk.transcripts import slip_turn
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def estimate_for(cases: Sequence[Passages], settings: ConversationPart, system: 
     calls = prompt = completion = 0
     for passages in cases:
         for arm in settings.arms:
-            count = _live if arm == LIVE else _probed
+            count = _live if arm == LIVE or slip_turn(arm) is not None else _probed
             asked, sent, answered = count(passages, arm, settings, tokens, longest)
             calls, prompt, completion = calls + asked, prompt + sent, completion + answered
     times = settings.replicates
@@ -74,6 +75,7 @@ def estimate_for(cases: Sequence[Passages], settings: ConversationPart, system: 
 def _live(
     passages: Passages, arm: str, settings: ConversationPart, tokens: Tokenizer, longest: int
 ) -> tuple[int, int, int]:
+    first = slip_turn(arm) or 0  # what was said up to there is the live conversation's own
     folds: list[tuple[int, int]] = []
 
     def write(request: str, most: int) -> str:
@@ -86,10 +88,14 @@ def _live(
     calls = prompt = completion = 0
     for turn in passages.case.turns:
         message = passages.message(turn.turn)
-        prompt += tokens.messages(recalled.messages(message))
+        if turn.turn > first:
+            prompt += tokens.messages(recalled.messages(message))
+            calls, completion = calls + 1, completion + longest
         past = (*past, Exchange(turn.turn, message, "word " * longest))
         recalled = memory.recall(past, tools)
-        calls, completion = calls + 1, completion + longest
+        if turn.turn < first:
+            folds.clear()
+            continue
         for kind, _, words in probes_at(passages, turn.turn, settings):
             prompt += tokens.messages(recalled.messages(words))
             calls, completion = calls + 1, completion + probe_tokens(kind, settings)

@@ -49,6 +49,29 @@ NEUTRAL = (
 )
 
 
+# Put into the model's own reply in the arms that plant an error there.
+_WRONG_DOSE = "You take {it} {amount}."
+_DENIALS = {"allergy": "You are not allergic to {it}."}
+_DENIAL = "You do not have {it}."
+
+
+def wrong_dose_of(fact: Fact, amount: str) -> str:
+    """A drug with a dose that is not its own."""
+    unit = fact.attributes.get("dose_unit")
+    often = fact.attributes.get("frequency")
+    words = [amount, *(str(part) for part in (unit, often) if part)]
+    return _WRONG_DOSE.format(it=name_of(fact), amount=" ".join(words))
+
+
+def denial_of(fact: Fact) -> str:
+    """A fact denied.
+
+    >>> denial_of(Fact("f1", "allergy", "penicillin allergy"))
+    'You are not allergic to penicillin.'
+    """
+    return _DENIALS.get(fact.type, _DENIAL).format(it=name_of(fact))
+
+
 def summary_probe(tokens: int) -> str:
     """What is asked of the model at a turn, off the history: all that it knows, within a number of tokens."""
     words = max(_FEWEST_WORDS, int(tokens * _WORDS_PER_TOKEN))

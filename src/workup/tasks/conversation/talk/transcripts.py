@@ -26,7 +26,7 @@ from workup.tasks.conversation.cases.json_files import (
 from workup.tasks.conversation.read.sentence.folding import without_reasoning
 from workup.tasks.conversation.read.unanswered import CUT, ends_open
 
-ARMS = ("live", "oracle", "naive", "filler-k")
+ARMS = ("live", "oracle", "naive", "filler-k", "slip-k")
 PROBES = ("summary", "question", "none")
 _END_KEYS = ("finish", "finish_reason", "max_tokens")  # why an answer ended, and the limit that it was asked with
 _KEYS = (
@@ -39,9 +39,18 @@ _TOOL_KEYS = ("name", "arguments", "result")
 SOURCES = ("history", "retrieval", "tool", "memory")
 MOST_TOOLS = 1000  # calls of tools, and texts of a source, at one turn
 _PROBE_KEYS = ("kind", "reply", "fact", "error", "reasoning", "usage", *_END_KEYS)
-_ARM = re.compile(r"live|oracle|naive|filler-\d{1,3}")
+_ARM = re.compile(r"live|oracle|naive|filler-\d{1,3}|slip-[1-9]\d{0,2}")
 _ENDING = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")  # providers differ in how they write it
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+def slip_turn(arm: str) -> int | None:
+    """The turn whose reply an arm edits, and with which it begins; None for an arm that edits none.
+
+    >>> slip_turn("slip-5"), slip_turn("live")
+    (5, None)
+    """
+    return int(arm.removeprefix("slip-")) if arm.startswith("slip-") else None
 
 
 class Probe(NamedTuple):
@@ -174,7 +183,7 @@ def _missing(said: list[Said], known: Mapping[str, ConversationCase]) -> tuple[M
     return tuple(
         Missing(case, replicate, arm, turn)
         for (case, replicate, arm), found in turns.items()
-        for turn in range(1, known[case].last_turn + 1)
+        for turn in range(slip_turn(arm) or 1, known[case].last_turn + 1)
         if turn not in found
     )
 
@@ -294,7 +303,7 @@ def arm_of(value: Any, where: str) -> str:
     text = value.casefold() if isinstance(value, str) else ""
     if not _ARM.fullmatch(text):
         raise InputError(
-            "'arm' must be live, oracle, naive or filler-k with a number for k",
+            "'arm' must be live, oracle, naive, filler-k or slip-k with a number for k",
             where=where,
             got=kind(value),
             remedy=near(text[:20], ARMS),
