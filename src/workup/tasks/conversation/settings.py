@@ -63,6 +63,9 @@ class ConversationPart(Part):
     labelled: FileName | None = Field(None, description="Labelled replies of the model under test, for corrected rates")
     reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
     horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
+    probe_in: Literal["fork", "twin", "end"] | None = Field(
+        None, description="How an endpoint that remembers is probed: in a fork, a twin, or once at the end"
+    )
     tool_sources: dict[str, Literal["retrieval", "tool", "memory"]] = Field(
         default_factory=dict, description="Tools that are a retrieval or a memory, by name, such as {search: retrieval}"
     )

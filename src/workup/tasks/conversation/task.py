@@ -38,7 +38,7 @@ class ConversationTask:
     cards = CARDS
     Settings = ConversationStudy
     gate_level = 0.90  # two-sided, which is 95 % to the one side that a rule asks about
-    leaves_out = ("turn", "attribute", "loss", "source")
+    leaves_out = ("turn", "attribute", "loss", "source", "session")
     shows_only = ("set", "arm")
     batch = 1
     shows_text = False
@@ -230,6 +230,7 @@ class ConversationTask:
                 clock=scores.clock,
                 asked=scores.asked,
                 sources=scores.sources,
+                sessions=scores.sessions,
                 draws=Draws(study.seed, study.bootstrap.replicates),
                 withheld=why_withheld(scores),
                 weighted=len(weights) > 1,
@@ -243,7 +244,7 @@ class ConversationTask:
         return [
             metric
             for metric in metrics
-            if not {"turn", "attribute", "loss", "judge", "source"} & set(metric.at)
+            if not {"turn", "attribute", "loss", "judge", "source", "session"} & set(metric.at)
             and not metric.name.endswith("_published")
             and all(metric.at.get(key, value) == value for key, value in wanted.items())
         ]

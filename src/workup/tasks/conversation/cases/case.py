@@ -28,7 +28,7 @@ from workup.tasks.conversation.cases.json_files import (
 MOST_TURNS = 200
 EVENTS = ("introduce", "change", "retire")
 _CASE_KEYS = ("id", "patient_summary", "critical_entities", "turns", "facts", "target_plan", "metadata")
-_TURN_KEYS = ("turn", "message", "events")
+_TURN_KEYS = ("turn", "message", "events", "session", "after_days")
 _EVENT_KEYS = ("kind", "fact", "by")
 _FACT_KEYS = (
     *("id", "type", "concept", "aliases", "status", "attributes", "introduced", "retired", "superseded_by"),
@@ -52,6 +52,8 @@ class Turn:
     turn: int
     message: str
     events: tuple[Event, ...] = ()
+    session: int = 1  # which visit, where a case has several
+    after_days: float | None = None  # days since the session before, at the first turn of a later one
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,12 @@ class ConversationCase:
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.id, self.patient_summary, self.turns, self.facts, self.target_plan, dict(self.metadata))
         return (ConversationCase, (*parts, self.form, self.late))
+
+    @property
+    def returns(self) -> tuple[int, ...]:
+        """The first turn of each session after the first."""
+        pairs = zip(self.turns, self.turns[1:], strict=False)
+        return tuple(turn.turn for before, turn in pairs if turn.session != before.session)
 
     @property
     def last_turn(self) -> int:
@@ -158,7 +166,7 @@ def case_of(record: Mapping[str, Any], *, where: str) -> ConversationCase:
 
 
 def _turns(value: Any, where: str) -> tuple[Turn, ...]:
-    found = []
+    found: list[Turn] = []
     for number, record in enumerate(list_of(value, field="turns", where=where), start=1):
         place = f"{where}, turns[{number - 1}]"
         if not isinstance(record, Mapping):
@@ -174,12 +182,31 @@ def _turns(value: Any, where: str) -> tuple[Turn, ...]:
             )
         message = text_of(needed(record, "message", where=place, known=_TURN_KEYS), field="message", where=place)
         listed = [] if record.get("events") is None else list_of(record["events"], field="events", where=place)
-        found.append(Turn(turn, message, tuple(_event(one, f"{place}, events[{i}]") for i, one in enumerate(listed))))
+        events = tuple(_event(one, f"{place}, events[{i}]") for i, one in enumerate(listed))
+        session, days = _session(record, found[-1].session if found else 0, place)
+        found.append(Turn(turn, message, events, session, days))
         if number > MOST_TURNS:
             raise InputError(f"a case of at most {MOST_TURNS} turns was expected", where=where, got="more")
     if not found:
         raise InputError("a case must have a turn", where=where, got="none", remedy="add one under 'turns'")
     return tuple(found)
+
+
+def _session(record: Mapping[str, Any], before: int, where: str) -> tuple[int, float | None]:
+    """The session that a turn belongs to, which follows that of the turn before, and the days between the two."""
+    session = whole_of(record.get("session") or max(before, 1), field="session", where=where)
+    if session not in ({before, before + 1} if before else {1}):
+        raise InputError(
+            "sessions must be numbered 1, 2, 3 in their order", where=where, got=f"{session} after {before or 'none'}"
+        )
+    days = record.get("after_days")
+    if days is None:
+        return session, None
+    if isinstance(days, bool) or not isinstance(days, (int, float)) or not 0 <= days < 100_000:
+        raise InputError("'after_days' must be a number of days from 0", where=where, got=kind(days))
+    if session == before or not before:
+        raise InputError("'after_days' belongs to the first turn of a later session", where=where, got="another turn")
+    return session, float(days)
 
 
 def _event(record: Any, where: str) -> Event:

@@ -10,6 +10,7 @@ OF_RETIRED = ("retired", "stale")
 OF_FACTS = (*OF_ACTIVE, *WEIGHTED, *OF_RETIRED)
 # Of entities that a reply or summary names.
 NAMED, SUPPORTED, UNGROUNDED = "entities", "supported", "ungrounded"
+RETURN = "return"  # the first turn of every session after the first
 LOSSES = ("first", "sustained")
 
 
@@ -26,6 +27,11 @@ def of_arm(arm: str, kind: str, field: str) -> str:
 def of_loss(arm: str, kind: str, loss: str, field: str, clock: int) -> str:
     """Facts at risk of their loss, or lost, at a tick of the clock since they were introduced."""
     return f"{arm}|{kind}|{loss}_{field}|{clock}"
+
+
+def of_session(arm: str, kind: str, session: int | str, field: str) -> str:
+    """A count of one session of a conversation; RETURN stands for the first turns of later ones."""
+    return of_arm(arm, kind, f"session {session} {field}")
 
 
 def whole(field: str) -> str:

@@ -12,7 +12,7 @@ from workup.scores import Scores
 from workup.stats.arrays import Floats
 from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.metrics import columns
-from workup.tasks.conversation.metrics.design import TENTH, Design, summed
+from workup.tasks.conversation.metrics.design import TENTH, Design, of_row, summed
 from workup.tasks.conversation.metrics.intervals import rate, share_over_cases, t_over_cases
 
 _WITHOUT = "no fact was active and scorable"
@@ -100,3 +100,26 @@ def recall_at(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> lis
             )
         )
     return found
+
+
+def session_metrics(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> list[Metric]:
+    """Recall and its failures in each session of cases that have several, and recall when the patient is back."""
+    if not design.sessions:
+        return []
+
+    def of(session: int | str, field: str) -> Column:
+        return lambda scores: of_row(scores, columns.of_session(arm, kind, session, field))
+
+    shares = (
+        *(("recall", "correct", "scorable"), ("omission_rate", "omitted", "scorable")),
+        *(("reversal_rate", "reversed", "scorable"), ("wrong_value_rate", "wrong_value", "scorable")),
+        ("coverage", "scorable", "facts"),
+    )
+    found = [
+        rate(name, of(session, top), of(session, bottom), undefined=_WITHOUT, at={**at, "session": session})
+        for session in design.sessions
+        for name, top, bottom in shares
+    ]
+    undefined = "no conversation has a scorable fact at the first turn of a later session"
+    back = (of(columns.RETURN, "correct"), of(columns.RETURN, "scorable"))
+    return [*found, rate("recall_at_return", *back, undefined=undefined, at=at)]

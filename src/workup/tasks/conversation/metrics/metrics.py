@@ -11,7 +11,7 @@ from workup.scores import Scores
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.decay import decay_metrics, gap_metrics
 from workup.tasks.conversation.metrics.design import Design
-from workup.tasks.conversation.metrics.facts import fact_metrics, recall_at
+from workup.tasks.conversation.metrics.facts import fact_metrics, recall_at, session_metrics
 from workup.tasks.conversation.metrics.held import live_metrics
 from workup.tasks.conversation.metrics.quality import quality_metrics
 
@@ -32,6 +32,7 @@ def conversation_metrics(design: Design) -> list[Metric]:
             for turn in design.by_turn:
                 found += fact_metrics(arm, kind, (turn,), at={**at, "turn": turn})
             found += recall_at(arm, kind, design, at=at)
+            found += session_metrics(arm, kind, design, at=at)
             found += decay_metrics(arm, kind, design, at=at)
     for kind in columns.SETS:
         found += gap_metrics(kind, design)

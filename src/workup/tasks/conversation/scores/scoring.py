@@ -55,6 +55,13 @@ class ConversationScores(Scores):
         return tuple(sorted(turns))
 
     @property
+    def sessions(self) -> tuple[int, ...]:
+        """Numbers of the sessions, where a case has several."""
+        several = any(one.case.input.returns for one in self.conversations)
+        most = max(one.case.input.turns[-1].session for one in self.conversations)
+        return tuple(range(1, most + 1)) if several else ()
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """What gave the model facts, where more than the history is known."""
         head = columns.whole("sendable_")
