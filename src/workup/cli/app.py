@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from workup.cli import (
+    cases,
     corpus,
     plugins,
 )
@@ -83,6 +84,7 @@ GROUPS = (
     running,
     scoring,
     importing,
+    cases,
     detecting,
     redacting,
     corpus,

@@ -35,6 +35,12 @@ def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str
     withheld = why_withheld(scores)
     if withheld:
         said.append(f"The headline is withheld: {withheld}.")
+    drafts = scores.drafts
+    if drafts:
+        said.append(
+            f"{drafts:,} cases are drafts that nobody has checked ('checked: false'): figures stand without intervals, "
+            "and no gate rests on them."
+        )
     late = sum(len(one.case.input.late) for one in scores.conversations if one.replicate == 0)
     if late:
         said.append(

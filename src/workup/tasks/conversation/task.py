@@ -16,7 +16,7 @@ from workup.task import UNLIMITED, Budget, Case, Corpus, Engine, OutputLog, Pair
 from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.cases.case import ConversationCase, case_of, read_cases
 from workup.tasks.conversation.cases.corpus import ConversationCorpus, corpus_of
-from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics
+from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics, unchecked
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
 from workup.tasks.conversation.read.advice.judges import Judge
@@ -220,7 +220,7 @@ class ConversationTask:
         """Recall and its failures by turn, set and arm; decay, loss, conflict, harm, plans."""
         assert isinstance(scores, ConversationScores)
         weights = {fact.weight for one in scores.conversations for fact in one.facts}
-        return conversation_metrics(
+        found = conversation_metrics(
             Design(
                 arms=scores.arms,
                 turns=scores.turns,
@@ -237,6 +237,7 @@ class ConversationTask:
                 judged=study.conversation.judge is not None,
             )
         )
+        return [unchecked(metric, scores.drafts) for metric in found] if scores.drafts else found
 
     def followed(self, metrics: Sequence[Metric], study: ConversationStudy) -> Sequence[Metric]:
         """Those of the primary set and arm over whole conversations; turns are the internal lens's own."""

@@ -27,7 +27,7 @@ from workup.tasks.conversation.cases.json_files import (
 
 MOST_TURNS = 200
 EVENTS = ("introduce", "change", "retire")
-_CASE_KEYS = ("id", "patient_summary", "critical_entities", "turns", "facts", "target_plan", "metadata")
+_CASE_KEYS = ("id", "patient_summary", "critical_entities", "turns", "facts", "target_plan", "metadata", "checked")
 _TURN_KEYS = ("turn", "message", "events", "session", "after_days")
 _EVENT_KEYS = ("kind", "fact", "by")
 _FACT_KEYS = (
@@ -75,6 +75,7 @@ class ConversationCase:
     form: str = "full"  # simple, where the ledger was made from a list of entities
     # Entities of the simple form whose words come after turn 1, where the ledger has them introduced.
     late: tuple[str, ...] = ()
+    checked: bool = True  # false for a draft that nobody has looked at; no gate rests on one
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
@@ -82,7 +83,7 @@ class ConversationCase:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.id, self.patient_summary, self.turns, self.facts, self.target_plan, dict(self.metadata))
-        return (ConversationCase, (*parts, self.form, self.late))
+        return (ConversationCase, (*parts, self.form, self.late, self.checked))
 
     @property
     def returns(self) -> tuple[int, ...]:
@@ -150,6 +151,9 @@ def case_of(record: Mapping[str, Any], *, where: str) -> ConversationCase:
     metadata = {} if record.get("metadata") is None else record["metadata"]
     if not isinstance(metadata, Mapping):
         raise InputError("'metadata' must be an object", where=where, got=kind(metadata))
+    checked = True if record.get("checked") is None else record["checked"]
+    if not isinstance(checked, bool):
+        raise InputError("'checked' must be true or false", where=where, got=kind(checked))
     late: tuple[str, ...] = ()
     if record.get("facts") is not None:
         form, facts = "full", _facts(record["facts"], turns, where)
@@ -157,7 +161,7 @@ def case_of(record: Mapping[str, Any], *, where: str) -> ConversationCase:
         form, facts = "simple", _from_entities(record, where)
         late = late_entities(facts, summary, turns, where=where)
     try:
-        return ConversationCase(id, summary, turns, facts, plan, metadata, form, late)
+        return ConversationCase(id, summary, turns, facts, plan, metadata, form, late, checked)
     except InputError as error:
         raise InputError(error.expected, where=f"{where}, {error.where}", got=error.got, remedy=error.remedy) from None
 

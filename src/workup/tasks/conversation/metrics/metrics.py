@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from workup.metric import Interval, Metric, Status
 from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.decay import decay_metrics, gap_metrics
 from workup.tasks.conversation.metrics.design import Design
@@ -15,7 +18,7 @@ from workup.tasks.conversation.metrics.facts import fact_metrics, recall_at, ses
 from workup.tasks.conversation.metrics.held import live_metrics
 from workup.tasks.conversation.metrics.quality import quality_metrics
 
-__all__ = ["LEAST_COVERAGE", "Design", "conversation_metrics", "coverage_of", "guarded", "uncovered"]
+__all__ = ["LEAST_COVERAGE", "Design", "conversation_metrics", "coverage_of", "guarded", "unchecked", "uncovered"]
 
 LEAST_COVERAGE = 0.95  # share of scorable facts below which the headline is withheld
 # How much was missing is told whatever it is, and people's ratings rest on what they read.
@@ -61,6 +64,20 @@ def guarded(metric: Metric, *, reason: str = "") -> Metric:
         return Interval.refused(why, status=status) if why else own(scores, level)
 
     return replace(metric, interval=interval)
+
+
+def unchecked(metric: Metric, number: int) -> Metric:
+    """A figure of cases that are drafts: shown without an interval, and a count of harm not at all, for a gate would
+    take it as it stands. No gate can rest on either."""
+    reason = f"{number:,} of the cases are drafts that nobody has checked"
+    made = replace(metric, interval=lambda scores, level: Interval.refused(reason, status="insufficient"))
+    if metric.card is None or not metric.card.harm:
+        return made
+
+    def nothing(scores: Scores, weights: Floats) -> Floats:
+        return np.full(len(np.atleast_2d(weights)), np.nan)
+
+    return replace(made, compute=nothing, linear=None, undefined=f"{reason}; the table lists what was found")
 
 
 def uncovered(scores: Scores, arm: str = "live", kind: str = "critical") -> str:

@@ -55,6 +55,11 @@ class ConversationScores(Scores):
         return tuple(sorted(turns))
 
     @property
+    def drafts(self) -> int:
+        """Cases that nobody has checked."""
+        return len({one.case.id for one in self.conversations if not one.case.input.checked})
+
+    @property
     def sessions(self) -> tuple[int, ...]:
         """Numbers of the sessions, where a case has several."""
         several = any(one.case.input.returns for one in self.conversations)
