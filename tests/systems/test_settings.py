@@ -119,6 +119,7 @@ KINDS: dict[str, str] = {
     "positive": "class",
     "format": "empty or a name",
     "roles": "none",
+    "session": "none",
 }
 _COUNT, _TEXT = {"number", "zero"}, {"number as text", "huge as text", "yes", "nowhere", "folder"}
 _SHARE = {"fraction", "zero", "true"} - {"true"}

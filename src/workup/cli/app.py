@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from workup.cli import (
+    cases,
     corpus,
     plugins,
 )
@@ -89,6 +90,7 @@ GROUPS = (
     running,
     scoring,
     importing,
+    cases,
     detecting,
     redacting,
     corpus,

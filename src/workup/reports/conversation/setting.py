@@ -17,7 +17,9 @@ ONE_SIDED = 0.90  # two-sided level whose ends are one-sided 95 % bounds: what t
 ARMS = ("live", "oracle", "naive")
 SETS = ("critical", "extended")
 _OF_TASK = ("set", "arm")
-_OTHER_KEYS = ("turn", "attribute", "loss", "judge", "reader", "judge_run", "type", "basis", "unanswered", "source")
+_OTHER_KEYS = (
+    *("turn", "attribute", "loss", "judge", "reader", "judge_run", "type", "basis", "unanswered", "source", "session"),
+)
 _DEFAULTS: dict[str, Any] = {"horizon": 10, "bar": 0.70, "memory": "full", "matcher": "context", "probe": "summary"}
 
 

@@ -18,6 +18,7 @@ from workup.files.jsonlines import kind, parse
 from workup.systems.chat.connection import Unread
 from workup.systems.chat.line import ChatLine
 from workup.systems.chat.reply import Messages, TimedReply, asked, reply_in
+from workup.systems.chat.sessions import Session, Sessions
 from workup.systems.settings import (
     Batch,
     CaFile,
@@ -70,7 +71,8 @@ class Http:
     requests are under way at a time; `wire.transport.Channel` says how they travel. Anything out of form ends the run.
 
     A chat model gets `{"messages": [{"role": "user", "content": "…"}]}`, with `max_tokens` and `seed` where needed, and
-    answers `{"content": "…"}`; a call of it that fails for good has a code, and the run goes on (`chat.line`).
+    answers `{"content": "…"}`; a call of it that fails for good has a code, and the run goes on (`chat.line`). One that
+    remembers is told its `session`, and then gets only what is new.
 
     For detectors, `offsets` says how the service counts them, `mapping` names the label mapping of its labels, and
     `emits` lists those that it can give.
@@ -95,6 +97,7 @@ class Http:
         offsets: Offsets = "codepoint",
         mapping: LabelMap = "",
         emits: Emits = None,
+        session: Session = None,
     ) -> None:
         where = f"system '{name}'"
         if batch < 1:
@@ -113,9 +116,11 @@ class Http:
         self._spans = SpanSettings.of(offsets=offsets, mapping=mapping, emits=emits, base=base, where=where)
         self.name, self.send, self.mapping, self.emits = name, send, self._spans.mapping, self._spans.emits
         self._request, self.concurrency = batch, concurrency
+        self.sessions = Sessions.of(session, where=where)
         self._line = ChatLine(self._channel)
         self.batch = batch * concurrency  # what a task hands over at once, so that all requests have something to do
-        self.version = f"http sha256:{hashlib.sha256(json.dumps([url, send]).encode()).hexdigest()[:12]}"
+        decides = [url, send] if session is None else [url, send, session]
+        self.version = f"http sha256:{hashlib.sha256(json.dumps(decides).encode()).hexdigest()[:12]}"
         open_line = "rows or texts went to the system unencrypted (http)"
         self.notes: tuple[str, ...] = (open_line,) if self._channel.is_open_line else ()
 
@@ -154,10 +159,22 @@ class Http:
 
         return self._ask_all(len(texts), ask)
 
-    def reply(self, messages: Messages, *, max_tokens: int | None = None, seed: int | None = None) -> Reply:
+    def reply(
+        self,
+        messages: Messages,
+        *,
+        max_tokens: int | None = None,
+        seed: int | None = None,
+        session: str | None = None,
+        fork_of: str | None = None,
+    ) -> Reply:
         """The next message of the assistant, or the code of a call that failed for good."""
-        body = json.dumps(asked(messages, max_tokens=max_tokens, seed=seed)).encode()
-        called = self._line.ask(body, label=hashlib.sha256(body).hexdigest()[:16], read=_reply)
+        content = asked(messages, max_tokens=max_tokens, seed=seed)
+        headers: dict[str, str] = {}
+        if self.sessions is not None:
+            content, headers = self.sessions.put(content, session, fork_of)
+        body = json.dumps(content).encode()
+        called = self._line.ask(body, label=hashlib.sha256(body).hexdigest()[:16], read=_reply, more=headers)
         answer = called.answer or Reply(None, failure=called.failure)
         return TimedReply(**vars(answer), seconds=called.seconds, tries=called.tries)
 

@@ -12,7 +12,7 @@ import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -83,10 +83,15 @@ class ChatLine:
             }
         return found
 
-    def ask(self, body: bytes, *, label: str, read: Callable[[bytes], Answer]) -> Call[Answer]:
-        """One answer, however many tries it takes; `read` makes it of the body, or raises Unread."""
+    def ask(
+        self, body: bytes, *, label: str, read: Callable[[bytes], Answer], more: Mapping[str, str] | None = None
+    ) -> Call[Answer]:
+        """One answer, however many tries it takes; `read` makes it of the body, or raises Unread.
+
+        `more` are headers of this call alone.
+        """
         channel = self.channel
-        headers = channel.headers()
+        headers = {**channel.headers(), **(more or {})}
         tries = Tries(
             channel.retries, channel.patience, lambda: generator(0, "chat", channel.name, label), now=lambda: _now()
         )

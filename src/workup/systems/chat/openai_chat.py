@@ -22,6 +22,7 @@ from workup.files.jsonlines import parse
 from workup.systems.chat.connection import Unread
 from workup.systems.chat.line import Call, ChatLine
 from workup.systems.chat.reply import Messages, Price, TimedReply, check_number, plain_messages
+from workup.systems.chat.sessions import Session, Sessions
 from workup.systems.settings import (
     CaFile,
     Concurrency,
@@ -124,10 +125,12 @@ class OpenAiChat:
         rate: Rate = None,
         concurrency: Concurrency = 4,
         ca_file: CaFile = "",
+        session: Session = None,
     ) -> None:
         where = f"system '{name}'"
         _check(model, max_tokens, max_tokens_field, reasoning_tokens, temperature, seed, extra, where=where)
         self.name, self.model, self.concurrency, self.max_tokens = name, model, concurrency, max_tokens
+        self.sessions = Sessions.of(session, where=where)
         self._field, self._reasoning_tokens, self._seed = max_tokens_field, reasoning_tokens, seed
         self._system, self._extra, self._price = system, dict(extra or {}), Price.of(price, where=where)
         url = f"{str(base_url).rstrip('/')}/chat/completions"
@@ -151,6 +154,7 @@ class OpenAiChat:
         sampled = {} if temperature is None else {"temperature": temperature}
         self.parameters: Mapping[str, Any] = {"max_tokens": max_tokens, **sampled}
         decides = [url, model, max_tokens, max_tokens_field, reasoning_tokens, temperature, seed, system, self._extra]
+        decides += [] if session is None else [session]
         digest = hashlib.sha256(json.dumps(decides, sort_keys=True, default=str).encode()).hexdigest()
         self.version = f"{model} sha256:{digest[:12]}"
         self.loopback = is_loopback(urlsplit(url).hostname or "")
@@ -182,7 +186,15 @@ class OpenAiChat:
         """What so many tokens cost; None where the study names no price."""
         return None if self._price is None else self._price.cost(prompt_tokens, completion_tokens)
 
-    def reply(self, messages: Messages, *, max_tokens: int | None = None, seed: int | None = None) -> Reply:
+    def reply(
+        self,
+        messages: Messages,
+        *,
+        max_tokens: int | None = None,
+        seed: int | None = None,
+        session: str | None = None,
+        fork_of: str | None = None,
+    ) -> Reply:
         """The next message of the assistant, or the code of a call that failed for good."""
         body: dict[str, Any] = {
             "model": self.model,
@@ -194,8 +206,12 @@ class OpenAiChat:
         chosen = self._seed_for(seed)
         if chosen is not None:
             body["seed"] = chosen
+        headers: dict[str, str] = {}
+        if self.sessions is not None:
+            body, headers = self.sessions.put(body, session, fork_of)
         sent = json.dumps({**body, **self._extra}).encode()
-        called: Call[Reply] = self._line.ask(sent, label=hashlib.sha256(sent).hexdigest()[:16], read=self._read)
+        label = hashlib.sha256(sent).hexdigest()[:16]
+        called: Call[Reply] = self._line.ask(sent, label=label, read=self._read, more=headers)
         if called.answer is None:
             return TimedReply(None, failure=called.failure, seconds=called.seconds, tries=called.tries)
         answer = called.answer

@@ -34,6 +34,12 @@ CARDS = {
         scale="logit",
         unit="share",
     ),
+    "recall_at_return": Card(
+        title="recall at return",
+        describe="facts kept at the first turn of each session after the first",
+        scale="logit",
+        unit="share",
+    ),
     "decay_gap": Card(
         title="decay gap D",
         describe="recall in the conversation less recall with the facts alone before the model",

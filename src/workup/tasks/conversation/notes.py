@@ -25,6 +25,12 @@ def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str
     withheld = why_withheld(scores)
     if withheld:
         said.append(f"The headline is withheld: {withheld}.")
+    drafts = scores.drafts
+    if drafts:
+        said.append(
+            f"{drafts:,} cases are drafts that nobody has checked ('checked: false'): figures stand without intervals, "
+            "and no gate rests on them."
+        )
     late = sum(len(one.case.input.late) for one in scores.conversations if one.replicate == 0)
     if late:
         said.append(
@@ -35,7 +41,7 @@ def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str
         said.append(f"{scores.n_patients} patients are few: intervals over fewer than {FEWEST_CLUSTERS} are wide.")
     if scores.asked and "oracle" not in scores.arms:
         said.append("No oracle arm was run, so the decay gap, the headline, cannot be told.")
-    said += [_asked(settings), _asked_of(settings), _readers(settings)]
+    said += [_asked(settings), _asked_of(settings), _remembering(scores, settings), _readers(settings)]
     if settings.matcher == "published":
         said.append(
             "Replies were read by the published fuzzy rule, which takes 'started penicillin V' for a penicillin "
@@ -73,6 +79,22 @@ def _asked_of(settings: ConversationPart) -> str:
     return (
         f"Facts were asked of '{name}' on the recorded history, not of the model that held the conversations: recall "
         "tells what can be told from that history, and never-events and conflicts what the model itself said."
+    )
+
+
+def _remembering(scores: ConversationScores, settings: ConversationPart) -> str:
+    """How an endpoint that remembers was asked without its remembering that."""
+    if settings.probe_in is None:
+        return ""
+    if settings.probe_in == "fork":
+        return "The endpoint remembers by itself; each probe was asked in a copy of its session, made by the endpoint."
+    if settings.probe_in == "end":
+        return "The endpoint remembers by itself and was asked once, after the last turn: recall at the end, no decay."
+    lines = [one.usage for one in scores.transcripts.said if "twin_heard" in one.usage]
+    heard, differed = (sum(int(usage[name]) for usage in lines) for name in ("twin_heard", "twin_differed"))
+    return (
+        "The endpoint remembers by itself; each probe was asked in a twin, a second session that heard the same "
+        f"messages. A twin's replies may differ from the conversation's own, and {differed:,} of {heard:,} did."
     )
 
 

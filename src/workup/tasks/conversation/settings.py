@@ -88,6 +88,9 @@ class ConversationPart(Part):
     reasoning: Literal["drop", "send"] = Field("drop", description="Whether reasoning is sent back in the history")
     horizon: int = Field(10, ge=2, le=200, description="Turn at which recall is read off as the headline")
     published: bool = Field(False, description="Also measure what published work did, to compare; no gate takes it")
+    probe_in: Literal["fork", "twin", "end"] | None = Field(
+        None, description="How an endpoint that remembers is probed: in a fork, a twin, or once at the end"
+    )
     tool_sources: dict[str, Literal["retrieval", "tool", "memory"]] = Field(
         default_factory=dict, description="Tools that are a retrieval or a memory, by name, such as {search: retrieval}"
     )

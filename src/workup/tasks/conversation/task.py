@@ -25,7 +25,7 @@ from workup.tasks.conversation.judges.asking import ask_judges, most_calls
 from workup.tasks.conversation.judges.readers import check_judges, contradiction_judge
 from workup.tasks.conversation.judges.study import judged_metrics, note_of, readers_table
 from workup.tasks.conversation.metrics.design import TENTH
-from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics
+from workup.tasks.conversation.metrics.metrics import Design, conversation_metrics, unchecked
 from workup.tasks.conversation.metrics.types import BY_TYPE
 from workup.tasks.conversation.notes import notes_of, why_withheld
 from workup.tasks.conversation.pairing import paired
@@ -49,7 +49,7 @@ class ConversationTask:
     cards = CARDS
     Settings = ConversationStudy
     gate_level = 0.90  # two-sided, which is 95 % to the one side that a rule asks about
-    leaves_out = ("turn", "attribute", "loss", "judge_run", "type", "basis", "unanswered", "source")
+    leaves_out = ("turn", "attribute", "loss", "judge_run", "type", "basis", "unanswered", "source", "session")
     shows_only = ("set", "arm")
     batch = 1
     shows_text = False
@@ -277,7 +277,7 @@ class ConversationTask:
         assert isinstance(scores, ConversationScores)
         weights = {fact.weight for one in scores.conversations for fact in one.facts}
         kind = study.primary.get("set", "critical")
-        return conversation_metrics(
+        found = conversation_metrics(
             Design(
                 arms=scores.arms,
                 slips=scores.slips,
@@ -288,6 +288,7 @@ class ConversationTask:
                 clock=scores.clock,
                 asked_turns=scores.asked_turns,
                 sources=scores.sources,
+                sessions=scores.sessions,
                 draws=Draws(study.seed, study.bootstrap.replicates),
                 withheld=why_withheld(scores),
                 weighted=len(weights) > 1,
@@ -299,6 +300,7 @@ class ConversationTask:
                 more=tuple(judged_metrics(scores, study.conversation, study.base)),
             )
         )
+        return [unchecked(metric, scores.drafts) for metric in found] if scores.drafts else found
 
     def followed(self, metrics: Sequence[Metric], study: ConversationStudy) -> Sequence[Metric]:
         """Those of the primary set and arm over whole conversations; turns are the internal lens's own."""
@@ -385,7 +387,7 @@ class ConversationTask:
 
 DIALOGUES = ("aci_bench", "mts_dialog")
 # Told of the whole study and of no group, site or window: nobody judges by them, or another figure says the same.
-_FINER = frozenset({"turn", "attribute", "loss", "judge", "reader", "type", "basis", "unanswered", "source"})
+_FINER = frozenset({"turn", "attribute", "loss", "judge", "reader", "type", "basis", "unanswered", "source", "session"})
 _DESCRIPTIVE = frozenset(
     {
         *("refusal_rate", "truncation_rate", "other_language_rate", "unscorable_rate", "f1", "copy_rate"),

@@ -27,8 +27,8 @@ from workup.tasks.conversation.cases.json_files import (
 
 MOST_TURNS = 200
 EVENTS = ("introduce", "change", "retire")
-_CASE_KEYS = ("id", "patient_summary", "critical_entities", "turns", "facts", "target_plan", "metadata")
-_TURN_KEYS = ("turn", "message", "events")
+_CASE_KEYS = ("id", "patient_summary", "critical_entities", "turns", "facts", "target_plan", "metadata", "checked")
+_TURN_KEYS = ("turn", "message", "events", "session", "after_days")
 _EVENT_KEYS = ("kind", "fact", "by")
 _FACT_KEYS = (
     *("id", "type", "concept", "aliases", "status", "attributes", "introduced", "retired", "superseded_by"),
@@ -52,6 +52,8 @@ class Turn:
     turn: int
     message: str
     events: tuple[Event, ...] = ()
+    session: int = 1  # which visit, where a case has several
+    after_days: float | None = None  # days since the session before, at the first turn of a later one
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class ConversationCase:
     form: str = "full"  # simple, where the ledger was made from a list of entities
     # Entities of the simple form whose words come after turn 1, where the ledger has them introduced.
     late: tuple[str, ...] = ()
+    checked: bool = True  # false for a draft that nobody has looked at; no gate rests on one
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
@@ -80,7 +83,13 @@ class ConversationCase:
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.id, self.patient_summary, self.turns, self.facts, self.target_plan, dict(self.metadata))
-        return (ConversationCase, (*parts, self.form, self.late))
+        return (ConversationCase, (*parts, self.form, self.late, self.checked))
+
+    @property
+    def returns(self) -> tuple[int, ...]:
+        """The first turn of each session after the first."""
+        pairs = zip(self.turns, self.turns[1:], strict=False)
+        return tuple(turn.turn for before, turn in pairs if turn.session != before.session)
 
     @property
     def last_turn(self) -> int:
@@ -142,6 +151,9 @@ def case_of(record: Mapping[str, Any], *, where: str) -> ConversationCase:
     metadata = {} if record.get("metadata") is None else record["metadata"]
     if not isinstance(metadata, Mapping):
         raise InputError("'metadata' must be an object", where=where, got=kind(metadata))
+    checked = True if record.get("checked") is None else record["checked"]
+    if not isinstance(checked, bool):
+        raise InputError("'checked' must be true or false", where=where, got=kind(checked))
     late: tuple[str, ...] = ()
     if record.get("facts") is not None:
         form, facts = "full", _facts(record["facts"], turns, where)
@@ -149,7 +161,7 @@ def case_of(record: Mapping[str, Any], *, where: str) -> ConversationCase:
         form, facts = "simple", _from_entities(record, where)
         late = late_entities(facts, summary, turns, where=where)
     try:
-        return ConversationCase(id, summary, turns, facts, plan, metadata, form, late)
+        return ConversationCase(id, summary, turns, facts, plan, metadata, form, late, checked)
     except InputError as error:
         raise InputError(error.expected, where=f"{where}, {error.where}", got=error.got, remedy=error.remedy) from None
 
@@ -158,7 +170,7 @@ def case_of(record: Mapping[str, Any], *, where: str) -> ConversationCase:
 
 
 def _turns(value: Any, where: str) -> tuple[Turn, ...]:
-    found = []
+    found: list[Turn] = []
     for number, record in enumerate(list_of(value, field="turns", where=where), start=1):
         place = f"{where}, turns[{number - 1}]"
         if not isinstance(record, Mapping):
@@ -174,12 +186,31 @@ def _turns(value: Any, where: str) -> tuple[Turn, ...]:
             )
         message = text_of(needed(record, "message", where=place, known=_TURN_KEYS), field="message", where=place)
         listed = [] if record.get("events") is None else list_of(record["events"], field="events", where=place)
-        found.append(Turn(turn, message, tuple(_event(one, f"{place}, events[{i}]") for i, one in enumerate(listed))))
+        events = tuple(_event(one, f"{place}, events[{i}]") for i, one in enumerate(listed))
+        session, days = _session(record, found[-1].session if found else 0, place)
+        found.append(Turn(turn, message, events, session, days))
         if number > MOST_TURNS:
             raise InputError(f"a case of at most {MOST_TURNS} turns was expected", where=where, got="more")
     if not found:
         raise InputError("a case must have a turn", where=where, got="none", remedy="add one under 'turns'")
     return tuple(found)
+
+
+def _session(record: Mapping[str, Any], before: int, where: str) -> tuple[int, float | None]:
+    """The session that a turn belongs to, which follows that of the turn before, and the days between the two."""
+    session = whole_of(record.get("session") or max(before, 1), field="session", where=where)
+    if session not in ({before, before + 1} if before else {1}):
+        raise InputError(
+            "sessions must be numbered 1, 2, 3 in their order", where=where, got=f"{session} after {before or 'none'}"
+        )
+    days = record.get("after_days")
+    if days is None:
+        return session, None
+    if isinstance(days, bool) or not isinstance(days, (int, float)) or not 0 <= days < 100_000:
+        raise InputError("'after_days' must be a number of days from 0", where=where, got=kind(days))
+    if session == before or not before:
+        raise InputError("'after_days' belongs to the first turn of a later session", where=where, got="another turn")
+    return session, float(days)
 
 
 def _event(record: Any, where: str) -> Event:

@@ -12,7 +12,7 @@ import numpy as np
 
 from workup.errors import InputError, named, within
 from workup.task import Case, Corpus
-from workup.tasks.conversation.cases.case import ConversationCase
+from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.read.advice import check_harm_tags
 from workup.tasks.conversation.talk.transcripts import Transcripts
 from workup.tasks.times import check_time
@@ -113,13 +113,23 @@ def _times(cases: Sequence[ConversationCase]) -> list[np.datetime64 | None]:
 
 
 def _content(case: ConversationCase, *, design: bool) -> dict[str, Any]:
-    content = {
+    content: dict[str, Any] = {
         "id": case.id,
         "summary": case.patient_summary,
-        "turns": [asdict(turn) for turn in case.turns],
+        "turns": [_turn(turn) for turn in case.turns],
         "facts": [{**{k: getattr(f, k) for k in _FACT}, "attributes": dict(f.attributes)} for f in case.facts],
     }
+    if not case.checked:
+        content["checked"] = False
     return {**content, "plan": case.target_plan, "metadata": dict(case.metadata)} if design else content
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    """A turn as it enters the fingerprint; of the first session as before there were several."""
+    content = asdict(turn)
+    if turn.session == 1:
+        del content["session"], content["after_days"]
+    return content
 
 
 _FACT = (

@@ -28,6 +28,7 @@ class Design:
     further: tuple[int, ...] = ()  # more turns at which recall is read off
     clock: int = CLOCK  # turns after its introduction to which the loss of a fact is followed
     asked_turns: tuple[int, ...] = ()  # turns at which facts were asked for; every turn where empty
+    sessions: tuple[int, ...] = ()  # numbers of the sessions, where a case has several
     sources: tuple[str, ...] = ()  # what gave the model facts, where more than the history is known
     draws: Draws = field(default_factory=Draws)  # how clusters are resampled where there are many
     withheld: str = ""  # why the headline is withheld, where it is

@@ -198,3 +198,26 @@ def recall_at(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> lis
             )
         )
     return found
+
+
+def session_metrics(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> list[Metric]:
+    """Recall and its failures in each session of cases that have several, and recall when the patient is back."""
+    if not design.sessions:
+        return []
+
+    def of(session: int | str, field: str) -> Column:
+        return lambda scores: of_row(scores, columns.of_session(arm, kind, session, field))
+
+    shares = (
+        *(("recall", "correct", "scorable"), ("omission_rate", "omitted", "scorable")),
+        *(("reversal_rate", "reversed", "scorable"), ("wrong_value_rate", "wrong_value", "scorable")),
+        ("coverage", "scorable", "facts"),
+    )
+    found = [
+        rate(name, of(session, top), of(session, bottom), undefined=_WITHOUT, at={**at, "session": session})
+        for session in design.sessions
+        for name, top, bottom in shares
+    ]
+    undefined = "no conversation has a scorable fact at the first turn of a later session"
+    back = (of(columns.RETURN, "correct"), of(columns.RETURN, "scorable"))
+    return [*found, rate("recall_at_return", *back, undefined=undefined, at=at)]

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from workup.metric import Interval, Metric, Status
 from workup.scores import Scores
+from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.decay import decay_metrics, gap_metrics
 from workup.tasks.conversation.metrics.design import Design, of_row
@@ -18,13 +21,23 @@ from workup.tasks.conversation.metrics.facts import (
     fact_metrics,
     mentioned_metrics,
     recall_at,
+    session_metrics,
     type_metrics,
 )
 from workup.tasks.conversation.metrics.held import live_metrics
 from workup.tasks.conversation.metrics.propagation import propagation_metrics
 from workup.tasks.conversation.metrics.quality import quality_metrics
 
-__all__ = ["LEAST_COVERAGE", "NOBODY_ASKED", "Design", "conversation_metrics", "coverage_of", "guarded", "uncovered"]
+__all__ = [
+    "LEAST_COVERAGE",
+    "NOBODY_ASKED",
+    "Design",
+    "conversation_metrics",
+    "coverage_of",
+    "guarded",
+    "unchecked",
+    "uncovered",
+]
 
 LEAST_COVERAGE = 0.95  # share of scorable facts below which the headline is withheld
 # How much was missing is told whatever it is, and people's ratings rest on what they read.
@@ -60,6 +73,7 @@ def conversation_metrics(design: Design) -> list[Metric]:
             for turn in design.by_turn if kind == "critical" and arm in _TURN_ARMS else ():
                 found += fact_metrics(arm, kind, (turn,), at={**at, "turn": turn}, asked=design.asked, only=OF_TURN)
             found += recall_at(arm, kind, design, at=at)
+            found += session_metrics(arm, kind, design, at=at)
             found += decay_metrics(arm, kind, design, at=at)
     found += type_metrics(design)
     for kind in columns.SETS:
@@ -104,6 +118,20 @@ def unread(scores: Scores) -> str:
     if not replies or 1 - foreign / replies >= LEAST_COVERAGE:
         return ""
     return f"{foreign / replies:.1%} of the replies are in another language, in which nothing can be read"
+
+
+def unchecked(metric: Metric, number: int) -> Metric:
+    """A figure of cases that are drafts: shown without an interval, and a count of harm not at all, for a gate would
+    take it as it stands. No gate can rest on either."""
+    reason = f"{number:,} of the cases are drafts that nobody has checked"
+    made = replace(metric, interval=lambda scores, level: Interval.refused(reason, status="insufficient"))
+    if metric.card is None or not metric.card.harm:
+        return made
+
+    def nothing(scores: Scores, weights: Floats) -> Floats:
+        return np.full(len(np.atleast_2d(weights)), np.nan)
+
+    return replace(made, compute=nothing, linear=None, undefined=f"{reason}; the table lists what was found")
 
 
 def uncovered(scores: Scores, arm: str = "live", kind: str = "critical", *, lost: bool = False) -> str:

@@ -106,7 +106,7 @@ def spread_of(scores: Scores, turns: int) -> tuple[Floats, Floats]:
     both = (times > 0).all(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         gaps = np.where(both, sums[1] / times[1] - sums[0] / times[0], np.nan)
-    return gaps, both.astype(np.float64)
+    return np.asarray(gaps, dtype=np.float64), np.asarray(both, dtype=np.float64)
 
 
 def _descriptive(metric: Metric) -> Metric:
@@ -138,7 +138,7 @@ def _caused(name: str, arm: str, parts: Sequence[str], sides: tuple[str, str], a
     """A share of facts on the second side less that on the first, of the same facts of the same cases."""
 
     def of(field: str, scores: Scores) -> Floats:
-        return np.sum([of_row(scores, of_slip(arm, part, field)) for part in parts], axis=0)
+        return np.asarray(np.sum([of_row(scores, of_slip(arm, part, field)) for part in parts], axis=0))
 
     def columns(scores: Scores) -> Floats:
         found = np.column_stack([of(field, scores) for field in (*sides, "units")])

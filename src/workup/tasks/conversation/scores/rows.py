@@ -31,6 +31,7 @@ def row_of(arms: Mapping[str, Held], facts: Sequence[Fact], *, horizons: Sequenc
         for kind in columns.SETS:
             chosen = [place for place, fact in enumerate(facts) if kind == "extended" or fact.critical]
             _count_turns(row, held, facts, chosen, arm, kind)
+            _count_sessions(row, held, arm, kind)
             _count_losses(row, held, facts, chosen, arm, kind, clock=clock)
             _count_types(row, held, facts, chosen, arm, kind, horizons)
             _slope_over_turns(row, held, arm, kind)
@@ -90,6 +91,19 @@ def _count_types(
                     row[columns.of_type(arm, kind, type, field)] += 1
                     if told.turn in horizons:
                         row[columns.of_type(arm, kind, type, field, told.turn)] += 1
+
+
+def _count_sessions(row: Row, held: Held, arm: str, kind: str) -> None:
+    """Of a case of several sessions the counts of its turns by session, and at the first turn of each later one."""
+    if not held.case.returns:
+        return
+    for turn in held.case.turns:
+        for field in columns.OF_ACTIVE:
+            count = row.get(columns.at_turn(arm, kind, turn.turn, field), 0.0)
+            if count:
+                row[columns.of_session(arm, kind, turn.session, field)] += count
+                if turn.turn in held.case.returns:
+                    row[columns.of_session(arm, kind, columns.RETURN, field)] += count
 
 
 def _count_losses(

@@ -70,6 +70,18 @@ class ConversationScores(Scores):
         return tuple(sorted({told.turn for one in held for told in one.turns if told.asked}))
 
     @property
+    def drafts(self) -> int:
+        """Cases that nobody has checked."""
+        return len({one.case.id for one in self.conversations if not one.case.input.checked})
+
+    @property
+    def sessions(self) -> tuple[int, ...]:
+        """Numbers of the sessions, where a case has several."""
+        several = any(one.case.input.returns for one in self.conversations)
+        most = max(one.case.input.turns[-1].session for one in self.conversations)
+        return tuple(range(1, most + 1)) if several else ()
+
+    @property
     def sources(self) -> tuple[str, ...]:
         """What gave the model facts, where more than the history is known."""
         head = columns.whole("sendable_")

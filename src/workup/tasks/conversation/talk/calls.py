@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -24,6 +25,7 @@ from workup.tasks.conversation.talk.token_counts import Tokenizer
 from workup.tasks.guarding import guarded
 
 JUDGE = "judge"  # the purpose of a judge's calls
+_RUN = "run"  # the key under which the log keeps what tells the sessions of this run from those of others
 _NEVER_ANSWERED = 5  # failed calls of a model that has answered none, after which the run is stopped
 
 
@@ -51,6 +53,19 @@ class Spent:
 
     calls: int = 0
     cost: float = 0.0
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session of an endpoint that remembers: its id, that of the one it is copied from, and what it heard so far."""
+
+    id: str
+    heard: tuple[str, ...] = ()
+    fork_of: str | None = None
+
+    def parameters(self) -> dict[str, str]:
+        """What is sent beside the messages."""
+        return {"session": self.id} | ({} if self.fork_of is None else {"fork_of": self.fork_of})
 
 
 class Caller:
@@ -84,16 +99,29 @@ class Caller:
                 raise misrecorded(call, "a reply with its content, or a failure")
         # A judge that answers nothing must not pass for alive because the model did, nor the other way round.
         judging = template != TEMPLATE
-        mine = (record for record in self._records.values() if of_judge(record) == judging)
+        mine = (record for key, record in self._records.items() if key != _RUN and of_judge(record) == judging)
         self._answered = any("content" in record for record in mine)
         self._failed = 0
         self._first_error: WorkupError | None = None
         self.spent = Spent() if spent is None else spent
+        self.sessions = getattr(system, "sessions", None)  # of an endpoint that remembers
+        self._run: str | None = None
 
-    def say(self, messages: Sequence[Message], *, place: Place, seed: int, max_tokens: int | None = None) -> Spoken:
-        """The answer to these messages, from the record or from the system."""
+    def say(
+        self,
+        messages: Sequence[Message],
+        *,
+        place: Place,
+        seed: int,
+        max_tokens: int | None = None,
+        session: Session | None = None,
+    ) -> Spoken:
+        """The answer to these messages, from the record or from the system; of one that remembers, in a session."""
         parameters = self._parameters(max_tokens, seed)
-        key = self._key(messages, parameters, place.replicate if place.run is None else place.run)
+        if session is not None:
+            parameters |= session.parameters()
+        run = place.replicate if place.run is None else place.run
+        key = self._key(messages, parameters, run, () if session is None else session.heard)
         with self._lock:
             known = self._known(key)
             if known is not None:
@@ -116,6 +144,16 @@ class Caller:
         mine.set_result(said)
         return said
 
+    def session_id(self, *parts: Any) -> str:
+        """An id that no other run gives: an endpoint may still remember what it heard in an earlier one."""
+        with self._lock:
+            if self._run is None:
+                record = self._records.get(_RUN)
+                self._run = secrets.token_hex(16) if record is None else str(record["content"])
+                if record is None and self._ask:
+                    self._log.append({_RUN: {"content": self._run}})
+        return hashlib.sha256(canonical([self._run, *parts]).encode()).hexdigest()[:32]
+
     def _known(self, key: str) -> Spoken | None:
         record = self._records.get(key)
         if record is not None and ("content" in record or not self._ask):
@@ -127,8 +165,14 @@ class Caller:
             )
         return None
 
-    def _key(self, messages: Sequence[Message], parameters: Mapping[str, Any], replicate: int) -> str:
-        content = {
+    def _key(
+        self,
+        messages: Sequence[Message],
+        parameters: Mapping[str, Any],
+        replicate: int,
+        heard: Sequence[str] = (),
+    ) -> str:
+        content: dict[str, Any] = {
             **self._identity,
             "messages": [dict(message) for message in messages],
             "parameters": dict(parameters),
@@ -136,6 +180,8 @@ class Caller:
             "template": self._template,
             "memory": self._memory,
         }
+        if heard:  # what was said in this session before, which no message repeats
+            content["heard"] = list(heard)
         return hashlib.sha256(canonical(content).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _parameters(self, max_tokens: int | None, seed: int) -> dict[str, Any]:
@@ -168,6 +214,7 @@ class Caller:
 
     def _asked(self, messages: Sequence[Message], parameters: Mapping[str, Any]) -> Spoken:
         given = {key: value for key, value in parameters.items() if key in self._takes}
+        given |= {key: parameters[key] for key in ("session", "fork_of") if key in parameters}
         reply: Callable[..., Any] = self.system.reply
         sent = [dict(message) for message in messages]  # a plug-in may change what it is given
         crashed = []
@@ -267,7 +314,9 @@ def tallied(records: Mapping[str, Mapping[str, Any]], *, system: Any = None) -> 
     2.0
     """
     found = {"calls": 0.0, "failed": 0.0, "tries": 0.0, "prompt_tokens": 0.0, "completion_tokens": 0.0, "seconds": 0.0}
-    for record in records.values():
+    for key, record in records.items():
+        if key == _RUN:
+            continue
         usage = record.get("usage") or {}
         found["calls"] += 1
         found["failed"] += "failure" in record

@@ -14,7 +14,7 @@ from typing import Any
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk.arms import LIVE, context_of, reply_context_of
-from workup.tasks.conversation.talk.calls import Caller, Place
+from workup.tasks.conversation.talk.calls import Caller, Place, Session
 from workup.tasks.conversation.talk.memory import Exchange, Memory, Message, Recalled, Tools
 from workup.tasks.conversation.talk.passages import Passages
 from workup.tasks.conversation.talk.prompts import question_probe, summary_probe
@@ -34,7 +34,7 @@ Ask = tuple[str, Fact | None, str]  # kind, the fact of a question, the words of
 
 def probes_at(passages: Passages, turn: int, settings: ConversationPart) -> list[Ask]:
     """What is asked off the history at a turn: one summary, a question for each active fact, or nothing."""
-    if not settings.asked_at(turn):
+    if not settings.asked_at(turn) or (settings.probe_in == "end" and turn != passages.case.last_turn):
         return []
     if settings.probe == "summary":
         return [("summary", None, summary_probe(settings.probe_tokens))]
@@ -109,8 +109,8 @@ class Conversation:
             self._turn = state.turn = turn.turn
             message = self.passages.message(turn.turn)
             state.heard += self.caller.tokens.count(message)
-            state.sent = state.recalled.messages(message)
-            said = self._say(state.sent, turn.turn, "reply")
+            state.sent = self._newest(message) if self._remembers else state.recalled.messages(message)
+            said = self._say(state.sent, turn.turn, "reply", session=self._session(state.past))
             if said.content is None:
                 self._broken(turn.turn, said)
                 return
@@ -147,6 +147,9 @@ class Conversation:
         asks = probes_at(self.passages, turn, self.settings)
         if not asks:
             self.put(self._line(turn, reply, None, said, usage, sent))
+        if self._remembers:
+            self._ask_one_that_remembers(turn, said, reply, usage, recalled, asks, later)
+            return
 
         def forked(ask: Ask) -> None:
             messages = recalled.messages(ask[2])
@@ -156,18 +159,110 @@ class Conversation:
         for ask in asks:
             later(turn, partial(forked, ask))
 
+    # ---- endpoints that remember ---------------------------------------------------------------------------------
+
+    @property
+    def _remembers(self) -> bool:
+        return self.caller.sessions is not None and not self.caller.sessions.history
+
+    @staticmethod
+    def _newest(message: str) -> list[Message]:
+        return [{"role": "user", "content": message}]
+
+    def _session(self, past: Sequence[Exchange] = (), *more: Any, fork_of: str | None = None) -> Session | None:
+        """The session of this conversation, or (`more`) another of its own; `past` is what was said in it before."""
+        if self.caller.sessions is None:
+            return None
+        id = self.caller.session_id(self.passages.case.id, self.replicate, self.arm, *more)
+        heard = tuple(text for one in past for text in (one.message, one.reply))
+        return Session(id, heard if self._remembers else (), fork_of)
+
+    def _ask_one_that_remembers(
+        self,
+        turn: int,
+        said: Spoken,
+        reply: str,
+        usage: Mapping[str, Any],
+        recalled: Recalled,
+        asks: Sequence[Ask],
+        later: Callable[[int, Callable[[], None]], None],
+    ) -> None:
+        """Probes of an endpoint that remembers, none of which enters the memory of the conversation itself."""
+        past = recalled.exchanges
+
+        def forked(ask: Ask) -> None:
+            live = self._session(past)
+            assert live is not None
+            fork_of = None if self.settings.probe_in == "end" else live.id
+            own = live if fork_of is None else self._session(past, "fork", turn, ask[1] and ask[1].id, fork_of=live.id)
+            answer = self._say_probe(self._newest(ask[2]), turn, ask, own)
+            self._put_probe(turn, ask, answer, reply, said, usage)
+
+        def twinned(ask: Ask) -> None:
+            messages = [self.passages.message(number) for number in range(1, turn + 1)]
+            answer, replies = self._replayed(messages, turn, ask, "twin")
+            live = [one.reply for one in past]
+            differed = sum(one != other for one, other in zip(replies, live, strict=False))
+            told = {**usage, "twin_heard": len(replies), "twin_differed": differed}
+            self._put_probe(turn, ask, answer, reply, said, told)
+
+        for ask in asks:
+            if self.settings.probe_in == "twin":
+                later(turn, partial(twinned, ask))
+            else:
+                forked(ask)  # at once: the next message would be in what is copied
+
+    def _unprobed(self, sent: Sequence[Message], turn: int) -> Spoken:
+        """The reply itself, of an arm that is not live and asks no probe."""
+        if not self._remembers:
+            return self._say(sent, turn, "reply", session=self._session((), "reply", turn))
+        *before, last = [one["content"] for one in sent if one["role"] == "user"]
+        return self._replayed(before, turn, ("reply", None, last), self.arm)[0]
+
+    def _replayed(self, messages: Sequence[str], turn: int, ask: Ask, what: str) -> tuple[Spoken, list[str]]:
+        """The answer to a probe in a session of its own that has heard some messages, and the replies to these."""
+        past: tuple[Exchange, ...] = ()
+        own = (what, turn, ask[1] and ask[1].id)
+        for message in messages:
+            heard = self._say(self._newest(message), turn, what, session=self._session(past, *own))
+            if heard.content is None:
+                return Spoken(None, failure=AFTER_FAILURE), [one.reply for one in past]
+            past = (*past, Exchange(turn, message, heard.content))
+        return self._say_probe(self._newest(ask[2]), turn, ask, self._session(past, *own)), [one.reply for one in past]
+
+    def _say_probe(self, sent: Sequence[Message], turn: int, ask: Ask, session: Session | None) -> Spoken:
+        kind, fact, _ = ask
+        most = probe_tokens(kind, self.settings)
+        return self._say(sent, turn, kind, fact.id if fact else None, max_tokens=most, session=session)
+
+    def _put_probe(
+        self, turn: int, ask: Ask, answer: Spoken, reply: str | None, said: Spoken, usage: Mapping[str, Any]
+    ) -> None:
+        """The line of a probe; what its answer says of memory and tools is what was there for it."""
+        probe = Probe(ask[0], answer.content, ask[1].id if ask[1] else None, answer.failure)
+        told = replace(said, tools=(*said.tools, *answer.tools), sources=answer.sources or said.sources)
+        self.put(self._line(turn, reply, probe, told, usage, ()))
+
+    # ---- other arms ----------------------------------------------------------------------------------------------
+
     def at(self, turn: int) -> None:
         """One turn of an arm that is not live: its probes, or its reply where there is none."""
         asks = probes_at(self.passages, turn, self.settings)
         if self.settings.probe == "none":
             sent = reply_context_of(self.arm, self.passages, turn)
-            said = self._say(sent, turn, "reply")
+            said = self._unprobed(sent, turn)
             self.put(self._line(turn, said.content, None, said, dict(said.usage), sent))
         elif not asks:
             why = NOTHING_TO_ASK if self.settings.asked_at(turn) else NOT_ASKED
             self.put(self._line(turn, None, None, Spoken(None, failure=why), {}, None if why == NOT_ASKED else ()))
             return
         context = context_of(self.arm, self.passages, turn)
+        if self._remembers:
+            for ask in asks:
+                heard = [one["content"] for one in context if one["role"] == "user"]
+                answer, _ = self._replayed(heard, turn, ask, self.arm)
+                self._put_probe(turn, ask, answer, None, Spoken(None), {})
+            return
         for ask in asks:
             probe = self._probed([*context, {"role": "user", "content": ask[2]}], turn, ask)
             self.put(self._line(turn, None, probe, Spoken(None), {}, context))
@@ -175,14 +270,21 @@ class Conversation:
     def _probed(self, sent: Sequence[Message], turn: int, ask: Ask) -> Probe:
         kind, fact, _ = ask
         fact_id = fact.id if fact else None
-        said = self._say(sent, turn, kind, fact_id, max_tokens=probe_tokens(kind, self.settings))
+        session = self._session((), "probe", turn, fact_id)
+        said = self._say(sent, turn, kind, fact_id, max_tokens=probe_tokens(kind, self.settings), session=session)
         return Probe(kind, said.content, fact_id, said.failure, said.finish_reason or "")
 
     def _say(
-        self, sent: Sequence[Message], turn: int, purpose: str, fact: str | None = None, max_tokens: int | None = None
+        self,
+        sent: Sequence[Message],
+        turn: int,
+        purpose: str,
+        fact: str | None = None,
+        max_tokens: int | None = None,
+        session: Session | None = None,
     ) -> Spoken:
         place = Place(self.passages.case.id, self.replicate, self.arm, turn, purpose, fact)
-        return self.caller.say(sent, place=place, seed=self.seed, max_tokens=max_tokens)
+        return self.caller.say(sent, place=place, seed=self.seed, max_tokens=max_tokens, session=session)
 
     def _compacting(self, request: str, tokens: int) -> str | None:
         said = self._say([{"role": "user", "content": request}], self._turn, "compaction", max_tokens=tokens)

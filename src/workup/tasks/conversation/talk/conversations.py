@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from workup.errors import PluginError
+from workup.errors import PluginError, StudyError
 from workup.stats.random import generator
 from workup.task import UNLIMITED, Budget, OutputLog, Watch
 from workup.tasks.conversation.cases.case import ConversationCase
@@ -64,6 +64,7 @@ def converse(
             f"system '{getattr(system, 'name', type(system).__name__)}' cannot hold a conversation: it has no method "
             "reply(messages). To fix: name a chat model, such as one behind 'openai_chat'."
         )
+    _check_session(system, settings)
     words = [Passages(case) for case in cases]
     if ask:
         known = len(log.known())
@@ -86,6 +87,26 @@ def converse(
     crew.work(lambda: watch("holding conversations", min(hall.done, total), total))
     watch("holding conversations", total, total)
     return Transcripts(tuple(hall.lines()), ())
+
+
+def _check_session(system: Any, settings: ConversationPart) -> None:
+    """Refuse a way to probe that does not fit what the endpoint remembers."""
+    sessions = getattr(system, "sessions", None)
+    how = settings.probe_in
+    wrong, fix = "", ""
+    if sessions is None or sessions.history:
+        if how is not None:
+            wrong, fix = "conversation.probe_in is for an endpoint that remembers", "give its 'session'"
+    elif settings.memory != "full":
+        wrong, fix = "conversation.memory is the endpoint's affair where it remembers", "leave it out"
+    elif settings.probe != "none" and how is None:
+        wrong, fix = "an endpoint must not remember probes", "give conversation.probe_in: fork, twin or end"
+    elif how == "fork" and not sessions.fork:
+        wrong, fix = "a fork needs the name under which a session is copied", "give 'fork' of the system's 'session'"
+    elif how == "end" and settings.probe == "question":
+        wrong, fix = "one probe can be asked at the end, and questions are many", "give probe: summary"
+    if wrong:
+        raise StudyError(f"{wrong}. To fix: {fix}.")
 
 
 class _Hall:

@@ -99,6 +99,8 @@ def _live(
         for kind, _, words in probes_at(passages, turn.turn, settings):
             prompt += tokens.messages(recalled.messages(words))
             calls, completion = calls + 1, completion + probe_tokens(kind, settings)
+            if settings.probe_in == "twin":  # which hears every message before it is asked
+                calls, completion = calls + turn.turn, completion + longest * turn.turn
     return calls + len(folds), prompt + sum(sent for sent, _ in folds), completion + sum(most for _, most in folds)
 
 
@@ -114,6 +116,9 @@ def _probed(
         asks = probes_at(passages, turn.turn, settings)
         context = tokens.messages(context_of(arm, passages, turn.turn)) if asks else 0
         for kind, _, words in asks:
+            if settings.probe_in is not None:  # an endpoint that remembers hears them one by one
+                told = len(context_of(arm, passages, turn.turn)) // 2
+                calls, completion = calls + told, completion + longest * told
             prompt += context + tokens.messages([{"content": words}])
             calls, completion = calls + 1, completion + probe_tokens(kind, settings)
     return calls, prompt, completion
