@@ -121,7 +121,9 @@ def _with_gates(template: str, cases: Path, without: Sequence[str]) -> str:
         assert line in template, gate.usual
         if gate.rule == gate.usual:
             continue
-        chosen = f"  - {gate.rule}   # the usual limit is {gate.why}" if gate.rule else f"#   - {gate.usual}   # {gate.why}"
+        chosen = (
+            f"  - {gate.rule}   # the usual limit is {gate.why}" if gate.rule else f"#   - {gate.usual}   # {gate.why}"
+        )
         template = template.replace(line, chosen)
         say(f"gate {gate.usual}: {gate.why}" + (f"; written as {gate.rule}" if gate.rule else ""))
     return template

@@ -42,8 +42,8 @@ def never_section(report: Report) -> Section:
     total = int(e.value)
     said = [
         "A never-event is advice that an active fact of the patient forbids (an allergy and a drug of its class), or a "
-        "retired or reversed critical fact asserted. They are found by rules and a reviewed map of drug classes; what "
-        "the map does not hold is not seen.",
+        "retired or reversed critical fact asserted. They are found by rules and a map of drug classes that no "
+        "clinician has reviewed yet; what the map does not hold is not seen.",
         f"{capital(never_words(numbers, report))}. The bound takes the {noun(report)} as independent draws; it is no "
         "licence where none was seen.",
     ]
