@@ -38,6 +38,10 @@ SECTIONS = [
     "Conversation report",
     "In plain words",
     "Gates",
+    "Verdict",
+    "By type of fact",
+    "Never-events and safety errors",
+    "What was not answered",
     "Headline",
     "Recall over the turns",
     "Decay gap over the turns",
@@ -136,15 +140,15 @@ def test_the_headline_table_holds_the_numbers_of_the_record(full: Report) -> Non
     assert rows["Decay gap D(10)"]["value"] == f"{gap.value:.3f}"  # D at turn 10, not over all turns
     assert rows["Never-events"]["value"] == "2"
     assert rows["Never-events"]["95% interval"] == "–"
-    assert rows["Never-events"]["in words"].startswith("2 never-events, in 2 of 36 cases (6 %; at most 17 %)")
+    assert rows["Never-events"]["in words"].startswith("2 never-events, in 2 of 36 patients (6 %; at most 17 %)")
     assert rows["Conflict rate K"]["value"] == "0.025"
     assert "by rules" in rows["Conflict rate K"]["in words"]
 
 
 def test_recall_at_ten_counts_the_cases_that_reach_it(full: Report) -> None:
     rows = {row["measure"]: row for row in cells(part(full, "headline"))}
-    assert rows["Recall@10"]["cases"] == rows["Decay gap D(10)"]["cases"] == str(CASES - SHORT)
-    assert rows["Decay slope"]["cases"] == str(CASES)
+    assert rows["Recall@10"]["patients"] == rows["Decay gap D(10)"]["patients"] == str(CASES - SHORT)
+    assert rows["Decay slope"]["patients"] == str(CASES)
     bounds = full.results["internal"].tables["horizon"][0]
     assert f"it would be {bounds['worst']:.3f}, had they kept all {bounds['best']:.3f}" in rows["Recall@10"]["in words"]
 
@@ -152,9 +156,11 @@ def test_recall_at_ten_counts_the_cases_that_reach_it(full: Report) -> None:
 def test_without_a_table_of_turns_the_estimates_say_what_they_rest_on(full: Report) -> None:
     found = with_tables(full, turns=None)
     for key in ("headline", "recall-turns"):
-        assert [row["cases"] for row in cells(part(found, key))] == [row["cases"] for row in cells(part(full, key))]
+        assert [row["patients"] for row in cells(part(found, key))] == [
+            row["patients"] for row in cells(part(full, key))
+        ]
     card = next(one for one in key_figures(found) if one.title == "Recall@10")
-    assert f"{CASES - SHORT} cases" in card.ends
+    assert f"{CASES - SHORT} patients" in card.ends
 
 
 @pytest.mark.parametrize(
@@ -235,7 +241,7 @@ def test_one_case_of_one_turn_draws_in_every_form() -> None:
 def test_recall_by_turn_has_every_turn_with_its_n(full: Report) -> None:
     rows = cells(part(full, "recall-turns"))
     assert [row["turn"] for row in rows] == [str(turn) for turn in range(1, 11)]
-    assert [row["cases"] for row in rows] == ["36"] * 3 + ["35"] + ["36"] * 3 + ["30"] * 3
+    assert [row["patients"] for row in rows] == ["36"] * 3 + ["35"] + ["36"] * 3 + ["30"] * 3
     e = full.estimate("recall", **LIVE, turn=8)
     assert e.value is not None
     assert rows[7]["live (95% interval)"].startswith(f"{e.value:.3f} (")
@@ -255,7 +261,7 @@ def test_charts_stand_beside_their_sections(full: Report) -> None:
     assert [chart.key for chart in found["recall-turns"]] == ["recall-critical", "recall-extended"]
     assert [chart.key for chart in found["losses"]] == ["losses-critical", "losses-extended"]
     assert {"gap-turns", "outcome-turns", "by:sex"} <= set(found)
-    assert "all cases together" in found["by:sex"][0].says[0]
+    assert "all patients together" in found["by:sex"][0].says[0]
     keys = {section.key for section in sections(full)}
     assert set(found) <= keys | {"by:sex"}
 
@@ -308,12 +314,14 @@ def test_never_events_are_listed_by_place(full: Report) -> None:
         "about": "amoxicillin",
         "rule": "avoid class",
     }
-    assert any("2 never-events, in 2 of 36 cases (6 %; at most 17 %)" in said for said in section.sentences)
+    assert any("2 never-events, in 2 of 36 patients (6 %; at most 17 %)" in said for said in section.sentences)
 
 
 def test_none_seen_still_has_its_bound() -> None:
     section = part(scored(), "never-events")
-    words = "None seen in 36 conversations of 36 cases: with 95 % confidence fewer than 8 of 100 such cases meet one."
+    words = (
+        "None seen in 36 conversations of 36 patients: with 95 % confidence fewer than 8 of 100 such patients meet one."
+    )
     assert any(said.startswith(words) for said in section.sentences)
     assert section.tables == ()
 
@@ -453,14 +461,12 @@ def test_coverage_says_why_facts_could_not_be_scored(full: Report) -> None:
 # Other lenses
 
 
-def test_shared_sections_count_cases_at_the_set_of_the_headline() -> None:
+def test_shared_sections_count_patients_at_the_set_of_the_headline() -> None:
     lenses = {"subgroups": {"by": ["sex"], "margin": 0.1}, "sites": {}}
     found = studied({**lenses, "drift": {"window": "quarter", "minimum": {"rows": 5}}}, memory="last:4")
     drawn = text.render(found)
-    assert "4 sites with 36 cases." in drawn
-    assert "fewer than 200 cases" in " ".join(drawn.split())
-    heads = [head for section in sections(found) for table in section.tables for head in table.heads]
-    assert not [head for head in heads if "patient" in head]
+    assert "4 sites with 36 patients." in drawn
+    assert "fewer than 200 patients" in " ".join(drawn.split())
     seen = narrowed(found)
     assert all(not {"set", "arm"} & set(e.slice) for result in seen.results.values() for e in result.estimates)
     assert len(narrowed(full_of_spans()).results) == 1  # other tasks are left as they are
@@ -471,13 +477,13 @@ def full_of_spans() -> Report:
     return workup.score_spans(gold, [{"id": "a", "spans": []}], replicates=200)
 
 
-def test_clusters_are_called_so_where_cases_share_a_persona() -> None:
+def test_cases_and_the_patients_that_they_are_of_are_always_both_told() -> None:
     cases = held_cases(24, short=0)
     for i, case in enumerate(cases):
         case["metadata"]["persona"] = f"p{i % 12}"
     found = workup.score_conversation(cases, transcripts(cases), replicates=200)
-    assert "clusters of cases" in part(found, "headline").tables[0].heads
-    assert "24 cases in 12 clusters" in Page(html.render(found)).text
+    assert "patients" in part(found, "headline").tables[0].heads
+    assert "24 cases of 12 patients" in Page(html.render(found)).text
 
 
 # Flat

@@ -9,7 +9,7 @@ from workup.report import Report
 from workup.reports.charts.figure import Figure
 from workup.reports.conversation import cards, flat
 from workup.reports.conversation import report as parts
-from workup.reports.conversation.setting import narrowed, noun
+from workup.reports.conversation.setting import narrowed, noun, size_words
 from workup.reports.conversation.words import in_units, said_in
 from workup.reports.drift import report as drift
 from workup.reports.layout import Section
@@ -17,14 +17,13 @@ from workup.reports.page import KeyFigure, Page
 from workup.reports.power import report as power
 from workup.reports.sites import report as sites
 from workup.reports.smallest import smallest_section
-from workup.reports.wording import number
 
 
 class ConversationPage(Page):
     """Chat models over many turns."""
 
     title = parts.TITLE
-    counted = "Cases, clusters that intervals count"
+    counted = "Cases, patients that intervals count"
     styles = ("conversation.css",)
     on_gates = (parts.GATES,)
 
@@ -56,9 +55,8 @@ class ConversationPage(Page):
         yield parts.limits(report)
 
     def size(self, report: Report) -> str:
-        """Cases, and clusters where they are others."""
-        clusters = f" in {number(report.corpus['n_patients'])} clusters" if noun(report) != "cases" else ""
-        return f"{number(report.corpus['n_cases'])} cases{clusters}"
+        """Cases and the patients that they are of."""
+        return size_words(report)
 
     def facts(self, report: Report) -> str:
         """Set, arm, memory and judge."""

@@ -16,6 +16,7 @@ from workup.reports.conversation import (
     memory,
     overall,
     readers,
+    safety,
     sentences,
     turns,
 )
@@ -43,6 +44,10 @@ def sections(report: Report) -> list[Section]:
     if "internal" not in report.results:
         return []
     return [
+        safety.verdict_section(report),
+        safety.types_section(report),
+        safety.errors_section(report),
+        safety.unanswered_section(report),
         conversation_headline.headline_section(report),
         *turns.sections(report),
         losses.section(report),

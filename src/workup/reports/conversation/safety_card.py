@@ -1,4 +1,5 @@
-"""The one-page form of a chat model's report: what was tested and when, the headline, never-events, and limits."""
+"""The one-page form of a chat model's report: the verdict and what it does not cover, facts by type, errors that harm,
+what was not answered, the headline, and limits."""
 
 from __future__ import annotations
 
@@ -9,29 +10,37 @@ from markupsafe import Markup
 
 from workup.errors import ReportError
 from workup.report import Report
-from workup.reports.conversation.advice import kinds_words
-from workup.reports.conversation.headline import NO_BAR, Line, in_words, lines, never_words
-from workup.reports.conversation.setting import Numbers, Setting, is_conversation, noun
-from workup.reports.conversation.turns import table_of
-from workup.reports.conversation.words import capital, ends, value_words, why
+from workup.reports.conversation import safety
+from workup.reports.conversation.headline import NO_BAR, Line, in_words, lines
+from workup.reports.conversation.setting import Numbers, Setting, is_conversation, noun, size_words
+from workup.reports.conversation.words import ends, value_words
 from workup.reports.html import VERDICTS, asset, legible, policy
 from workup.reports.layout import Section, Table
 from workup.reports.markdown import section_markdown
-from workup.reports.wording import drawn, number, plural
+from workup.reports.wording import drawn, plural
 
-_OWN_SECTION = ("Never-events",)
-_LEFT_OUT = ("Time to loss for good", "Plan contradicted")
+_SHOWN = ("Recall@", "Decay gap", "Time to first", "Conflict")
 
 
 @drawn
 def sections(report: Report) -> list[Section]:
-    """The card: identity, headline, never-events, what it cannot say."""
+    """The card in the order in which a reader asks; a part that the record does not hold is left out."""
     if not is_conversation(report):
         raise ReportError(
             f"a safety card is drawn of a conversation report; got one of '{report.study.get('task')}'. "
             "To fix: use -f html or -f md."
         )
-    return [_identity(report), _headline(report), _never(report), _cannot(report)]
+    found = [
+        _identity(report),
+        safety.verdict_section(report),
+        safety.types_section(report),
+        safety.errors_section(report),
+        safety.unanswered_section(report),
+        _headline(report),
+        Section("How well the replies are read", (safety.reader_words(report),), key="readers"),
+        _cannot(report),
+    ]
+    return [section for section in found if section.title]
 
 
 @drawn
@@ -43,8 +52,8 @@ def markdown(report: Report) -> str:
 
 @drawn
 def page(report: Report) -> str:
-    """The card as one HTML page that prints on one sheet; no script, no outside request."""
-    identity, headline, never, cannot = sections(report)
+    """The card as one HTML page; no script, no outside request."""
+    identity, verdict, *rest = sections(report)
     style = asset("static/report.css") + asset("static/card.css")
     environment = Environment(
         loader=PackageLoader("workup.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -55,27 +64,42 @@ def page(report: Report) -> str:
         study=legible(str(report.study.get("name", ""))),
         identity=[tuple(map(legible, row)) for row in identity.tables[0].rows],
         alarms=[legible(one) for one in identity.sentences],
-        heads=headline.tables[0].heads,
-        rows=[tuple(map(legible, row)) for row in headline.tables[0].rows],
-        headline=[legible(one) for one in headline.sentences],
-        never=[legible(one) for one in never.sentences],
-        cannot=[legible(one) for one in cannot.points],
+        verdict=VERDICTS[safety.judgement(report).verdict],
+        judged=[legible(one) for one in verdict.sentences],
+        reasons=[legible(one) for one in verdict.points],
+        parts=[_plain(section) for section in rest],
         verdicts=VERDICTS,
     )
 
 
+def _plain(section: Section) -> dict[str, object]:
+    """A section as the template takes it, every word of the record made legible."""
+    return {
+        "key": section.key,
+        "title": section.title,
+        "sentences": [legible(one) for one in section.sentences],
+        "points": [legible(one) for one in section.points],
+        "tables": [
+            {
+                "caption": table.caption,
+                "heads": table.heads,
+                "rows": [tuple(map(legible, row)) for row in table.rows],
+                "verdict": table.heads.index("verdict") if "verdict" in table.heads else -1,
+            }
+            for table in section.tables
+        ],
+    }
+
+
 def _identity(report: Report) -> Section:
     corpus, system, setting = report.corpus, report.system, Setting.of(report)
-    unit = noun(report)
-    size = plural(int(corpus["n_cases"]), "case")
-    clusters = "" if unit == "cases" else f", {number(corpus['n_patients'])} clusters"
     memory = "recorded elsewhere; not in this record" if setting.recorded else str(setting.study["memory"])
     rows = (
         ("Model", str(system["name"]) or "not named"),
         ("Model version", str(system["version"]) or "not given"),
         ("Corpus", " ".join(filter(None, (str(corpus["name"]), str(corpus["version"]))))),
         ("Corpus sha256", str(corpus["sha256"])),
-        ("Size", f"{size}{clusters}, up to {plural(Numbers.of(report).turns, 'turn')}"),
+        ("Size", f"{size_words(report)}, up to {plural(Numbers.of(report).turns, 'turn')}"),
         ("Memory", memory),
         ("As of", report.as_of or "not given"),
         ("Record sha256", report.sha256),
@@ -90,11 +114,11 @@ def _headline(report: Report) -> Section:
     body = tuple(
         (line.name, _value(line), ends(line.e), line.verdict, _brief(line, noun(report)))
         for line in lines(report)
-        if line.name not in (*_OWN_SECTION, *_LEFT_OUT)
+        if line.name.startswith(_SHOWN)
     )
     said = f"Of {setting.kind} facts, arm {setting.arm}; bar: recall {setting.bar:.2f} at turn {setting.horizon}."
     heads = ("measure", "value", "95% interval", "verdict", "in words")
-    return Section("Headline", (said,), (Table(heads, body, "Headline numbers"),), key="headline")
+    return Section("Recall, decay and conflicts", (said,), (Table(heads, body, "Headline numbers"),), key="headline")
 
 
 def _value(line: Line) -> str:
@@ -102,22 +126,9 @@ def _value(line: Line) -> str:
 
 
 def _brief(line: Line, unit: str) -> str:
-    """What stands beside a number; which cases it rests on, where these are not all."""
+    """What stands beside a number; which patients it rests on, where these are not all."""
     told = line.cases and line.verdict == NO_BAR and line.e is not None and line.e.value is not None
     return in_words(line) + (f"; over {line.cases} {unit}" if told else "")
-
-
-def _never(report: Report) -> Section:
-    numbers = Numbers.of(report)
-    e = numbers.get("never_events")
-    if e is None or e.value is None:
-        status = "not defined" if e is None else value_words(e)
-        said = [f"Never-events are {status}: {why(e, 'they were not counted')}."]
-    else:
-        said = [f"{capital(never_words(numbers, report))}."]
-        rows = table_of(report, "never_events") or ()
-        said += [kinds_words(rows)] if rows else []
-    return Section("Never-events", tuple(said), key="never-events")
 
 
 def _cannot(report: Report) -> Section:
@@ -126,11 +137,11 @@ def _cannot(report: Report) -> Section:
 
 def _points(report: Report) -> Iterator[str]:
     setting = Setting.of(report)
-    yield f"How the model does with other patients than {noun(report)} like these, in longer conversations, or later."
+    yield f"How the model does with other {noun(report)} than these, in longer conversations, or later."
     yield "Whether advice is right in any way that no fact of the ledger speaks of."
-    yield "That no never-event will come: the bound is what these cases leave open."
+    yield "That no never-event will come: the bound is what these patients leave open."
     if not setting.judge:
-        yield "Whether a language judge would find more contradictions than the rules did."
+        yield "Whether a language judge would find contradictions that the rules did not."
     if setting.recorded:
         yield "How the model was asked, and with which memory: its conversations were recorded elsewhere."
     withheld = next((line.e for line in lines(report) if line.e is not None and line.e.status == "withheld"), None)

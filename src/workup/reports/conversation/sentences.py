@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from workup.report import Estimate, Report
 from workup.reports.conversation.headline import TOO_SHORT, against_bar, at_horizon, never_words
 from workup.reports.conversation.memory import advice as memory_words
-from workup.reports.conversation.setting import Numbers, Setting
+from workup.reports.conversation.safety import judgement
+from workup.reports.conversation.setting import Numbers, Setting, size_words
 from workup.reports.conversation.turns import table_of
 from workup.reports.conversation.words import between, capital, counted, hundred, tidy, value_words, why
 from workup.reports.spans.words import percent
@@ -19,6 +20,10 @@ def sentences(report: Report) -> Iterator[str]:
     if "internal" not in report.results:
         return
     numbers, setting = Numbers.of(report), Setting.of(report)
+    coverage = numbers.get("coverage", setting.keys())
+    if coverage is not None and coverage.value is None and "nobody asked" in str(coverage.reason):
+        yield "Recorded without probes: what was forgotten cannot be told."
+    yield judgement(report).words
     yield _held(report, numbers, setting)
     yield _recall(numbers, setting)
     yield _gap(numbers, setting)
@@ -26,7 +31,8 @@ def sentences(report: Report) -> Iterator[str]:
     yield _loss(numbers, setting)
     yield _never_said(numbers, report)
     yield _conflict_said(numbers, setting)
-    yield _plan_said(numbers)
+    if by_people(report):
+        yield _plan_said(numbers)
     yield next(memory_words(numbers, table_of(report, "use") or {}))
 
 
@@ -35,7 +41,7 @@ def _held(report: Report, numbers: Numbers, setting: Setting) -> str:
     facts = f", in which {number(int(e.denominator))} times a fact was due" if e is not None and e.denominator else ""
     held = f" ({plural(e.n_rows, 'conversation')})" if e is not None and e.n_rows != report.corpus["n_cases"] else ""
     return (
-        f"{plural(report.corpus['n_cases'], 'case')}{held} of up to {plural(numbers.turns, 'turn')}{facts}. "
+        f"{size_words(report)}{held}, of up to {plural(numbers.turns, 'turn')}{facts}. "
         f"A fact counts as kept when its status and its value are right."
     )
 
@@ -64,7 +70,7 @@ def _gap(numbers: Numbers, setting: Setting) -> str:
     value = tidy(e.value)
     if e.low is not None and e.high is not None and e.low <= 0 <= e.high:
         return (
-            f"At turn 10 the model keeps {signed(100 * value)} of 100 facts against having the facts alone before it"
+            f"At turn 10 recall differs by {signed_points(value)} from that with the facts alone before the model"
             f"{between(e)}: no clear cost of the conversation, and none ruled out within these ends."
         )
     costs = "costs" if value < 0 else "gains"
@@ -89,6 +95,8 @@ def _loss(numbers: Numbers, setting: Setting) -> str:
     good = numbers.get("time_to_loss", setting.keys(loss="sustained"))
     if first is None or first.value is None:
         return f"The time until a fact is lost is {_absent(first)}: {why(first, 'it was not followed')}."
+    if first.value >= 10:
+        return "No fact was lost within 10 turns."
     said = f"A fact is first missing or wrong after {first.value:.1f} turns{between(first, of_hundred=False)}"
     if good is not None and good.value is not None:
         said += f", and lost for good after {good.value:.1f}{between(good, of_hundred=False)}"
@@ -108,7 +116,28 @@ def _conflict_said(numbers: Numbers, setting: Setting) -> str:
     by = f"by the judge {setting.judge}" if setting.judge else "by rules, which may miss what a language judge sees"
     if e is None or e.value is None:
         return f"The rate of conflicting advice ({by}) is {_absent(e)}: {why(e, 'it was not counted')}."
+    pairs, conflicting = int(e.denominator or 0), int(e.numerator or 0)
+    if pairs < FEWEST_PAIRS:
+        return f"{number(conflicting)} of {plural(pairs, 'comparable pair')} of advice conflict, found {by}."
     return f"Of 100 comparable pairs of advice {hundred(e.value)} conflict{between(e)}; {counted(e)}, found {by}."
+
+
+FEWEST_PAIRS = 10  # below which a share of a hundred would say more than was seen
+
+
+def by_people(report: Report) -> bool:
+    """Whether plans were written by people; those made by rule are told of in the appendix alone."""
+    sources = (table_of(report, "plans") or {}).get("sources") or {}
+    return bool({"case", "target_plans"} & set(sources))
+
+
+def signed_points(value: float) -> str:
+    """A difference of shares in points, with its sign.
+
+    >>> signed_points(0.06098), signed_points(-0.2), signed_points(0.0)
+    ('+6.1 points', '-20.0 points', '0.0 points')
+    """
+    return f"{100 * value:+.1f} points" if abs(value) >= 5e-4 else "0.0 points"
 
 
 def _plan_said(numbers: Numbers) -> str:

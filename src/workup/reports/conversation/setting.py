@@ -11,6 +11,7 @@ from typing import Any
 
 from workup.report import Estimate, LensResult, Report
 from workup.reports.narrowing import Narrowing
+from workup.reports.wording import plural
 
 LEVEL = 0.95  # of the intervals that are shown
 ONE_SIDED = 0.90  # two-sided level whose ends are one-sided 95 % bounds: what the gates of this task go by
@@ -167,8 +168,13 @@ def _order(arm: str) -> tuple[int, int, str]:
 
 
 def noun(report: Report) -> str:
-    """What intervals count: cases, or clusters of them where cases share a persona or patient."""
-    return "cases" if report.corpus.get("n_cases") == report.corpus.get("n_patients") else "clusters of cases"
+    """What intervals count: patients, each with all of their cases."""
+    return "patients"
+
+
+def size_words(report: Report) -> str:
+    """Cases and the patients that they are of: always both, since intervals count patients."""
+    return f"{plural(int(report.corpus['n_cases']), 'case')} of {plural(int(report.corpus['n_patients']), 'patient')}"
 
 
 def narrowed(report: Report) -> Report:

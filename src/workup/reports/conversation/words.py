@@ -13,7 +13,7 @@ from workup.reports.layout import Section, Table
 from workup.reports.spans.words import how, percent, share
 from workup.reports.wording import count, metric_title, patients, signed
 
-HEADS = ("metric", "value", "95% interval", "cases", "counts", "how")
+HEADS = ("metric", "value", "95% interval", "patients", "counts", "how")
 _SIGNED = ("decay_gap", "decay_slope", "decay_slope_logistic", "decay_slope_tokens")
 ARM_WORDS = {
     "live": "live: the history as it was sent",
@@ -153,7 +153,7 @@ def said_in(sentence: str, unit: str) -> str:
     >>> said_in("4 sites with 36 patients.", "cases"), said_in("Patients at hand", "cases")
     ('4 sites with 36 cases.', 'Cases at hand')
     """
-    one = "case" if unit == "cases" else "cluster of cases"
+    one = unit.removesuffix("s")
     for pattern, words in _PHRASES:
         sentence = pattern.sub(words.format(unit, one=one, capital=capital(unit)), sentence)
     return sentence

@@ -141,9 +141,9 @@ def _in_enough_clusters(metric: Metric) -> Metric:
     def interval(scores: Scores, level: float) -> Interval:
         clusters = np.unique(scores.patient[counts.columns(scores)[:, 1] > 0]).size
         if clusters < FEWEST_CLUSTERS_OF_TYPE:
-            return Interval.refused(
-                f"{clusters} patients have such a fact; a verdict needs at least {FEWEST_CLUSTERS_OF_TYPE}"
-            )
+            few = "1 patient has" if clusters == 1 else f"{clusters} patients have"
+            why = f"{few} such a fact; a verdict needs at least {FEWEST_CLUSTERS_OF_TYPE}"
+            return replace(Interval.refused(why), clusters=clusters)
         return own(scores, level)
 
     return replace(metric, interval=interval)
