@@ -78,7 +78,8 @@ def _read(message: str) -> tuple[tuple[Fact, str], ...]:
 
 def _named(message: str) -> Iterator[Fact]:
     for sentence in sentences(message):
-        stems = [stem(word) for word in sentence.words]
+        kept = [word for word in sentence.words if word not in ("my", "the", "some", "a")]
+        stems = [stem(word) for word in kept]
         done = 0
         for place, first in enumerate(stems):
             if place < done:
@@ -86,8 +87,15 @@ def _named(message: str) -> Iterator[Fact]:
             for words, name in _terms().get(first, ()):
                 if tuple(stems[place : place + len(words)]) == words:
                     done = place + len(words)
-                    yield Fact(f"message: {name}", "symptom", name)
+                    yield Fact(f"message: {name}", "symptom", name, _as_said(sentence.words, kept[place:done]))
                     break
+
+
+def _as_said(words: list[str], kept: list[str]) -> tuple[str, ...]:
+    """A term with the small words that the patient put into it: "blood in my urine"."""
+    first = next((place for place in range(len(words)) if words[place] == kept[0]), 0)
+    last = next((place for place in range(first, len(words)) if words[place] == kept[-1]), first)
+    return (" ".join(words[first : last + 1]),) if last - first < len(kept) + 3 else ()
 
 
 def _in_own_words(message: str) -> Iterator[Fact]:

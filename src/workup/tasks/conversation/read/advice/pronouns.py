@@ -15,7 +15,7 @@ from workup.tasks.conversation.read.sentence.cues import word_set
 _NOT_OBJECTS = frozenset(["easy", "slow", "slowly", "up", "seriously", "personally", "simple", "short", "in", "all"])
 
 
-def pronouns(text: Parsed, known: tuple[Thing, ...], run: tuple[Thing, ...]) -> list[Found]:
+def pronouns(text: Parsed, known: tuple[Thing, ...], run: tuple[Thing, ...], dosed: tuple[Thing, ...]) -> list[Found]:
     """Pronouns behind a verb that mean a drug named before: "Since naproxen ..., avoid it"."""
     found = []
     for verb in text.verbs:
@@ -23,7 +23,7 @@ def pronouns(text: Parsed, known: tuple[Thing, ...], run: tuple[Thing, ...]) -> 
             continue
         length = _pronoun_at(text.words, verb.end)
         if not length:
-            meant = _antecedents(text, verb.start, known, many=False) if _dose_alone(text, verb) else ()
+            meant = _antecedents(text, verb.start, dosed, many=False) if _dose_alone(text, verb) else ()
             if verb.end - verb.start > 1 and text.words[verb.start + 1] == "that":  # "so let's do that"
                 meant = _recommended(text, verb)
             found += [Found(verb.end, verb.end, (thing,)) for thing in meant[:1]]
@@ -33,6 +33,14 @@ def pronouns(text: Parsed, known: tuple[Thing, ...], run: tuple[Thing, ...]) -> 
         if text.words[verb.end] == "both" and len(meant) != 2:
             continue
         found += [Found(verb.end, verb.end + length, (thing,)) for thing in meant]
+    if not text.things and not text.shift and _opens_with_dose(text):
+        found += [Found(0, 0, (thing,)) for thing in dosed]
+    for place, word in enumerate(text.words[:-2]):
+        if word[0].isdigit() and text.words[place + 1] in words("amounts") and _opens(text, place):
+            judged = behind(text.words, place + 2, text.covered, text.verbs)
+            if judged is not None and judged.mood == PLAIN:  # "...; 100 mg twice a day is a reasonable dose"
+                meant = _antecedents(text, place, dosed, many=False)
+                found += [Found(place, place + 2, (thing,)) for thing in meant[:1]]
     for place, word in enumerate(text.words):
         if word in words("subjects_meant") and place >= text.shift and _opens(text, place):
             meant = _antecedents(text, place, known, many=False)
@@ -76,13 +84,24 @@ def _dose_alone(text: Parsed, verb: Verb) -> bool:
         return False
     if not {BASE, GERUND} & verb.forms or verb.asks["drug"] not in ACTIONS:
         return False
-    place = verb.end + (text.words[verb.end] in ("to", "with", "at", "by"))
+    place = verb.end + (text.words[verb.end] in ("you", "her", "him"))
+    place += place < len(text.words) and text.words[place] in ("to", "with", "at", "by", "on")
     word = text.words[place] if place < len(text.words) else ""
     unit = text.words[place + 1] if place + 1 < len(text.words) else ""
     if word in word_set("number_words") and unit[:1].isdigit():  # "one 50 mg tablet"
         return True
     number = word[:1].isdigit() or word in word_set("number_words") or word in ("a", "half")
     return number and (unit in words("amounts") or unit in words("behind_pronouns"))
+
+
+def _opens_with_dose(text: Parsed) -> bool:
+    """ "400 mg every 6 hours, with food": a sentence that is a dose of the drug named before, and how often."""
+    opening = text.words[:4]
+    number = opening and (opening[0][:1].isdigit() or opening[0] in word_set("number_words") or opening[0] == "half")
+    if not number or words("amounts").isdisjoint(opening[1:]) or words("how_often_taken").isdisjoint(text.words):
+        return False
+    told = words("finite") | words("past_copulas") | words("subjects_own") | words("negators")
+    return not text.question and told.isdisjoint(text.words[:10])
 
 
 def _recommended(text: Parsed, verb: Verb) -> tuple[Thing, ...]:

@@ -49,6 +49,8 @@ def behind(text: Sequence[str], end: int, covered: frozenset[int], verbs: Sequen
     found = _predicate(text, place, verbs)
     if found is None:
         found = _behind_aside(text, end, verbs)
+    if found is None and text[place] in ("which", "that") and text[place + 1 : place + 2]:
+        found = _predicate(text, place + 1, verbs)  # "..., which is safe for you"
     opening = next((one for one in (end, place) if text[one] in words("adjuncts")), None)
     if found is None and opening is not None:
         finite = _over_adjunct(text, opening, verbs)
@@ -223,8 +225,9 @@ def _judged(text: Sequence[str], place: int, verbs: Sequence[Verb], *, participl
     if kind:
         scope, person = _for_whom(text, end)
         return Behind(kind, None, negated, mood if scope == PLAIN else scope, person)
-    if place < len(text) and text[place] in _SOMETHING:
-        return _something(text, place + 1, verbs, negated=negated)
+    thing = place + (place < len(text) and text[place] in ("the", "a"))  # "that is the one I would take"
+    if thing < len(text) and text[thing] in _SOMETHING:
+        return _something(text, thing + 1, verbs, negated=negated)
     verb = _verb_at(verbs, place)
     if verb is None or not ({PARTICIPLE, GERUND} & verb.forms):
         return None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from workup.tasks.conversation.read.advice.statements import Statement
 from workup.tasks.conversation.read.advice.targets import CARE, CLASS, DRUG, URGENCY, Thing, members, parts_of
-from workup.tasks.conversation.read.advice.verbs import AVOID, DECREASE, INCREASE, STOP
+from workup.tasks.conversation.read.advice.verbs import AVOID, CONTINUE, DECREASE, INCREASE, STOP
 from workup.tasks.conversation.read.sentence.doses import same_amount
 
 FOR, AGAINST, UP, DOWN = "for", "against", "up", "down"
@@ -106,6 +106,8 @@ def conflict(one: Stance, other: Stance) -> bool:
             return True
     if one.side == FOR and one.same_dose and other.side in (UP, DOWN):
         return True  # "stay on the same dose", then "increase it"; the other order is a plan carried out
+    if one.action == CONTINUE and other.side == DOWN:
+        return True  # "keep taking it", then "cut it in half"; what was only started is tapered by its plan
     return _doses_differ(one, other)
 
 
