@@ -153,6 +153,6 @@ def drawback(text: Sequence[str], place: int) -> Frame | None:
         before = text[max(0, place - 3) : place]
         return Frame() if {"no", "nothing", "not", "without", "any"} & set(before) else None
     if text[place] in words("content_with") and text[place + 1] in ("with", "about"):
-        own = {"i", "we"} & set(text[max(0, place - 4) : place])
+        own = {"i", "we", "you"} & set(text[max(0, place - 4) : place])
         return Frame(negated="not" in text[max(0, place - 4) : place]) if own else None
     return None

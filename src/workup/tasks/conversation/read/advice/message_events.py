@@ -16,6 +16,7 @@ from workup.tasks.conversation.read.advice.relevant_facts import INTRODUCED, MES
 from workup.tasks.conversation.read.advice.targets import plain
 from workup.tasks.conversation.read.facts.names import stem
 from workup.tasks.conversation.read.facts.outcomes import Matcher
+from workup.tasks.conversation.read.sentence.cues import word_set
 from workup.tasks.conversation.read.sentence.text import sentences
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
@@ -69,11 +70,10 @@ def _terms() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
 
 @lru_cache(maxsize=1024)
 def _read(message: str) -> tuple[tuple[Fact, str], ...]:
-    facts = list(dict.fromkeys((*_named(message), *_in_own_words(message))))
-    if not facts:
-        return ()
-    judged = Matcher(facts).judge(message)
-    return tuple((fact, one.outcome) for fact, one in zip(facts, judged, strict=True))
+    facts = list(dict.fromkeys(_named(message)))
+    judged = Matcher(facts).judge(message) if facts else []
+    named = [(fact, one.outcome) for fact, one in zip(facts, judged, strict=True)]
+    return (*named, *((fact, _SAID) for fact in dict.fromkeys(_in_own_words(message))))
 
 
 def _named(message: str) -> Iterator[Fact]:
@@ -100,18 +100,34 @@ def _as_said(words: list[str], kept: list[str]) -> tuple[str, ...]:
 
 def _in_own_words(message: str) -> Iterator[Fact]:
     for sentence in sentences(message):
-        words = sentence.words
+        if sentence.question:
+            continue
         for record in table("advice_bearing")["alarm_in_words"]:
-            parts = [place for place, word in enumerate(words) if word in record["part"]]
-            wrong = [
-                place
-                for phrase in record["wrong"]
-                for place in range(len(words))
-                if words[place : place + len(phrase.split())] == phrase.split()
-            ]
-            near = [(one, other) for one in parts for other in wrong if abs(one - other) <= _APART and one != other]
-            if near:
-                first, last = min(near, key=lambda pair: abs(pair[0] - pair[1]))
-                span = words[min(first, last) : max(first, last) + 1]
-                said = " ".join(word for word in span if word[0].isalnum())
+            span = _span(sentence.words, record)
+            if span is not None and _of_the_patient(sentence.words[: span[0]]):
+                said = " ".join(word for word in sentence.words[span[0] : span[1]] if word[0].isalnum())
                 yield Fact(f"{IN_WORDS}: {said}", "symptom", said)
+
+
+def _span(words: list[str], record: Mapping[str, list[str]]) -> tuple[int, int] | None:
+    """The words from a part of the body to what is wrong with it, where both stand near each other."""
+    parts = [place for place, word in enumerate(words) if word in record["part"]]
+    wrong = [
+        (place, place + len(phrase.split()))
+        for phrase in record["wrong"]
+        for place in range(len(words))
+        if words[place : place + len(phrase.split())] == phrase.split()
+    ]
+    near = [
+        (min(part, first), max(part + 1, last))
+        for part in parts
+        for first, last in wrong
+        if abs(part - first) <= _APART and part != first
+    ]
+    return min(near, key=lambda pair: pair[1] - pair[0], default=None)
+
+
+def _of_the_patient(before: list[str]) -> bool:
+    """Whether what stands before a complaint leaves it the patient's own, now, and not denied or only supposed."""
+    lists = table("advice_bearing")["takes_back"]
+    return set(before).isdisjoint(lists) and set(before).isdisjoint(word_set("relatives"))

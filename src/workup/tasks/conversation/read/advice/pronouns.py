@@ -62,7 +62,15 @@ def _expletive(text: Parsed, place: int) -> bool:
     """ "It is important to", "it is safe for you to": no drug is meant."""
     rest = text.words[place + 1 :]
     end = next((place for place, word in enumerate(rest) if word in (",", ";", ":", "—")), len(rest))
-    return not {"to", "that", "if", "when", "whether"}.isdisjoint(rest[:end])
+    if not {"that", "if", "when", "whether"}.isdisjoint(rest[:end]):
+        return True
+    if "to" not in rest[:end]:
+        return False
+    # "It's okay for you to use at night": the verb lacks its object, which is the pronoun.
+    doing = place + 1 + rest.index("to") + 1
+    verb = next((one for one in text.verbs if one.start == doing and "drug" in one.asks), None)
+    after = text.words[verb.end] if verb is not None and verb.end < len(text.words) else ""
+    return verb is None or bool(after and after[0].isalpha() and after not in words("behind_pronouns"))
 
 
 def _pronoun_at(text: Sequence[str], place: int) -> int:
@@ -73,6 +81,8 @@ def _pronoun_at(text: Sequence[str], place: int) -> int:
     if word in ("the", "this", "that", "these", "those", "your") and after in words("things_meant_nouns"):
         return 2
     alone = not after[:1].isalpha() or after in words("behind_pronouns")
+    if word in ("one", "some") and after in words("behind_pronouns"):
+        return 1  # "take one with dinner"
     if word in ("it", "them", "both") or (word in words("things_meant") and alone):
         return 0 if after in _NOT_OBJECTS else 1
     return 0
@@ -80,6 +90,8 @@ def _pronoun_at(text: Sequence[str], place: int) -> int:
 
 def _dose_alone(text: Parsed, verb: Verb) -> bool:
     """ "Doxycycline works well. Take 100 mg twice a day": the drug is the one named before."""
+    if verb.end == len(text.words):
+        return verb.head in words("without_object") and BASE in verb.forms
     if verb.end >= len(text.words) or any(one.start >= verb.end for one in text.things) or not text.numbered:
         return False
     if not {BASE, GERUND} & verb.forms or verb.asks["drug"] not in ACTIONS:

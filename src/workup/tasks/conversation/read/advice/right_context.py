@@ -51,7 +51,7 @@ def behind(text: Sequence[str], end: int, covered: frozenset[int], verbs: Sequen
         found = _behind_aside(text, end, verbs)
     if found is None and text[place] in ("which", "that") and text[place + 1 : place + 2]:
         found = _predicate(text, place + 1, verbs)  # "..., which is safe for you"
-    opening = next((one for one in (end, place) if text[one] in words("adjuncts")), None)
+    opening = next((one for one in range(end, place + 1) if text[one] in words("adjuncts")), None)
     if found is None and opening is not None:
         finite = _over_adjunct(text, opening, verbs)
         found = _predicate(text, finite, verbs) if finite else None
