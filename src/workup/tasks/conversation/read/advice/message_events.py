@@ -22,7 +22,7 @@ from workup.tasks.conversation.read.sentence.vocabulary import table
 
 _SAID, _DENIED = "correct", "reversed"
 _LONGEST = 20_000  # letters of a message; what is longer is a document, and its terms are the ledger's affair
-_APART = 6  # words between a part of the body and what is wrong with it
+_APART = 8  # words between a part of the body and what is wrong with it
 
 
 def message_events(case: ConversationCase) -> tuple[Happened, ...]:
@@ -103,13 +103,14 @@ def _in_own_words(message: str) -> Iterator[Fact]:
         if sentence.question:
             continue
         for record in table("advice_bearing")["alarm_in_words"]:
-            span = _span(sentence.words, record)
-            if span is not None and _of_the_patient(sentence.words[: span[0]]):
-                said = " ".join(word for word in sentence.words[span[0] : span[1]] if word[0].isalnum())
+            spans = [one for one in _spans(sentence.words, record) if _of_the_patient(sentence.words[: one[0]])]
+            if spans:
+                first, last = min(spans, key=lambda one: one[1] - one[0])
+                said = " ".join(word for word in sentence.words[first:last] if word[0].isalnum())
                 yield Fact(f"{IN_WORDS}: {said}", "symptom", said)
 
 
-def _span(words: list[str], record: Mapping[str, list[str]]) -> tuple[int, int] | None:
+def _spans(words: list[str], record: Mapping[str, list[str]]) -> list[tuple[int, int]]:
     """The words from a part of the body to what is wrong with it, where both stand near each other."""
     parts = [place for place, word in enumerate(words) if word in record["part"]]
     wrong = [
@@ -118,13 +119,12 @@ def _span(words: list[str], record: Mapping[str, list[str]]) -> tuple[int, int] 
         for place in range(len(words))
         if words[place : place + len(phrase.split())] == phrase.split()
     ]
-    near = [
+    return [
         (min(part, first), max(part + 1, last))
         for part in parts
         for first, last in wrong
         if abs(part - first) <= _APART and part != first
     ]
-    return min(near, key=lambda pair: pair[1] - pair[0], default=None)
 
 
 def _of_the_patient(before: list[str]) -> bool:
