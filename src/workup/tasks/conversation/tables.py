@@ -89,8 +89,8 @@ def _sum(scores: ConversationScores, column: str) -> float:
 
 
 def _advice(scores: ConversationScores) -> dict[str, Any]:
-    names = ("comparable", "conflicting", "against_fact", "licensed", "licensed_by_message", "unclear")
-    names += ("failures_to_update", "never_events")
+    kinds = ("comparable", "conflicting", "against_fact", "licensed", "licensed_by_message", "unclear")
+    names = (*kinds, "failures_to_update", "never_events")
     return {name: int(_sum(scores, columns.whole(name))) for name in names}
 
 

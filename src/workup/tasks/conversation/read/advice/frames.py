@@ -214,6 +214,8 @@ def _own(text: Sequence[str], verb: Verb, place: int) -> Frame:
     single = verb.end - verb.start == 1
     if verb.head == "need" and single and text[place] == "we":
         return Frame()  # "we need a blood test"
+    if verb.head == "see" and text[verb.end : verb.end + 1] in (["a"], ["an"]):
+        return Frame()  # "I'd see a podiatrist"
     if BASE in verb.forms and single and verb.head in ("see", "visit", "call", "have", "need"):
         return Frame(GENERAL)  # "I see that your doctor ..."
     if BASE in verb.forms or GERUND in verb.forms:

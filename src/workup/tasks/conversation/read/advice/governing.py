@@ -63,9 +63,10 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
             gap = None  # "should not be taken with dairy" speaks of the drug
         if special:
             gap = Gap()
-        elif gap is not None and action and not gap.chained:
+        elif gap is not None and action and (not gap.chained or verb.head in words("keeping")):
             half = _passed_dose(text.words, target.end)
-            action = second_half(text.words, verb, half) or action
+            behind = passed(text.words, target.end, text.covered)  # "keep morphine and codeine off the table"
+            action = second_half(text.words, verb, half) or second_half(text.words, verb, behind) or action
             if verb.head == "leave" and text.words[half : half + 1] == ["alone"]:  # "your lithium": as it is
                 action = CONTINUE if "your" in text.words[verb.end : target.start] else AVOID
         if action == SPLIT:

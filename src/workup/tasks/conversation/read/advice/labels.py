@@ -88,6 +88,10 @@ def from_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         near = text.words[max(text.shift, place - 6) : place - 1]
         denied = any(one in words("negators") or one == "no" for one in near)
         return Reading(AVOID, PLAIN, PATIENT, None) if denied else None
+    if word == "for" and text.words[place - 1] in words("candidates"):
+        near = text.words[max(text.shift, place - 5) : place - 1]
+        bad = any(one in words("negators") or one in words("bad_adjectives") or one == "no" for one in near)
+        return Reading(AVOID if bad else START, PLAIN, PATIENT, None) if "you" in near else None
     if word in ("with", "in", "about") and thing.kind in TAKEN | LIFE:
         found = drawback(text.words, place)
         if found is not None and found.mood == PLAIN:

@@ -11,7 +11,6 @@ from functools import cache, lru_cache
 
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
-from workup.tasks.conversation.read.advice.licensing import IN_WORDS
 from workup.tasks.conversation.read.advice.relevant_facts import INTRODUCED, MESSAGE, RETIRED, Happened
 from workup.tasks.conversation.read.advice.targets import plain
 from workup.tasks.conversation.read.facts.names import stem
@@ -103,11 +102,8 @@ def _in_own_words(message: str) -> Iterator[Fact]:
         if sentence.question:
             continue
         for record in table("advice_bearing")["alarm_in_words"]:
-            spans = [one for one in _spans(sentence.words, record) if _of_the_patient(sentence.words[: one[0]])]
-            if spans:
-                first, last = min(spans, key=lambda one: one[1] - one[0])
-                said = " ".join(word for word in sentence.words[first:last] if word[0].isalnum())
-                yield Fact(f"{IN_WORDS}: {said}", "symptom", said)
+            if any(_of_the_patient(sentence.words[:first]) for first, _ in _spans(sentence.words, record)):
+                yield Fact(f"message: {record['is']}", "symptom", record["is"])
 
 
 def _spans(words: list[str], record: Mapping[str, list[str]]) -> list[tuple[int, int]]:
@@ -130,4 +126,4 @@ def _spans(words: list[str], record: Mapping[str, list[str]]) -> list[tuple[int,
 def _of_the_patient(before: list[str]) -> bool:
     """Whether what stands before a complaint leaves it the patient's own, now, and not denied or only supposed."""
     lists = table("advice_bearing")["takes_back"]
-    return set(before).isdisjoint(lists) and set(before).isdisjoint(word_set("relatives"))
+    return set(before[-_APART:]).isdisjoint(lists) and set(before).isdisjoint(word_set("relatives"))

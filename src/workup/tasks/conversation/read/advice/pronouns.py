@@ -11,6 +11,7 @@ from workup.tasks.conversation.read.advice.subjects import JOINTS, PLAIN
 from workup.tasks.conversation.read.advice.targets import Found, Thing
 from workup.tasks.conversation.read.advice.verbs import ACTIONS, BASE, GERUND, Verb, at, words
 from workup.tasks.conversation.read.sentence.cues import word_set
+from workup.tasks.conversation.read.sentence.vocabulary import table
 
 _NOT_OBJECTS = frozenset(["easy", "slow", "slowly", "up", "seriously", "personally", "simple", "short", "in", "all"])
 
@@ -42,6 +43,9 @@ def pronouns(text: Parsed, known: tuple[Thing, ...], run: tuple[Thing, ...], dos
                 meant = _antecedents(text, place, dosed, many=False)
                 found += [Found(place, place + 2, (thing,)) for thing in meant[:1]]
     for place, word in enumerate(text.words):
+        if word in ("it", "that", "them") and place > 1 and text.words[place - 2] in words("candidates"):
+            meant = _antecedents(text, place, known, many=False)
+            found += [Found(place, place + 1, (thing,)) for thing in meant[:1]]
         if word in words("subjects_meant") and place >= text.shift and _opens(text, place):
             meant = _antecedents(text, place, known, many=False)
             if len(meant) != 1 or _expletive(text, place):
@@ -91,7 +95,7 @@ def _pronoun_at(text: Sequence[str], place: int) -> int:
 def _dose_alone(text: Parsed, verb: Verb) -> bool:
     """ "Doxycycline works well. Take 100 mg twice a day": the drug is the one named before."""
     if verb.end == len(text.words):
-        return verb.head in words("without_object") and BASE in verb.forms
+        return " ".join(text.words[verb.start :]) in table("advice_verbs")["without_object"]
     if verb.end >= len(text.words) or any(one.start >= verb.end for one in text.things) or not text.numbered:
         return False
     if not {BASE, GERUND} & verb.forms or verb.asks["drug"] not in ACTIONS:

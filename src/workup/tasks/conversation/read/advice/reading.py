@@ -210,6 +210,8 @@ def _mood(text: Parsed, target: Found, reading: Reading) -> str:
         return QUESTION
     if reading.mood != PLAIN:
         return reading.mood
+    if reading.verb is not None and text.words[reading.verb.start] in words("weighed"):
+        return GENERAL
     first = min(target.start, reading.verb.start) if reading.verb is not None else target.start
     if is_reported(text.words, first):
         return REPORT
