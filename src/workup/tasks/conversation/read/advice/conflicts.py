@@ -281,7 +281,7 @@ def _asks(case: ConversationCase, one: Stance, other: Stance, event: Happened) -
     if thing == VISIT:
         return False
     direction = TOWARD if one.side == AGAINST else AWAY
-    if one.side == DOWN and direction == AWAY:
+    if DOWN in (one.side, other.side) and direction == AWAY:
         return False  # less of it is the way the event points
     if not binds(event, thing, direction):
         return False

@@ -183,6 +183,8 @@ def _after_be(text: Sequence[str], verb: Verb, place: int, before: Sequence[str]
     if word == "to":
         frame = after_to(text, left, before)
         return frame._replace(negated=frame.negated != denied)
+    if text[place] == "be" and word == "you":
+        return Frame(negated=denied)  # "you'll be given", which loses its "will" in folding
     if GERUND in verb.forms:
         if word in ("i", "we"):
             return _own(text, verb, left)
@@ -210,6 +212,10 @@ def _own(text: Sequence[str], verb: Verb, place: int) -> Frame:
     if word in words("subordinating"):
         return Frame(CONDITIONAL)
     single = verb.end - verb.start == 1
+    if verb.head == "need" and single and text[place] == "we":
+        return Frame()  # "we need a blood test"
+    if verb.head == "see" and text[verb.end : verb.end + 1] in (["a"], ["an"]):
+        return Frame()  # "I'd see a podiatrist"
     if BASE in verb.forms and single and verb.head in ("see", "visit", "call", "have", "need"):
         return Frame(GENERAL)  # "I see that your doctor ..."
     if BASE in verb.forms or GERUND in verb.forms:

@@ -67,7 +67,7 @@ def _opened(text: Sequence[str], verb: Verb, start: int) -> tuple[int, bool] | N
     place = verb.end
     turned = place < start and text[place] == "against"
     place += turned
-    if verb.head not in _WITH:
+    if verb.head not in _WITH or text[verb.end - 1] in ("with", "using"):
         return place, turned
     joint = next((one for one in range(place, min(place + 6, start)) if text[one] in ("with", "using")), None)
     return None if joint is None else (joint + 1, turned)
@@ -96,7 +96,7 @@ def _turning(text: Sequence[str], place: int) -> int:
     return at(text, place, "excepting") or at(text, place, "opposing")
 
 
-_WITH = frozenset(["treat", "manage", "cover", "control", "relieve", "ease"])
+_WITH = frozenset(["treat", "manage", "cover", "control", "relieve", "ease", "pair"])
 _SWAPS = {"replace": ("with", "by"), "swap": ("for", "with"), "substitute": ("for",)}
 _MOVES = frozenset(["switch", "change", "transition", "move", "convert"])
 

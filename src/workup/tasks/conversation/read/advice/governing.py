@@ -9,7 +9,7 @@ from workup.tasks.conversation.read.advice.gaps import Gap, carried, swapped
 from workup.tasks.conversation.read.advice.parsed import Parsed
 from workup.tasks.conversation.read.advice.right_context import passed
 from workup.tasks.conversation.read.advice.subjects import OTHER, back
-from workup.tasks.conversation.read.advice.targets import CLASS, DRUG, LIFE, NAMED, Found, Thing
+from workup.tasks.conversation.read.advice.targets import CLASS, DRUG, LIFE, NAMED, TEST, Found, Thing
 from workup.tasks.conversation.read.advice.verbs import (
     AVOID,
     CHANGE,
@@ -26,6 +26,7 @@ from workup.tasks.conversation.read.advice.verbs import (
     second_half,
     words,
 )
+from workup.tasks.conversation.read.sentence.vocabulary import table
 
 TAKEN = frozenset({DRUG, CLASS, NAMED})
 
@@ -52,6 +53,8 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
             return None
         special = swapped(text.words, verb, target.start, text.things) if thing.kind in TAKEN else ""
         action = special or verb.action(thing.kind)
+        if not action and thing.name in table("advice_verbs")["scans"]:
+            action = verb.action(TEST)
         against = (action in (STOP, AVOID)) != text.frame(place).negated
         # "Lower your blood pressure with losartan" lowers no losartan.
         alone = against or action in (INCREASE, DECREASE)
@@ -60,9 +63,10 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
             gap = None  # "should not be taken with dairy" speaks of the drug
         if special:
             gap = Gap()
-        elif gap is not None and action and not gap.chained:
+        elif gap is not None and action and (not gap.chained or verb.head in words("keeping")):
             half = _passed_dose(text.words, target.end)
-            action = second_half(text.words, verb, half) or action
+            behind = passed(text.words, target.end, text.covered)  # "keep morphine and codeine off the table"
+            action = second_half(text.words, verb, half) or second_half(text.words, verb, behind) or action
             if verb.head == "leave" and text.words[half : half + 1] == ["alone"]:  # "your lithium": as it is
                 action = CONTINUE if "your" in text.words[verb.end : target.start] else AVOID
         if action == SPLIT:

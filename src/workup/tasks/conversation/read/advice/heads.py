@@ -119,6 +119,9 @@ def after_preposition(text: Sequence[str], place: int) -> Frame:
     unharmed = drawback(text, place)
     if unharmed is not None:
         return unharmed
+    if word == "in" and place > 1 and text[place - 1] in words("pointless"):
+        near = text[max(0, place - 5) : place - 1]
+        return Frame(negated=bool({"no", "not", "little", "never"} & set(near)))  # "no point in taking"
     if word in ("of", "than") and place > 0 and text[place - 1] in ("instead", "rather"):
         return Frame(negated=True)
     if word in words("subordinating"):
@@ -150,6 +153,6 @@ def drawback(text: Sequence[str], place: int) -> Frame | None:
         before = text[max(0, place - 3) : place]
         return Frame() if {"no", "nothing", "not", "without", "any"} & set(before) else None
     if text[place] in words("content_with") and text[place + 1] in ("with", "about"):
-        own = {"i", "we"} & set(text[max(0, place - 4) : place])
+        own = {"i", "we", "you"} & set(text[max(0, place - 4) : place])
         return Frame(negated="not" in text[max(0, place - 4) : place]) if own else None
     return None

@@ -26,8 +26,9 @@ def from_label(text: Parsed, target: Found, thing: Thing) -> Reading | None:
 
 def _opens_item(text: Parsed, target: Found) -> bool:
     start = text.shift
-    if not start and ":" in text.words[: target.start]:
-        start = text.words.index(":") + 1
+    for mark in (":", "-", "—"):
+        if mark in text.words[start : target.start]:
+            start = text.words.index(mark, start) + 1
     return all(
         place in text.covered or word in words("carried") or word[0].isdigit()
         for place, word in enumerate(text.words[start : target.start], start=start)
@@ -35,16 +36,25 @@ def _opens_item(text: Parsed, target: Found) -> bool:
 
 
 def from_dose(text: Parsed, target: Found, thing: Thing) -> Reading | None:
-    """A prescription without a verb: "Septra DS: 1 tablet twice daily for 3 days"; how long makes it an order."""
-    often = text.numbered or not words("how_often_taken").isdisjoint(text.words)
-    if thing.kind not in TAKEN or not often or not _opens_item(text, target) or text.question:
+    """A prescription without a verb: "Septra DS: 1 tablet twice daily for 3 days", "Ambien 5 mg tonight".
+
+    How long or when makes a dose an order; in a list it is one unless the list is a record.
+    """
+    if thing.kind not in TAKEN or text.question or not _opens_item(text, target):
         return None
-    rest = text.words[target.end :]
-    if not words("report_labels").isdisjoint(text.words[: text.shift]):
+    end = next((at_ for at_ in range(target.end, len(text.words)) if text.words[at_] in (";", ",")), len(text.words))
+    said = text.words[target.end : end]
+    often = text.numbered or not words("how_often_taken").isdisjoint(said)
+    told = words("finite") | words("subjects_own") | words("past_copulas") | words("negators") | {"you", "if", "no"}
+    records = words("report_labels") | words("record_labels")
+    if not often or not told.isdisjoint(said) or not records.isdisjoint(text.words[: target.start]):
         return None
-    if any(word in words("finite") or word in words("subjects_own") or word in words("past_copulas") for word in rest):
-        return None
-    if any(word in words("spans_of_time") and rest[max(0, at_ - 2)] in ("for", "x") for at_, word in enumerate(rest)):
+    dated = not words("orders_by_time").isdisjoint(said) or any(
+        word in words("spans_of_time") and said[max(0, at_ - 2)] in ("for", "x") for at_, word in enumerate(said)
+    )
+    labelled = text.shift > 0 or bool({":", "-", "—"} & set(text.words[: target.start]))
+    taken = words("how_often_taken") | words("amounts")
+    if dated or (labelled and text.numbered and not taken.isdisjoint(said)):
         return Reading(START, PLAIN, PATIENT, None)
     return None
 
@@ -78,6 +88,10 @@ def from_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         near = text.words[max(text.shift, place - 6) : place - 1]
         denied = any(one in words("negators") or one == "no" for one in near)
         return Reading(AVOID, PLAIN, PATIENT, None) if denied else None
+    if word == "for" and text.words[place - 1] in words("candidates"):
+        near = text.words[max(text.shift, place - 5) : place - 1]
+        bad = any(one in words("negators") or one in words("bad_adjectives") or one == "no" for one in near)
+        return Reading(AVOID if bad else START, PLAIN, PATIENT, None) if "you" in near else None
     if word in ("with", "in", "about") and thing.kind in TAKEN | LIFE:
         found = drawback(text.words, place)
         if found is not None and found.mood == PLAIN:

@@ -55,7 +55,6 @@ _CONDITIONS = frozenset({"diagnosis", "symptom", "risk"})
 _COMPLAINTS = frozenset({"diagnosis", "symptom", "risk", "result"})
 _TAKEN = frozenset({DRUG, CLASS, NAMED})
 _NOTHING: frozenset[str] = frozenset()
-IN_WORDS = "message in words"  # opens the id of what a patient's own words say: see message_events
 Phrase = tuple[str, ...]
 
 
@@ -349,7 +348,7 @@ def _on_care(event: Happened, thing: Thing) -> Iterator[str]:
     if fact.type not in _COMPLAINTS:
         return
     side = _side(fact)
-    alarming = _any_phrase(_alarm(), _stems_of(fact)) or fact.id.startswith(IN_WORDS)
+    alarming = _any_phrase(_alarm(), _stems_of(fact))
     if thing.kind == REFERRAL and not alarming:
         looked_at = set(table("advice_bearing")["parts_of_specialties"].get(thing.name, ()))
         alarming = bool(_parts(fact) & looked_at)

@@ -11,17 +11,17 @@ from functools import cache, lru_cache
 
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
-from workup.tasks.conversation.read.advice.licensing import IN_WORDS
 from workup.tasks.conversation.read.advice.relevant_facts import INTRODUCED, MESSAGE, RETIRED, Happened
 from workup.tasks.conversation.read.facts.names import stem
 from workup.tasks.conversation.read.facts.outcomes import Matcher
 from workup.tasks.conversation.read.names import plain
+from workup.tasks.conversation.read.sentence.cues import word_set
 from workup.tasks.conversation.read.sentence.text import sentences
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
 _SAID, _DENIED = "correct", "reversed"
 _LONGEST = 20_000  # letters of a message; what is longer is a document, and its terms are the ledger's affair
-_APART = 6  # words between a part of the body and what is wrong with it
+_APART = 8  # words between a part of the body and what is wrong with it
 
 
 def message_events(case: ConversationCase) -> tuple[Happened, ...]:
@@ -69,16 +69,16 @@ def _terms() -> Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]:
 
 @lru_cache(maxsize=1024)
 def _read(message: str) -> tuple[tuple[Fact, str], ...]:
-    facts = list(dict.fromkeys((*_named(message), *_in_own_words(message))))
-    if not facts:
-        return ()
-    judged = Matcher(facts).judge(message)
-    return tuple((fact, one.outcome) for fact, one in zip(facts, judged, strict=True))
+    facts = list(dict.fromkeys(_named(message)))
+    judged = Matcher(facts).judge(message) if facts else []
+    named = [(fact, one.outcome) for fact, one in zip(facts, judged, strict=True)]
+    return (*named, *((fact, _SAID) for fact in dict.fromkeys(_in_own_words(message))))
 
 
 def _named(message: str) -> Iterator[Fact]:
     for sentence in sentences(message):
-        stems = [stem(word) for word in sentence.words]
+        kept = [word for word in sentence.words if word not in ("my", "the", "some", "a")]
+        stems = [stem(word) for word in kept]
         done = 0
         for place, first in enumerate(stems):
             if place < done:
@@ -86,24 +86,44 @@ def _named(message: str) -> Iterator[Fact]:
             for words, name in _terms().get(first, ()):
                 if tuple(stems[place : place + len(words)]) == words:
                     done = place + len(words)
-                    yield Fact(f"message: {name}", "symptom", name)
+                    yield Fact(f"message: {name}", "symptom", name, _as_said(sentence.words, kept[place:done]))
                     break
+
+
+def _as_said(words: list[str], kept: list[str]) -> tuple[str, ...]:
+    """A term with the small words that the patient put into it: "blood in my urine"."""
+    first = next((place for place in range(len(words)) if words[place] == kept[0]), 0)
+    last = next((place for place in range(first, len(words)) if words[place] == kept[-1]), first)
+    return (" ".join(words[first : last + 1]),) if last - first < len(kept) + 3 else ()
 
 
 def _in_own_words(message: str) -> Iterator[Fact]:
     for sentence in sentences(message):
-        words = sentence.words
+        if sentence.question:
+            continue
         for record in table("advice_bearing")["alarm_in_words"]:
-            parts = [place for place, word in enumerate(words) if word in record["part"]]
-            wrong = [
-                place
-                for phrase in record["wrong"]
-                for place in range(len(words))
-                if words[place : place + len(phrase.split())] == phrase.split()
-            ]
-            near = [(one, other) for one in parts for other in wrong if abs(one - other) <= _APART and one != other]
-            if near:
-                first, last = min(near, key=lambda pair: abs(pair[0] - pair[1]))
-                span = words[min(first, last) : max(first, last) + 1]
-                said = " ".join(word for word in span if word[0].isalnum())
-                yield Fact(f"{IN_WORDS}: {said}", "symptom", said)
+            if any(_of_the_patient(sentence.words[:first]) for first, _ in _spans(sentence.words, record)):
+                yield Fact(f"message: {record['is']}", "symptom", record["is"])
+
+
+def _spans(words: list[str], record: Mapping[str, list[str]]) -> list[tuple[int, int]]:
+    """The words from a part of the body to what is wrong with it, where both stand near each other."""
+    parts = [place for place, word in enumerate(words) if word in record["part"]]
+    wrong = [
+        (place, place + len(phrase.split()))
+        for phrase in record["wrong"]
+        for place in range(len(words))
+        if words[place : place + len(phrase.split())] == phrase.split()
+    ]
+    return [
+        (min(part, first), max(part + 1, last))
+        for part in parts
+        for first, last in wrong
+        if abs(part - first) <= _APART and part != first
+    ]
+
+
+def _of_the_patient(before: list[str]) -> bool:
+    """Whether what stands before a complaint leaves it the patient's own, now, and not denied or only supposed."""
+    lists = table("advice_bearing")["takes_back"]
+    return set(before[-_APART:]).isdisjoint(lists) and set(before).isdisjoint(word_set("relatives"))

@@ -5,7 +5,7 @@ They are hard on purpose and were written by the people who wrote the rules: the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ import yaml
 from workup.stats.intervals import wilson
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.advice.conflicts import conflicts_of
 from workup.tasks.conversation.read.advice.never_events import never_events_of
 from workup.tasks.conversation.read.advice.statements import statements_of
 from workup.tasks.conversation.read.advice.targets import DRUG
@@ -21,7 +22,7 @@ from workup.tasks.conversation.read.facts.probes import Rate
 from workup.tasks.conversation.read.sentence.vocabulary import data_file
 
 HELD_OUT_EVERY = 3  # of the first replies, each third was kept from the tuning
-PARTS = ("tuned", "held_out", "fresh", "second")
+PARTS = ("tuned", "held_out", "fresh", "second")  # of the replies on advice; batches have parts of their own
 
 
 class AdviceProbe(NamedTuple):
@@ -55,6 +56,17 @@ class AdviceError(NamedTuple):
     parts: dict[str, PartError]
     first_seen: PartError
     first_seen_never_events: PartError
+    pairs: Rate
+    first_seen_pairs: Rate
+
+
+class PairProbe(NamedTuple):
+    """Two labelled replies with a case between them: the kind of pair that must be found, or none."""
+
+    name: str
+    case: ConversationCase
+    replies: Mapping[int, str]
+    expected: str
 
 
 @cache
@@ -64,10 +76,47 @@ def _content() -> dict[str, Any]:
 
 
 @cache
+def _batches() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.load(
+        data_file("advice_batches"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    )
+    return loaded
+
+
+@cache
+def pair_probes() -> tuple[PairProbe, ...]:
+    """The shipped labelled pairs of replies.
+
+    >>> {probe.expected for probe in pair_probes()} >= {"licensed", "conflict", "against_fact", "none"}
+    True
+    """
+    return tuple(
+        PairProbe(f"{name}-{number}", _case_of(row), {2: row["says"][0], 4: row["says"][1]}, row["kind"])
+        for name, batch in _batches()["batches"].items()
+        for number, row in enumerate(batch["pairs"], start=1)
+    )
+
+
+def kinds_in(probe: PairProbe) -> frozenset[str]:
+    """The kinds of pair that are found in a labelled pair of replies; "none" where there is no pair."""
+    return frozenset(pair.kind for pair in conflicts_of(probe.case, probe.replies).pairs) or frozenset({"none"})
+
+
+def _case_of(row: Mapping[str, Any]) -> ConversationCase:
+    facts = tuple(
+        Fact(f"f{number}", kind, concept, **{"introduced": 3, **(more[0] if more else {})})
+        for number, (kind, concept, *more) in enumerate(row["facts"])
+    )
+    named = ". ".join(fact.concept for fact in facts)
+    messages = (named, named, named, row.get("message", "And now?"))
+    return ConversationCase("pair", "", tuple(Turn(at, said) for at, said in enumerate(messages, start=1)), facts)
+
+
+@cache
 def advice_probes() -> tuple[AdviceProbe, ...]:
     """The shipped labelled replies, those on advice and those on never-events.
 
-    >>> len(advice_probes()) >= 250 and {probe.part for probe in advice_probes()} == set(PARTS)
+    >>> len(advice_probes()) >= 250 and {probe.part for probe in advice_probes()} > set(PARTS)
     True
     """
     found: list[AdviceProbe] = []
@@ -82,6 +131,10 @@ def advice_probes() -> tuple[AdviceProbe, ...]:
                 labels = frozenset(one.strip() for one in expected.split(";") if one.strip())
                 name = f"{group}-{number}"
                 found.append(AdviceProbe(name, reply, labels, kind, first if part == "first" else part, tag))
+    for name, batch in _batches()["batches"].items():
+        for number, (tag, expected, reply) in enumerate(batch["never"], start=1):
+            labels = frozenset(one.strip() for one in expected.split(";") if one.strip())
+            found.append(AdviceProbe(f"{name}-{number}", reply, labels, "batch", name, tag))
     return tuple(found)
 
 
@@ -107,7 +160,9 @@ def measured_error() -> AdviceError:
     """Agreement, sensitivity and precision of the advice reader and of never-events, with n and 95 % Wilson intervals.
 
     >>> error = measured_error()
-    >>> error.n == len(advice_probes()) and error.first_seen.agreement.value < error.advice.agreement.value
+    >>> error.n == len(advice_probes()) + len(pair_probes())
+    True
+    >>> error.first_seen.agreement.value < error.advice.agreement.value
     True
     """
     pairs = [(probe, found_in(probe)) for probe in advice_probes()]
@@ -119,8 +174,20 @@ def measured_error() -> AdviceError:
     }
     seen = _content()["first_seen"]
     first = _first(seen["advice"], "precision")
-    first_never = _first(seen["never_events"], "specificity")
-    return AdviceError(len(pairs), _of_advice(advice), _of_never(never), parts, first, first_never)
+    batches = _batches()["first_seen"]
+    first_never = _first({**seen["never_events"], **batches["never_events"]}, "specificity")
+    kinds = [kinds_in(probe) == {probe.expected} for probe in pair_probes()]
+    met = list(batches["pairs"].values())
+    return AdviceError(
+        len(pairs) + len(kinds),
+        _of_advice(advice),
+        _of_never(never),
+        parts,
+        first,
+        first_never,
+        _share(sum(kinds), len(kinds)),
+        _share(sum(right for right, _ in met), sum(n for _, n in met)),
+    )
 
 
 _Pairs = Iterable[tuple[frozenset[str], frozenset[str]]]

@@ -86,10 +86,13 @@ def read_sentence(
     run: tuple[Thing, ...],
     before: Sequence[str],
     following: Sentence | None,
+    dosed: tuple[Thing, ...] = (),
 ) -> list[Advised]:
-    """The advice of one sentence. `known` are the drugs that a pronoun may mean, `run` those of the list before it."""
+    """The advice of one sentence. `known` are the drugs that a pronoun may mean, `run` those of the list before it,
+    `dosed` the one that a dose without a name means.
+    """
     text = Parsed(sentence, things, before)
-    targets = [*text.things, *pronouns(text, known, run), *acts(text)]
+    targets = [*text.things, *pronouns(text, known, run, dosed), *acts(text)]
     if not targets:
         return []
     found = [one for target in targets for one in _of_target(text, target)]
@@ -207,6 +210,8 @@ def _mood(text: Parsed, target: Found, reading: Reading) -> str:
         return QUESTION
     if reading.mood != PLAIN:
         return reading.mood
+    if reading.verb is not None and text.words[reading.verb.start] in words("weighed"):
+        return GENERAL
     first = min(target.start, reading.verb.start) if reading.verb is not None else target.start
     if is_reported(text.words, first):
         return REPORT
@@ -232,6 +237,8 @@ def _read(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         found = _from_behind(right, thing, left.action if left is not None else None)
         if found is not None:
             return found
+    if not target.start and not target.end:
+        return Reading(START, PLAIN, PATIENT, None)  # a dose alone: see pronouns
     for found in (left, from_label(text, target, thing), from_before(text, target, thing)):
         if found is not None:
             return found

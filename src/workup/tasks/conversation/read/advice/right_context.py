@@ -49,7 +49,9 @@ def behind(text: Sequence[str], end: int, covered: frozenset[int], verbs: Sequen
     found = _predicate(text, place, verbs)
     if found is None:
         found = _behind_aside(text, end, verbs)
-    opening = next((one for one in (end, place) if text[one] in words("adjuncts")), None)
+    if found is None and text[place] in ("which", "that") and text[place + 1 : place + 2]:
+        found = _predicate(text, place + 1, verbs)  # "..., which is safe for you"
+    opening = next((one for one in range(end, place + 1) if text[one] in words("adjuncts")), None)
     if found is None and opening is not None:
         finite = _over_adjunct(text, opening, verbs)
         found = _predicate(text, finite, verbs) if finite else None
@@ -223,8 +225,10 @@ def _judged(text: Sequence[str], place: int, verbs: Sequence[Verb], *, participl
     if kind:
         scope, person = _for_whom(text, end)
         return Behind(kind, None, negated, mood if scope == PLAIN else scope, person)
-    if place < len(text) and text[place] in _SOMETHING:
-        return _something(text, place + 1, verbs, negated=negated)
+    thing = _something_at(text, place)
+    if thing is not None:
+        last = "last" in text[place:thing]  # "the last thing you need"
+        return _something(text, thing + 1, verbs, negated=negated != last)
     verb = _verb_at(verbs, place)
     if verb is None or not ({PARTICIPLE, GERUND} & verb.forms):
         return None
@@ -234,12 +238,29 @@ def _judged(text: Sequence[str], place: int, verbs: Sequence[Verb], *, participl
     return Behind(ACTION, None, mood=GENERAL)  # "is taken with meals", "is used for pain"
 
 
+def _something_at(text: Sequence[str], place: int) -> int | None:
+    """Where "something", "the one" or "the next drug" ends that a clause of the speaker or the patient follows."""
+    if place < len(text) and text[place] in _SOMETHING:
+        return place
+    if place >= len(text) or text[place] not in ("the", "a", "one"):
+        return None
+    for noun in range(place + 1, min(place + 5, len(text) - 1)):
+        if text[noun] in _SOMETHING or text[noun] in words("choices"):
+            after = text[noun + 1]
+            if after in ("i", "we", "you") or (
+                after == "that" and text[noun + 2 : noun + 3] in (["i"], ["we"], ["you"])
+            ):
+                return noun
+    return None
+
+
 _SOMETHING = frozenset(["something", "one", "what", "anything"])
 
 
 def _something(text: Sequence[str], place: int, verbs: Sequence[Verb], *, negated: bool) -> Behind | None:
     """ "Ibuprofen is not something you should be taking", "is one that I would avoid"."""
-    near = [one for one in verbs if place <= one.start <= place + 8 and "drug" in one.asks]
+    told = [one for one in verbs if place <= one.start <= place + 8 and "drug" in one.asks]
+    near = [one for one in told if {BASE, GERUND} & one.forms]
     verb = near[0] if near else None
     for one in near[1:]:  # "one of the drugs you need to avoid"
         if verb is not None and list(text[verb.end : one.start]) in (["to"], ["to", "not"], ["not", "to"]):
@@ -264,6 +285,10 @@ def judgement(text: Sequence[str], place: int) -> tuple[str, int, bool]:
     if place < len(text) and text[place] in ("a", "an", "the", "your", "my", "one", "another"):
         after, _, hedged = _forward(text, place + 1)
         first = text[after] if after < len(text) else ""
+        if text[place] in ("my", "your") and text[place + 1 : place + 2] and text[place + 1] in words("own_adjectives"):
+            for end in (place + 2, place + 3):
+                if end < len(text) and text[end] in words("choices"):
+                    return GOOD, end + 1, hedged
         for name in (BAD, GOOD):
             if first not in words(f"{name}_adjectives"):
                 continue

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from workup.tasks.conversation.read.advice.statements import Statement
-from workup.tasks.conversation.read.advice.targets import CARE, CLASS, DRUG, URGENCY, Thing, members, parts_of
-from workup.tasks.conversation.read.advice.verbs import AVOID, DECREASE, INCREASE, STOP
+from workup.tasks.conversation.read.advice.targets import CARE, CLASS, DRUG, TEST, URGENCY, Thing, members, parts_of
+from workup.tasks.conversation.read.advice.verbs import AVOID, CONTINUE, DECREASE, INCREASE, STOP
 from workup.tasks.conversation.read.sentence.doses import same_amount
+from workup.tasks.conversation.read.sentence.vocabulary import table
 
 FOR, AGAINST, UP, DOWN = "for", "against", "up", "down"
 _SIDES = {STOP: AGAINST, AVOID: AGAINST, INCREASE: UP, DECREASE: DOWN}
@@ -74,17 +75,25 @@ def _said_better(stance: Stance, found: Mapping[tuple[Thing, str], Stance]) -> b
 
 
 def with_classes(stances: list[Stance], drugs: Iterable[Thing]) -> list[Stance]:
-    """The stances of a turn, and those on single drugs that follow from advice against their class."""
+    """The stances of a turn, and those that follow from advice against a whole class."""
     own = {one.thing for one in stances}
-    against = [one for one in stances if one.thing.kind == CLASS and one.side == AGAINST]
-    return [*stances, *_derived(against, [thing for thing in drugs if thing.kind == DRUG and thing not in own])]
+    against = [one for one in stances if one.side == AGAINST]
+    return [*stances, *_derived(against, [thing for thing in drugs if thing not in own])]
 
 
-def _derived(against: list[Stance], drugs: list[Thing]) -> Iterator[Stance]:
-    for thing in drugs:
-        whole = next((one for one in against if parts_of(thing.name) & members(one.thing.name)), None)
+def _derived(against: list[Stance], things: list[Thing]) -> Iterator[Stance]:
+    for thing in things:
+        whole = next((one for one in against if _stands_for(one.thing, thing)), None)
         if whole is not None:
             yield whole._replace(thing=thing, derived=True)
+
+
+def _stands_for(whole: Thing, thing: Thing) -> bool:
+    """Whether advice against one thing is against another: a class and its drugs, blood tests and one of them."""
+    if whole.kind == CLASS and thing.kind == DRUG:
+        return bool(parts_of(thing.name) & members(whole.name))
+    listed = table("advice_things")["stands_for"].get(whole.name, ())
+    return whole.kind == TEST == thing.kind and thing.name in listed
 
 
 def conflict(one: Stance, other: Stance) -> bool:
@@ -106,6 +115,8 @@ def conflict(one: Stance, other: Stance) -> bool:
             return True
     if one.side == FOR and one.same_dose and other.side in (UP, DOWN):
         return True  # "stay on the same dose", then "increase it"; the other order is a plan carried out
+    if one.action == CONTINUE and other.side == DOWN:
+        return True  # "keep taking it", then "cut it in half"; what was only started is tapered by its plan
     return _doses_differ(one, other)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from workup.tasks.conversation.read.advice.reading import Advised, read_sentence, verbs_of_acts
 from workup.tasks.conversation.read.advice.subjects import PATIENT, PLAIN
 from workup.tasks.conversation.read.advice.targets import CLASS, DRUG, NAMED, Names, Thing, Words
+from workup.tasks.conversation.read.advice.verbs import AVOID, STOP
 from workup.tasks.conversation.read.sentence.text import sentences
 
 _LONGEST = 200_000  # letters; what is longer is no reply of a conversation and would stall a run
@@ -76,14 +77,16 @@ def _read(reply: str, more: tuple[tuple[Words, str], ...]) -> tuple[Statement, .
     run: tuple[Thing, ...] = ()
     since = _FAR + 1
     before: Sequence[str] = ()
+    last: list[Advised] = []
     cut = sentences(reply[:_LONGEST])
     for place, sentence in enumerate(cut):
         things = names.find(sentence.words)
         known = recent if since <= _FAR else ()
         if things or known or not verbs_of_acts().isdisjoint(sentence.words):
             following = cut[place + 1] if place + 1 < len(cut) else None
-            read = read_sentence(sentence, things, known, run if known else (), before, following)
+            read = read_sentence(sentence, things, known, run if known else (), before, following, _dosed(known, last))
             found += [_statement(place, one) for one in read]
+            last = read or last
         named = (thing for one in things for thing in one.things if thing.kind in (DRUG, CLASS, NAMED))
         drugs = tuple(dict.fromkeys(named))
         if drugs:
@@ -93,6 +96,13 @@ def _read(reply: str, more: tuple[tuple[Words, str], ...]) -> tuple[Statement, .
         since += 1
         before = sentence.words
     return tuple(dict.fromkeys(found))
+
+
+def _dosed(known: tuple[Thing, ...], last: list[Advised]) -> tuple[Thing, ...]:
+    """The drug that a dose without a name means: the last one named, unless it was just advised against."""
+    against = {one.thing for one in last if one.action in (STOP, AVOID)}
+    drugs = [thing for thing in known if thing.kind != CLASS and thing not in against]
+    return tuple(drugs[-1:])
 
 
 def _statement(place: int, one: Advised) -> Statement:
