@@ -81,9 +81,7 @@ def denied_kinds(sentence: Sentence, kinds: frozenset[str]) -> Iterator[Denial]:
     if not word_set("relatives").isdisjoint(words) or not _list("not_now").isdisjoint(words):
         return
     if ALLERGY in kinds:
-        found = _no_allergies(words)
-        if found is not None:
-            yield found
+        yield from _no_allergies(words)
     for kind in sorted(kinds - {ALLERGY}):
         opened = _denials(kind)
         if opened.keys().isdisjoint(words) or not _list("exceptions").isdisjoint(words):
@@ -95,11 +93,12 @@ def denied_kinds(sentence: Sentence, kinds: frozenset[str]) -> Iterator[Denial]:
                 break
 
 
-def _no_allergies(words: Sequence[str]) -> Denial | None:
+def _no_allergies(words: Sequence[str]) -> Iterator[Denial]:
     """ "No allergies", of which kinds; "no other allergies", which denies nothing that the reply names."""
     for place, word in enumerate(words):
         if word in _list("none_known"):
-            return Denial(ALLERGY, frozenset({DRUG}) if word != "nka" else _ALL)
+            yield Denial(ALLERGY, frozenset({DRUG}) if word != "nka" else _ALL)
+            continue
         if word not in ("allergies", "allergy", "allergic", "allergens"):
             continue
         behind = words[place + 1 : place + 4]
@@ -108,7 +107,11 @@ def _no_allergies(words: Sequence[str]) -> Denial | None:
         if word != "allergic" and behind and closing:
             labelled = behind[0] in (":", "-", "\u2014", "=", "(", "are", "is", "list")
             if labelled and closing[0] in _list("nothing") and closing[1:2] != ["to"]:
-                return Denial(ALLERGY, _kinds_in([*before, *closing[:3]]))
+                yield Denial(ALLERGY, _kinds_in([*before, *closing[:3]]))
+                continue
+        if word != "allergic" and not _list("only").isdisjoint(before[-4:]):
+            yield Denial(ALLERGY, _kinds_in(before[-4:]))  # "your only drug allergy is sulfa"
+            continue
         negator = next((at for at in range(len(before) - 1, -1, -1) if before[at] in _list("negators")), -1)
         if negator < 0 or not all(one in _list("between") for one in before[negator + 1 :]):
             continue
@@ -122,8 +125,7 @@ def _no_allergies(words: Sequence[str]) -> Denial | None:
             kinds = object_kinds
         elif word == "allergic" or not _ends_there(list(words[place + 1 : place + 5])):
             continue
-        return Denial(ALLERGY, kinds, others)
-    return None
+        yield Denial(ALLERGY, kinds, others)
 
 
 def _kinds_in(words: Sequence[str], default: frozenset[str] = _ALL) -> frozenset[str]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from workup.tasks.conversation.read.sentence.mention import (
     AFFIRMED,
+    CONDITIONAL,
     DENIED,
     ENDED,
     GROUND,
@@ -55,10 +56,11 @@ def vote(said: Mention, kind: str, status: str, *, asked: bool = False) -> Vote:
 
 def _ordered(said: Mention, kind: str, status: str, *, asked: bool) -> Vote:
     """An order states nothing; to keep, to change or to stop a drug presupposes that it is taken up to now."""
+    if asked and CONDITIONAL in said.rules:
+        return Vote(NEITHER, "conditional")
     if asked:
-        return vote(
-            Mention(time=ENDED) if said.order in (STOP, AVOID) else Mention(time=NOW, rules=(HAS,)), kind, status
-        )
+        away = said.order in (STOP, AVOID)
+        return vote(Mention(time=ENDED) if away else Mention(time=NOW, rules=(HAS,)), kind, status)
     if said.order not in PRESUPPOSING or kind not in ("medication", "social") or said.family:
         return Vote(NEITHER, "ordered")
     taken = Mention(time=NOW, rules=(HAS,))
@@ -122,7 +124,8 @@ def _family(said: Mention) -> Vote:
             return Vote(CONTRADICTS if said.family == "history" else OPPOSES, "family_denied")
         return Vote(AGREES, "relative")
     asserted = said.outright or said.confirmed or said.undergone
-    if asserted and not (said.negated or said.ruled_out or said.possible or said.ended):
+    over = said.ended and not said.undergone
+    if asserted and not (said.negated or said.ruled_out or said.possible or over):
         return Vote(CONTRADICTS, "of_the_patient")
     return Vote(NEITHER, "of_the_patient")
 

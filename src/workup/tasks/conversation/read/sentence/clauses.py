@@ -66,6 +66,8 @@ def find_bounds(words: list[str]) -> list[Bound]:
         elif kind == DASH:
             if not (0 < place < size - 1 and words[place - 1][0].isdigit() and words[place + 1][0].isdigit()):
                 found.append(Bound(place + 1, DASH))
+        elif kind == CAUSE and place and words[place - 1] in word_set("before_participles"):
+            continue  # "should be given" opens nothing
         elif kind != "pair":
             found.append(Bound(place, kind))
             if kind == CAUSE and place + 1 < size and words[place + 1] in word_set("subjects"):

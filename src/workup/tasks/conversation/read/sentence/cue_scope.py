@@ -62,6 +62,9 @@ def _reaches_forward(analysed: Analysed, cue: Cue, start: int, kind: str) -> boo
         if first <= bound.place <= start and not _label(analysed, cue, bound) and not _listed(words, cue, bound):
             return False
     gap = words[first:start]
+    told = words[first + gap.index(":") :] if category == "supposed" and ":" in gap and not in_heading else ()
+    if not word_set("finite_verbs").isdisjoint(told):
+        return False  # "thinking about your reflux: omeprazole has helped"
     if ")" in gap and "(" not in gap[: gap.index(")")]:
         return False  # the cue stands in brackets, the mention outside them
     tight = category in _TIGHT or (category in _ENDING and words[cue.start] in _TIGHT_PHRASES)
