@@ -101,7 +101,12 @@ def _no_allergies(words: Sequence[str]) -> Iterator[Denial]:
             continue
         if word not in ("allergies", "allergy", "allergic", "allergens"):
             continue
-        behind = words[place + 1 : place + 4]
+        after = place + 1
+        while after < len(words) and words[after] in _list("labels"):
+            after += 1
+        if after < len(words) and words[after].isalnum():
+            after = place + 1
+        behind = words[after : after + 3]
         before = list(words[max(0, place - _FARTHEST) : place])
         closing = [one for one in behind if one not in (":", "-", "\u2014", "=", "(", "are", "is", "list", "listed")]
         if word != "allergic" and behind and closing:

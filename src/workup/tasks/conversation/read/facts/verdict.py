@@ -12,6 +12,7 @@ from workup.tasks.conversation.read.sentence.mention import (
     GROUND,
     HAS,
     NONE,
+    NOT_OWN,
     NOW,
     OWNED,
     PAST,
@@ -48,7 +49,9 @@ def vote(said: Mention, kind: str, status: str, *, asked: bool = False) -> Vote:
     if status == "family":
         return _family(said)
     if said.family and not said.personal:
-        return Vote(NEITHER, "relative")
+        if NOT_OWN not in said.rules:
+            return Vote(NEITHER, "relative")
+        said = Mention(polarity=DENIED, rules=("negated",))  # "your brother has it; you do not"
     return {"present": _present, "absent": _absent, "historical": _historical, "uncertain": _uncertain}[status](
         said, kind
     )

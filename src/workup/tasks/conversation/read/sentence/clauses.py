@@ -99,6 +99,8 @@ def _after_joint(words: list[str], joint: int) -> list[Bound]:
     if place >= size:
         return []
     word = words[place]
+    if word in ("neither", "nor") and place + 1 < size and words[place + 1] in word_set("finite_verbs"):
+        return [Bound(joint + 1, SUBJECT)]  # "and neither is your asthma"
     if word in word_set("subjects"):
         return [Bound(joint + 1, SUBJECT)]
     if word in word_set("determiners") and place + 1 < size:

@@ -103,7 +103,10 @@ def general(analysed: Analysed, start: int, end: int, kind: str) -> bool:
     words = analysed.words
     if kind not in TREATMENTS and _done_by_drug(analysed, start):
         return True
-    behind = end + (end < len(words) and words[end] in word_set("attacks"))
+    behind = end
+    while behind < min(end + 3, len(words)) and words[behind] not in _general_stops():
+        behind += 1
+    behind = behind if behind < len(words) and words[behind] in word_set("general_adverbs") else end
     place = _predicate(words, behind)
     if behind < place < len(words) and words[behind] in word_set("general_adverbs"):
         persons = word_set("persons_meant")
@@ -127,6 +130,12 @@ def general(analysed: Analysed, start: int, end: int, kind: str) -> bool:
     if copula:
         return _defined(rest, kind)
     return kind != "symptom" and (word != "works" or rest[:1] == ["by"])
+
+
+@cache
+def _general_stops() -> frozenset[str]:
+    verbs = word_set("finite_verbs") | word_set("verbs") | word_set("general_verbs") | word_set("general_modals")
+    return verbs | word_set("general_adverbs") | {",", ";", ":", "(", ")", "-", "and", "or"}
 
 
 def _done_by_drug(analysed: Analysed, start: int) -> bool:

@@ -152,6 +152,10 @@ def _on_the_left(analysed: Analysed, start: int) -> Order | None:
                     continue
             break
         word = words[place]
+        if word in listed("against") and inner is None and place > first:
+            head = words[place - 1]
+            if head in listed("performatives") or head in listed("warning") or head in listed("subjects"):
+                return Order(AVOID, ORDER, place, place + 1)
         if inner is not None:
             if word in listed("adverbs") or word in listed("negators") or word in listed("owners"):
                 continue
@@ -299,6 +303,10 @@ def _on_the_right(analysed: Analysed, start: int, end: int) -> Order | None:
     lead = words[first:start]
     opens = (word_set("verbs") | word_set("finite_verbs") | listed("subjects")).isdisjoint(lead)
     denied = opens and not listed("neither").isdisjoint(lead)
+    if last - end > 1 and any(
+        " ".join(words[at : at + 2]) in table("orders")["moves"] for at in range(end, min(end + 6, last - 1))
+    ):
+        return Order(INCREASE, ORDER, end, end + 2)
     while place < last and not (words[place] in listed("modals") or words[place] in listed("modals_weighed")):
         word = words[place]
         if word in ("is", "are", "needs", "need", "has", "have", "was", "were"):
