@@ -121,7 +121,8 @@ def _no_allergies(words: Sequence[str]) -> Iterator[Denial]:
         if negator < 0 or not all(one in _list("between") for one in before[negator + 1 :]):
             continue
         excepted = not _list("exceptions").isdisjoint(words[place + 1 : place + 4])
-        others = not _list("others").isdisjoint(before) and not excepted
+        named = not _list("nouns").isdisjoint(words[: max(0, place - len(before) + negator)])
+        others = not _list("others").isdisjoint(before) and not excepted and not named
         kinds = _kinds_in(before[negator:])
         if behind[:1] == ["to"]:
             object_kinds = _kinds_in(list(words[place + 2 : place + 8]), default=frozenset())

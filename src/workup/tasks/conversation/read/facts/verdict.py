@@ -66,6 +66,8 @@ def _ordered(said: Mention, kind: str, status: str, *, asked: bool) -> Vote:
         return vote(Mention(time=ENDED) if away else Mention(time=NOW, rules=(HAS,)), kind, status)
     if said.order not in PRESUPPOSING or kind not in ("medication", "social") or said.family:
         return Vote(NEITHER, "ordered")
+    if status == "absent" and said.order == STOP and OWNED not in said.rules:
+        return Vote(NEITHER, "ordered")  # what nobody is said to take may be told to be stopped all the same
     taken = Mention(time=NOW, rules=(HAS,))
     return vote(taken, kind, status)._replace(reason="presupposed", current=said.order != STOP)
 

@@ -21,7 +21,7 @@ SETTING = frozenset({START, INCREASE, DECREASE, STOP})  # a value that stands wi
 PRESUPPOSING = frozenset({CONTINUE, STOP, INCREASE, DECREASE})
 ORDER, WEIGHED, REPORT, UNFIT = "order", "supposition", "report", "unfit"
 _BASE, _PAST, _PARTICIPLE, _GERUND = "base", "past", "participle", "gerund"
-_FARTHEST, _BEHIND = 16, 12
+_FARTHEST, _BEHIND, _ITEM_OPENS = 16, 12, 2
 _CLAUSE = frozenset({HARD, SUBJECT, CAUSE, RELATIVE, EXCEPTION})
 
 
@@ -126,7 +126,23 @@ def order_of(analysed: Analysed, start: int, end: int) -> Order | None:
     >>> order_of(analysed, 5, 6)
     Order(act='continue', mood='order', start=3, end=4)
     """
-    return _on_the_left(analysed, start) or _on_the_right(analysed, start, end)
+    return _on_the_left(analysed, start) or _on_the_right(analysed, start, end) or _of_heading(analysed, start)
+
+
+def _of_heading(analysed: Analysed, start: int) -> Order | None:
+    """What the heading asks of all items below it: "Medications to stop:", "Avoid:"; "Stopped:" tells of an end."""
+    words = analysed.words[: analysed.shift]
+    opening = analysed.words[analysed.shift : start]
+    if len(opening) > _ITEM_OPENS or not listed("negators").isdisjoint(opening):
+        return None  # told in the item itself
+    for place in range(len(words)):
+        verb = _verb_ending(words, place)
+        if verb is None or verb.form != _BASE or verb.act == TAKE:
+            continue
+        before = words[verb.start - 1] if verb.start else ""
+        if not before or before in listed("heading_verbs_after"):
+            return _order(verb, ORDER, negated=False)
+    return None
 
 
 def _on_the_left(analysed: Analysed, start: int) -> Order | None:
@@ -191,6 +207,8 @@ def _asked(analysed: Analysed, verb: _Verb, first: int) -> Order | None:
         done |= words[place] == "do"
         place -= 1
     word = words[place] if place >= first else ""
+    if negated and words[verb.start] in listed("needing"):
+        return Order(AVOID, UNFIT, verb.start, verb.end)  # "you do not need it" denies its use, not that it is used
     if not word or not (word[0].isalnum()) or word in ("and", "or", "then", "so", "but"):
         if verb.form == _GERUND:
             return _order(verb, WEIGHED, negated=negated) if verb.act != TAKE else None  # "not taking: aspirin"
@@ -256,7 +274,9 @@ def _after_to(words: list[str], verb: _Verb, place: int, first: int, *, negated:
         if unfit and not negated:
             return Order(AVOID if verb.act in (TAKE, START) else verb.act, UNFIT, verb.start, verb.end)
         if verb.act == TAKE and not negated:
-            return None
+            owned = words[verb.end : verb.end + 1]
+            allowed = word in listed("fit") and not (owned and owned[0] in listed("owners"))
+            return Order(START, ORDER, verb.start, verb.end) if allowed else None  # "it is fine to take naproxen"
         return _order(verb, ORDER, negated=negated)
     if word in listed("weighed_heads") or word in ("whether",):
         return _order(verb, WEIGHED, negated=negated)

@@ -89,9 +89,16 @@ def denied_in_short(analysed: Analysed, end: int) -> bool:
         and words[place - 1] in _SHORT
         and words[place - 2] in word_set("subjects")
         and words[place - 3] in word_set("hard") | {",", ";", "and", "\u2014"}
-        and (place + 1 == len(words) or not words[place + 1].isalnum() or words[place + 1] == "so")
+        and _stops_short(words, place + 1)
         for place in range(end + 3, len(words))
     )
+
+
+def _stops_short(words: list[str], place: int) -> bool:
+    """Whether the clause ends here, or with "have it": "but you do not have it"."""
+    if place + 1 < len(words) and words[place] in _TAKING and words[place + 1] in ("it", "that", "them", "this"):
+        place += 2
+    return place >= len(words) or not words[place].isalnum() or words[place] == "so"
 
 
 def _another_drug(words: list[str], first: int, last: int) -> bool:
