@@ -11,7 +11,9 @@ from workup.tasks.conversation.read.sentence.routes_sides_dates import find_rout
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
 _NUMBER_LEADS = frozenset(("at", "of", "dose", "to", ":", "is", "was", "=", "(", "takes", "@", "level", "about"))
-_RESULT_LEADS = frozenset(("last", "today", "a", "the", "has", "been", "came", "back", "value", "latest"))
+_JUDGED = ("normal", "high", "low", "elevated", "fine", "good", "slightly", "bit", "still", "only", "just", "raised")
+_MOVED = ("down", "up", "to", "rose", "fell", "dropped", "improved", "went", "now", "risen", "fallen", *_JUDGED)
+_RESULT_LEADS = frozenset(("last", "today", "a", "the", "has", "been", "came", "back", "value", "latest", *_MOVED))
 _NO_DOSE_AFTER = frozenset(
     (
         *("days", "day", "weeks", "week", "months", "month", "years", "year", "hours", "hour", "times", "time", "x"),

@@ -81,9 +81,7 @@ def denied_kinds(sentence: Sentence, kinds: frozenset[str]) -> Iterator[Denial]:
     if not word_set("relatives").isdisjoint(words) or not _list("not_now").isdisjoint(words):
         return
     if ALLERGY in kinds:
-        found = _no_allergies(words)
-        if found is not None:
-            yield found
+        yield from _no_allergies(words)
     for kind in sorted(kinds - {ALLERGY}):
         opened = _denials(kind)
         if opened.keys().isdisjoint(words) or not _list("exceptions").isdisjoint(words):
@@ -95,25 +93,36 @@ def denied_kinds(sentence: Sentence, kinds: frozenset[str]) -> Iterator[Denial]:
                 break
 
 
-def _no_allergies(words: Sequence[str]) -> Denial | None:
+def _no_allergies(words: Sequence[str]) -> Iterator[Denial]:
     """ "No allergies", of which kinds; "no other allergies", which denies nothing that the reply names."""
     for place, word in enumerate(words):
         if word in _list("none_known"):
-            return Denial(ALLERGY, frozenset({DRUG}) if word != "nka" else _ALL)
+            yield Denial(ALLERGY, frozenset({DRUG}) if word != "nka" else _ALL)
+            continue
         if word not in ("allergies", "allergy", "allergic", "allergens"):
             continue
-        behind = words[place + 1 : place + 4]
+        after = place + 1
+        while after < len(words) and words[after] in _list("labels"):
+            after += 1
+        if after < len(words) and words[after].isalnum():
+            after = place + 1
+        behind = words[after : after + 3]
         before = list(words[max(0, place - _FARTHEST) : place])
         closing = [one for one in behind if one not in (":", "-", "\u2014", "=", "(", "are", "is", "list", "listed")]
         if word != "allergic" and behind and closing:
             labelled = behind[0] in (":", "-", "\u2014", "=", "(", "are", "is", "list")
             if labelled and closing[0] in _list("nothing") and closing[1:2] != ["to"]:
-                return Denial(ALLERGY, _kinds_in([*before, *closing[:3]]))
+                yield Denial(ALLERGY, _kinds_in([*before, *closing[:3]]))
+                continue
+        if word != "allergic" and not _list("only").isdisjoint(before[-4:]):
+            yield Denial(ALLERGY, _kinds_in(before[-4:]))  # "your only drug allergy is sulfa"
+            continue
         negator = next((at for at in range(len(before) - 1, -1, -1) if before[at] in _list("negators")), -1)
         if negator < 0 or not all(one in _list("between") for one in before[negator + 1 :]):
             continue
         excepted = not _list("exceptions").isdisjoint(words[place + 1 : place + 4])
-        others = not _list("others").isdisjoint(before) and not excepted
+        named = not _list("nouns").isdisjoint(words[: max(0, place - len(before) + negator)])
+        others = not _list("others").isdisjoint(before) and not excepted and not named
         kinds = _kinds_in(before[negator:])
         if behind[:1] == ["to"]:
             object_kinds = _kinds_in(list(words[place + 2 : place + 8]), default=frozenset())
@@ -122,8 +131,7 @@ def _no_allergies(words: Sequence[str]) -> Denial | None:
             kinds = object_kinds
         elif word == "allergic" or not _ends_there(list(words[place + 1 : place + 5])):
             continue
-        return Denial(ALLERGY, kinds, others)
-    return None
+        yield Denial(ALLERGY, kinds, others)
 
 
 def _kinds_in(words: Sequence[str], default: frozenset[str] = _ALL) -> frozenset[str]:

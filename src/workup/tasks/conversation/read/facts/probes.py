@@ -5,7 +5,7 @@ They are hard on purpose and were written by the people who wrote the rules: the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,7 +17,10 @@ from workup.tasks.conversation.read.facts.outcomes import OUTCOMES, outcome_of
 from workup.tasks.conversation.read.sentence.vocabulary import data_file
 
 HELD_OUT_EVERY = 3  # of the first replies, each third was kept from the tuning
-LATER = ("fresh", "second", "third", "fourth", "fifth", "sixth")  # groups written after the first, each one in turn
+LATER = (  # groups written after the first, each one in turn; whole replies from the seventh on
+    *("fresh", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth"),
+)
 PARTS = ("tuned", "held_out", *LATER)
 
 
@@ -98,13 +101,22 @@ def probes() -> tuple[Probe, ...]:
     for group in ("first", *LATER):
         number = 0
         for kind, rows in (content.get(group) or {}).items():
-            for name, expected, reply in rows:
+            for name, expected, reply in _units(rows):
                 number += 1
                 held = "held_out" if number % HELD_OUT_EVERY == 0 else "tuned"
                 fact, turn = facts[name]
                 part = held if group == "first" else group
                 found.append(Probe(f"{group}-{number}", fact, turn, str(reply), str(expected), kind, part))
     return tuple(found)
+
+
+def _units(rows: Iterable[Any]) -> Iterator[tuple[str, str, str]]:
+    """Fact, expected outcome and reply; a whole reply stands once, with what is expected of several facts."""
+    for row in rows:
+        if isinstance(row, dict):
+            yield from ((name, expected, row["reply"]) for name, expected in row["expected"].items())
+        else:
+            yield row[0], row[1], row[2]
 
 
 def _fact(name: str, record: dict[str, Any]) -> tuple[Fact, int | None]:

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 from workup.tasks.conversation.read.sentence.mention import (
     AFFIRMED,
+    CONDITIONAL,
     DENIED,
     ENDED,
     GROUND,
     HAS,
     NONE,
+    NOT_OWN,
     NOW,
     OWNED,
     PAST,
@@ -47,7 +49,9 @@ def vote(said: Mention, kind: str, status: str, *, asked: bool = False) -> Vote:
     if status == "family":
         return _family(said)
     if said.family and not said.personal:
-        return Vote(NEITHER, "relative")
+        if NOT_OWN not in said.rules:
+            return Vote(NEITHER, "relative")
+        said = Mention(polarity=DENIED, rules=("negated",))  # "your brother has it; you do not"
     return {"present": _present, "absent": _absent, "historical": _historical, "uncertain": _uncertain}[status](
         said, kind
     )
@@ -55,12 +59,15 @@ def vote(said: Mention, kind: str, status: str, *, asked: bool = False) -> Vote:
 
 def _ordered(said: Mention, kind: str, status: str, *, asked: bool) -> Vote:
     """An order states nothing; to keep, to change or to stop a drug presupposes that it is taken up to now."""
+    if asked and CONDITIONAL in said.rules:
+        return Vote(NEITHER, "conditional")
     if asked:
-        return vote(
-            Mention(time=ENDED) if said.order in (STOP, AVOID) else Mention(time=NOW, rules=(HAS,)), kind, status
-        )
+        away = said.order in (STOP, AVOID)
+        return vote(Mention(time=ENDED) if away else Mention(time=NOW, rules=(HAS,)), kind, status)
     if said.order not in PRESUPPOSING or kind not in ("medication", "social") or said.family:
         return Vote(NEITHER, "ordered")
+    if status == "absent" and said.order == STOP and OWNED not in said.rules:
+        return Vote(NEITHER, "ordered")  # what nobody is said to take may be told to be stopped all the same
     taken = Mention(time=NOW, rules=(HAS,))
     return vote(taken, kind, status)._replace(reason="presupposed", current=said.order != STOP)
 
@@ -122,7 +129,8 @@ def _family(said: Mention) -> Vote:
             return Vote(CONTRADICTS if said.family == "history" else OPPOSES, "family_denied")
         return Vote(AGREES, "relative")
     asserted = said.outright or said.confirmed or said.undergone
-    if asserted and not (said.negated or said.ruled_out or said.possible or said.ended):
+    over = said.ended and not said.undergone
+    if asserted and not (said.negated or said.ruled_out or said.possible or over):
         return Vote(CONTRADICTS, "of_the_patient")
     return Vote(NEITHER, "of_the_patient")
 

@@ -16,7 +16,7 @@ from workup.tasks.conversation.read.sentence.clauses import (
     SUBJECT,
 )
 from workup.tasks.conversation.read.sentence.cues import phrases, starts_with, word_set
-from workup.tasks.conversation.read.sentence.vocabulary import table
+from workup.tasks.conversation.read.sentence.vocabulary import drug_words, table
 
 _PARTING = frozenset({HARD, SUBJECT, PREDICATE, COMMA_PREDICATE, CAUSE, RELATIVE})
 
@@ -79,6 +79,8 @@ def relation_of(analysed: Analysed, start: int, end: int) -> Relation:
             return Relation(kind, start, length)
     if _called_no_allergy(analysed, end):
         return Relation("tolerated", start, end)
+    if _called_allergy(analysed, end):
+        return Relation("allergy", start, end)
     return Relation("", start, end)
 
 
@@ -99,6 +101,20 @@ def _called_no_allergy(analysed: Analysed, end: int) -> bool:
             near = after[place + 1 : place + 9]
             denied = near.index("not") if "not" in near[:4] else -1
             if denied >= 0 and not _list("nouns").isdisjoint(near[denied : denied + 5]):
+                return True
+    return False
+
+
+def _called_allergy(analysed: Analysed, end: int) -> bool:
+    """As "codeine made you vomit, so it is on your allergy list"."""
+    after = analysed.words[end:]
+    for place, word in enumerate(after[1:], start=1):
+        follows = after[place + 1] if place + 1 < len(after) else ""
+        if word in _list("taken_up") and after[place - 1] in _list("taking_up") and follows in _list("told_of_it"):
+            near = after[place + 1 : place + 9]
+            if not drug_words().isdisjoint(after[:place]):
+                return False
+            if not _list("nouns").isdisjoint(near) and _list("negators").isdisjoint(near):
                 return True
     return False
 
@@ -197,10 +213,10 @@ def _cue_before(analysed: Analysed, start: int, name: str) -> int:
 
 def _cue_after(words: list[str], end: int, name: str) -> int:
     opened = _phrases(name)
-    for place in range(end, min(end + 5, len(words))):
+    for place in range(end, min(end + 7, len(words))):
         length = starts_with(words, place, opened)
         if length:
             return place + length
-        if words[place] not in word_set("after_fillers"):
+        if words[place] not in word_set("after_fillers") and words[place] not in _list("times_between"):
             return 0
     return 0

@@ -66,6 +66,8 @@ def find_bounds(words: list[str]) -> list[Bound]:
         elif kind == DASH:
             if not (0 < place < size - 1 and words[place - 1][0].isdigit() and words[place + 1][0].isdigit()):
                 found.append(Bound(place + 1, DASH))
+        elif kind == CAUSE and place and words[place - 1] in word_set("before_participles"):
+            continue  # "should be given" opens nothing
         elif kind != "pair":
             found.append(Bound(place, kind))
             if kind == CAUSE and place + 1 < size and words[place + 1] in word_set("subjects"):
@@ -97,6 +99,8 @@ def _after_joint(words: list[str], joint: int) -> list[Bound]:
     if place >= size:
         return []
     word = words[place]
+    if word in ("neither", "nor") and place + 1 < size and words[place + 1] in word_set("finite_verbs"):
+        return [Bound(joint + 1, SUBJECT)]  # "and neither is your asthma"
     if word in word_set("subjects"):
         return [Bound(joint + 1, SUBJECT)]
     if word in word_set("determiners") and place + 1 < size:

@@ -24,6 +24,7 @@ from workup.tasks.conversation.read.sentence.mention import (
     HAS,
     ITEM,
     NONE,
+    NOT_OWN,
     OTHER,
     OWN_TOO,
     OWNED,
@@ -121,6 +122,7 @@ def said_of(
     negated = negated and not attack
     ruled_out = "ruled_out" in found or later == "ruled_out"
     possible = ("possible" in found and not _owned(analysed, found["possible"], start, kind)) or "tested" in found
+    possible = possible or later == "doubted"
     confirmed = "confirmed" in found or answered == "yes"
     time = time_of(analysed, found, start, end, kind)
     over = ended or later == "ended"
@@ -136,6 +138,7 @@ def said_of(
         "ended": over,
         "doubted": possible,
         "ruled_out": ruled_out,
+        NOT_OWN: short and bool(family),
         "ordered": order is not None and not mood,
         mood: bool(mood),
     }

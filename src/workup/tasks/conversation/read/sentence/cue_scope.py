@@ -62,6 +62,9 @@ def _reaches_forward(analysed: Analysed, cue: Cue, start: int, kind: str) -> boo
         if first <= bound.place <= start and not _label(analysed, cue, bound) and not _listed(words, cue, bound):
             return False
     gap = words[first:start]
+    told = words[first + gap.index(":") :] if ":" in gap and not in_heading else ()
+    if gap[:1] != [":"] and not word_set("finite_verbs").isdisjoint(told):
+        return False  # "thinking about your reflux: omeprazole has helped"
     if ")" in gap and "(" not in gap[: gap.index(")")]:
         return False  # the cue stands in brackets, the mention outside them
     tight = category in _TIGHT or (category in _ENDING and words[cue.start] in _TIGHT_PHRASES)
@@ -123,6 +126,9 @@ def _out_of_reach(words: list[str], cue: Cue, gap: list[str], kind: str) -> bool
     gap = [words[cue.end - 1], *gap]
     if gap[-1] in listed("owners") and len(gap) > 2 and _denies_a_deed(cue, gap):
         return True
+    plain = [word for word in gap[1:] if word not in word_set("reach_fillers")]
+    if cue.category == "negated" and plain[:1] and plain[0] in listed("relational"):
+        return True  # "does not extend to torsemide"
     judged = cue.category != "negated" or not (listed("fit") | listed("used")).isdisjoint(gap)
     for place in range(len(gap) - 1, 0, -1):
         word = gap[place]
@@ -154,6 +160,9 @@ def _reaches_back(analysed: Analysed, cue: Cue, end: int) -> bool:
     ):
         return False
     gap = words[end:stop]
+    chained = bool(gap) and (gap[0] in PASSIVE or gap[0] in word_set("having")) and gap[-1] in ("and", "then", "but")
+    if chained and len(gap) <= 6 and listed("subjects").isdisjoint(gap):
+        gap = []  # "was tried and abandoned"
     timed = cue.category in ("past", "history", "now")
     if cue.category in ("resolved", "stopped", "no_longer") and _told(gap):
         return len(gap) <= 9  # "the pneumonia you had in March is gone"

@@ -6,6 +6,7 @@ Nothing here depends on upper or lower case, so that a reply in capitals is read
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from workup.tasks.conversation.read.sentence.vocabulary import words_of
 from workup.text.unicode import without_marks
@@ -121,9 +122,17 @@ def _plain(text: str) -> str:
         if any(prefix in text for prefix in _PREFIXES):
             text = _PREFIXED.sub(_prefix, text)
         text = _HYPHEN.sub(" ", text)
+    if _fused().search(text):
+        text = _fused().sub(lambda word: words_of("fused_denials")[word[0]], text)
     if "?" in text:
         text = _DOUBT_MARK.sub(" possible ", text)
     return text
+
+
+@cache
+def _fused() -> re.Pattern[str]:
+    """Words that deny in themselves: "afebrile" is no fever."""
+    return re.compile(r"\b(?:" + "|".join(words_of("fused_denials")) + r")\b")
 
 
 def _structured(text: str) -> str:

@@ -63,8 +63,9 @@ def of_people(analysed: Analysed, start: int, end: int) -> bool:
                 return False
             before = words[place - 1] if place else ""
             return before not in ("no", "not", "like") and not {"like", "yourself"} & set(words[place : end + 3])
-    after_it = words[end : end + 4]
-    return after_it[:1] == ["in"] and not people.isdisjoint(after_it) and not meant.intersection(after_it)
+    after_it = words[end : end + 10]
+    met = next((place for place, word in enumerate(after_it) if word in people), 0)
+    return met > 0 and not {"in", "among"}.isdisjoint(after_it[:met]) and meant.isdisjoint(after_it[:met])
 
 
 _PEOPLE_ENDS = frozenset({";", ":", "but"})
@@ -102,7 +103,15 @@ def general(analysed: Analysed, start: int, end: int, kind: str) -> bool:
     words = analysed.words
     if kind not in TREATMENTS and _done_by_drug(analysed, start):
         return True
-    place = _predicate(words, end)
+    behind = end
+    while behind < min(end + 3, len(words)) and words[behind] not in _general_stops():
+        behind += 1
+    behind = behind if behind < len(words) and words[behind] in word_set("general_adverbs") else end
+    place = _predicate(words, behind)
+    if behind < place < len(words) and words[behind] in word_set("general_adverbs"):
+        persons = word_set("persons_meant")
+        if words[place] not in word_set("finite_verbs") and _is_subject(analysed, start) and persons.isdisjoint(words):
+            return True  # "COPD flares often start with a cold"
     if start and words[0] in word_set("doing"):
         place = next((at for at in range(end, min(end + 8, len(words))) if words[at] in _does()), len(words))
     if place >= len(words):
@@ -121,6 +130,12 @@ def general(analysed: Analysed, start: int, end: int, kind: str) -> bool:
     if copula:
         return _defined(rest, kind)
     return kind != "symptom" and (word != "works" or rest[:1] == ["by"])
+
+
+@cache
+def _general_stops() -> frozenset[str]:
+    verbs = word_set("finite_verbs") | word_set("verbs") | word_set("general_verbs") | word_set("general_modals")
+    return verbs | word_set("general_adverbs") | {",", ";", ":", "(", ")", "-", "and", "or"}
 
 
 def _done_by_drug(analysed: Analysed, start: int) -> bool:

@@ -14,7 +14,7 @@ NONE = "none"
 
 # Rules that say how something is told, beside the fields: their ids stand in `rules`.
 HAS, HAD, EARLIER, OWN_TOO, ATTACK, OWNED = "has", "had", "earlier", "own_too", "attack", "owned"
-CONDITIONAL = "under_condition"
+CONDITIONAL, NOT_OWN = "under_condition", "not_own"
 
 
 class Mention(NamedTuple):

@@ -21,7 +21,7 @@ SETTING = frozenset({START, INCREASE, DECREASE, STOP})  # a value that stands wi
 PRESUPPOSING = frozenset({CONTINUE, STOP, INCREASE, DECREASE})
 ORDER, WEIGHED, REPORT, UNFIT = "order", "supposition", "report", "unfit"
 _BASE, _PAST, _PARTICIPLE, _GERUND = "base", "past", "participle", "gerund"
-_FARTHEST, _BEHIND = 16, 12
+_FARTHEST, _BEHIND, _ITEM_OPENS = 16, 12, 2
 _CLAUSE = frozenset({HARD, SUBJECT, CAUSE, RELATIVE, EXCEPTION})
 
 
@@ -92,6 +92,15 @@ def _verb_ending(words: list[str], last: int) -> _Verb | None:
     return None
 
 
+def _verb_opening(words: list[str], first: int) -> _Verb | None:
+    """The verb of asking that opens with this word, the longest."""
+    for last in range(min(first + 4, len(words)) - 1, first - 1, -1):
+        for phrase, act, form in _verbs().get(words[last], ()):
+            if tuple(words[first : last + 1]) == phrase:
+                return _Verb(first, last + 1, act, form)
+    return None
+
+
 def is_ground(analysed: Analysed, start: int) -> bool:
     """Whether the words from the nearest verb or noun to the mention open with a preposition of circumstance.
 
@@ -117,7 +126,23 @@ def order_of(analysed: Analysed, start: int, end: int) -> Order | None:
     >>> order_of(analysed, 5, 6)
     Order(act='continue', mood='order', start=3, end=4)
     """
-    return _on_the_left(analysed, start) or _on_the_right(analysed, end)
+    return _on_the_left(analysed, start) or _on_the_right(analysed, start, end) or _of_heading(analysed, start)
+
+
+def _of_heading(analysed: Analysed, start: int) -> Order | None:
+    """What the heading asks of all items below it: "Medications to stop:", "Avoid:"; "Stopped:" tells of an end."""
+    words = analysed.words[: analysed.shift]
+    opening = analysed.words[analysed.shift : start]
+    if len(opening) > _ITEM_OPENS or not listed("negators").isdisjoint(opening):
+        return None  # told in the item itself
+    for place in range(len(words)):
+        verb = _verb_ending(words, place)
+        if verb is None or verb.form != _BASE or verb.act == TAKE:
+            continue
+        before = words[verb.start - 1] if verb.start else ""
+        if not before or before in listed("heading_verbs_after"):
+            return _order(verb, ORDER, negated=False)
+    return None
 
 
 def _on_the_left(analysed: Analysed, start: int) -> Order | None:
@@ -143,6 +168,10 @@ def _on_the_left(analysed: Analysed, start: int) -> Order | None:
                     continue
             break
         word = words[place]
+        if word in listed("against") and inner is None and place > first:
+            head = words[place - 1]
+            if head in listed("performatives") or head in listed("warning") or head in listed("subjects"):
+                return Order(AVOID, ORDER, place, place + 1)
         if inner is not None:
             if word in listed("adverbs") or word in listed("negators") or word in listed("owners"):
                 continue
@@ -178,6 +207,8 @@ def _asked(analysed: Analysed, verb: _Verb, first: int) -> Order | None:
         done |= words[place] == "do"
         place -= 1
     word = words[place] if place >= first else ""
+    if negated and words[verb.start] in listed("needing"):
+        return Order(AVOID, UNFIT, verb.start, verb.end)  # "you do not need it" denies its use, not that it is used
     if not word or not (word[0].isalnum()) or word in ("and", "or", "then", "so", "but"):
         if verb.form == _GERUND:
             return _order(verb, WEIGHED, negated=negated) if verb.act != TAKE else None  # "not taking: aspirin"
@@ -243,7 +274,9 @@ def _after_to(words: list[str], verb: _Verb, place: int, first: int, *, negated:
         if unfit and not negated:
             return Order(AVOID if verb.act in (TAKE, START) else verb.act, UNFIT, verb.start, verb.end)
         if verb.act == TAKE and not negated:
-            return None
+            owned = words[verb.end : verb.end + 1]
+            allowed = word in listed("fit") and not (owned and owned[0] in listed("owners"))
+            return Order(START, ORDER, verb.start, verb.end) if allowed else None  # "it is fine to take naproxen"
         return _order(verb, ORDER, negated=negated)
     if word in listed("weighed_heads") or word in ("whether",):
         return _order(verb, WEIGHED, negated=negated)
@@ -274,7 +307,7 @@ def _order(verb: _Verb, mood: str, *, negated: bool) -> Order | None:
     return Order(act, mood, verb.start, verb.end)
 
 
-def _on_the_right(analysed: Analysed, end: int) -> Order | None:
+def _on_the_right(analysed: Analysed, start: int, end: int) -> Order | None:
     """As "your warfarin should be held", "ibuprofen is not a safe choice": the thing is the subject."""
     words = analysed.words
     last = min(len(words), end + _BEHIND)
@@ -283,27 +316,37 @@ def _on_the_right(analysed: Analysed, end: int) -> Order | None:
             last = bound.place
     place = end
     if end + 1 < len(words) and words[end] in (":", "-", "\u2014", "("):
-        for size in (3, 2, 1):
-            verb = _verb_ending(words, min(end + size, len(words) - 1))
-            if verb is not None and verb.start == end + 1 and verb.form == _BASE and verb.act != TAKE:
-                return Order(verb.act, ORDER, verb.start, verb.end)  # "Warfarin: hold tonight"
+        verb = _verb_opening(words, end + 1)
+        if verb is not None and verb.form == _BASE and verb.act != TAKE:
+            return Order(verb.act, ORDER, verb.start, verb.end)  # "Warfarin: hold tonight"
+    first = max((bound.place for bound in analysed.bounds if bound.place <= start), default=analysed.shift)
+    lead = words[first:start]
+    opens = (word_set("verbs") | word_set("finite_verbs") | listed("subjects")).isdisjoint(lead)
+    denied = opens and not listed("neither").isdisjoint(lead)
+    if last - end > 1 and any(
+        " ".join(words[at : at + 2]) in table("orders")["moves"] for at in range(end, min(end + 6, last - 1))
+    ):
+        return Order(INCREASE, ORDER, end, end + 2)
     while place < last and not (words[place] in listed("modals") or words[place] in listed("modals_weighed")):
         word = words[place]
         if word in ("is", "are", "needs", "need", "has", "have", "was", "were"):
             break
-        if word in drug_words() or word in ("and", "or", ";", ":") or word in word_set("finite_verbs"):
+        listing = opens and (word in drug_words() or word in ("and", "or", "nor", ","))
+        if word in (";", ":") or word in word_set("finite_verbs"):
+            return None
+        if not listing and (word in drug_words() or word in ("and", "or", "nor")):
             return None
         place += 1
     if place >= last:
         return None
-    return _passive(words, place, last) or _judged(words, place, last)
+    return _passive(words, place, last, denied=denied) or _judged(words, place, last, denied=denied)
 
 
-def _passive(words: list[str], place: int, last: int) -> Order | None:
+def _passive(words: list[str], place: int, last: int, *, denied: bool) -> Order | None:
     head = words[place]
     weighed = head in listed("modals_weighed")
     obliged = weighed or head in listed("modals")
-    negated = False
+    negated = denied
     at = place + 1
     while at < last and (
         words[at] in ("to", "be", "not", "never", "been", "need", "have") or words[at] in listed("adverbs")
@@ -313,20 +356,15 @@ def _passive(words: list[str], place: int, last: int) -> Order | None:
         at += 1
     if at >= last or not obliged:
         return None
-    for size in (4, 3, 2, 1):
-        if at + size > len(words):
-            continue
-        verb = _verb_ending(words, at + size - 1)
-        if verb is not None and verb.start == at:
-            if verb.act == TAKE and not negated:
-                return None
-            return _order(verb, WEIGHED if weighed else ORDER, negated=negated)
+    verb = _verb_opening(words, at)
+    if verb is not None and not (verb.act == TAKE and not negated):
+        return _order(verb, WEIGHED if weighed else ORDER, negated=negated)
     return None
 
 
-def _judged(words: list[str], place: int, last: int) -> Order | None:
+def _judged(words: list[str], place: int, last: int, *, denied: bool) -> Order | None:
     """The thing is said to be unfit: "is not recommended", "would be unsafe", "is off limits"."""
-    negated = False
+    negated = denied
     at = place
     while at < last:
         word = words[at]

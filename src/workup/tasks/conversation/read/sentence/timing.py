@@ -88,10 +88,17 @@ def denied_in_short(analysed: Analysed, end: int) -> bool:
         words[place] == "not"
         and words[place - 1] in _SHORT
         and words[place - 2] in word_set("subjects")
-        and words[place - 3] in word_set("hard") | {","}
-        and (place + 1 == len(words) or not words[place + 1].isalnum() or words[place + 1] == "so")
+        and words[place - 3] in word_set("hard") | {",", ";", "and", "\u2014"}
+        and _stops_short(words, place + 1)
         for place in range(end + 3, len(words))
     )
+
+
+def _stops_short(words: list[str], place: int) -> bool:
+    """Whether the clause ends here, or with "have it": "but you do not have it"."""
+    if place + 1 < len(words) and words[place] in _TAKING and words[place + 1] in ("it", "that", "them", "this"):
+        place += 2
+    return place >= len(words) or not words[place].isalnum() or words[place] == "so"
 
 
 def _another_drug(words: list[str], first: int, last: int) -> bool:
@@ -120,6 +127,8 @@ def _ending_at(words: list[str], place: int, cues: list[Cue], kind: str) -> str:
             continue  # "hold if the pulse is below 50"
         if cue.category == "ruled_out":
             return "ruled_out"
+        if cue.category == "possible" and not cue.before:
+            return "doubted"
         refused = cue.category == "negated" and words[cue.start] in _DECLINED
         if cue.category in ("stopped", "resolved", "no_longer") or (refused and kind in TREATMENTS):
             restarts = phrase_list("restarted")
@@ -159,4 +168,4 @@ def _dated(words: list[str], end: int) -> bool:
 
 
 def _dated_before(words: list[str], start: int) -> bool:
-    return start > 1 and words[0] == "in" and _is_year(words[1])
+    return start > 1 and ((words[0] == "in" and _is_year(words[1])) or _is_year(words[start - 1]))
