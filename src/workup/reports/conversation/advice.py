@@ -201,7 +201,8 @@ def _listed_pairs(rows: Sequence[Row]) -> Table:
 
 
 def _pair_link(row: Row) -> str:
-    turns, at = row.get("turns") or (), row.get("sentences") or ()
+    turns: Sequence[Any] = row.get("turns") or ()
+    at: Sequence[Any] = row.get("sentences") or ()
     if len(turns) != 2 or len(at) != 2:
         return ""
     return _transcript(row, turns[1], f"{turns[0]}.{at[0]}-{turns[1]}.{at[1]}", pair=True)

@@ -20,7 +20,11 @@ _WHOLE = (
     *("plan_coverage", "plan_contradicted"),
     *("copy_rate", "persistence", "spread", "conflict_rate_published", "plan_alignment_published"),
 )
-_SLIPPED = (("slip_persistence", {}), ("slip_persistence", {"slip": "dose"}), ("slip_persistence", {"slip": "denial"}))
+_SLIPPED: tuple[tuple[str, dict[str, str]], ...] = (
+    ("slip_persistence", {}),
+    ("slip_persistence", {"slip": "dose"}),
+    ("slip_persistence", {"slip": "denial"}),
+)
 _BESIDE = ("recall", "recall_at_10", "decay_slope", "time_to_loss", "precision", "hallucination_rate")
 
 
