@@ -162,6 +162,15 @@ def test_pairs_that_rules_made_and_pairs_that_they_did_not() -> None:
     assert first.words == PAIR_WORDS
 
 
+def test_what_an_event_licenses_is_no_conflict_to_the_rules() -> None:
+    warfarin = Fact("f1", "medication", "warfarin", retired=2)
+    case = ConversationCase("c1", "", tuple(Turn(n, "I take warfarin.") for n in (1, 2)), (warfarin,))
+    found = pairs_of(case, 0, {1: "Keep taking warfarin.", 2: "Stop warfarin."}, seed=1)
+    assert {one.question.unit.pair: one.rules for one in found.pairs} == {"1.0-2.0": "licensed"}
+    agreed = pairs_of(PAIRED, 0, {1: "Keep taking warfarin.", 3: "Keep taking warfarin."}, seed=1)
+    assert {one.question.unit.pair: one.rules for one in agreed.pairs} == {"1.0-3.0": "unrelated"}
+
+
 def test_at_most_thirty_pairs_of_a_conversation_that_rules_did_not_make() -> None:
     many = {turn: " ".join(f"Warfarin is known, remark {n}." for n in range(6)) for turn in (1, 2, 3)}
     found = pairs_of(PAIRED, 0, many, seed=1)
