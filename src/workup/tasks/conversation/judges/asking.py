@@ -173,6 +173,8 @@ def ask_judges(
         judge = judge_of(getattr(part, kind), kind=kind, seed=seed, base=base, send_text=part.send_text)
         short = [one for one in asked if sum(map(len, one.texts)) <= LONGEST_PASSAGE]
         too_long += len(asked) - len(short)
+        if ask:
+            budget.tell(f"The judge of {kind}: {len(short):,} questions, each asked {part.k} times")
         desk = _Desk(judge, part.k, seed, log, budget, spent, ask=ask)
         answers[kind] = desk.ask(short, watch, workers)
         readers[kind] = desk.identity
