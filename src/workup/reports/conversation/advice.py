@@ -192,7 +192,7 @@ def _listed_pairs(rows: Sequence[Row]) -> Table:
 
 
 def _pair_link(row: Row) -> str:
-    spots = sorted(zip(row.get("turns") or (), row.get("sentences") or (), strict=False))
+    spots = list(zip(row.get("turns") or (), row.get("sentences") or (), strict=False))
     if len(spots) != 2:
         return ""
     return transcript_link(row, spots[1][0], "-".join(f"{turn}.{at}" for turn, at in spots), pair=True)
