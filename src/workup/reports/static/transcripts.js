@@ -105,7 +105,7 @@
     tell(!answerable ? "There is nothing to answer here." : row.given === null ? "" : `You answered: ${word(row.given)}`);
   };
   const step = (way) => {
-    const open = rows.filter((row) => !row.out);
+    const open = rows.filter((row) => !row.out && (!blind || row.choices.length > 0));
     const at = current === null ? -1 : open.indexOf(current);
     const next = at < 0 && way < 0 ? open.length - 1 : at + way;
     if (next < 0 || next >= open.length) tell(way > 0 ? "This is the last one." : "This is the first one.");
