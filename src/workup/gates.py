@@ -35,7 +35,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     "<": operator.lt,
 }
-RUN = "run"  # slice key of a figure as one run of a judge gives it
+READER, RUN = "reader", "judge_run"  # slice keys of a judged figure, and of the same by one run of the judge
 STRADDLED = "the judge's own re-runs lie on both sides"
 _DIGITS = 12  # of a number in a record; a threshold of 1/3 and its record are one
 _MANY = 10_000_000  # patients beyond which a number is no plan
@@ -148,6 +148,8 @@ def _judge_one(
             else "no such slice in the report"
         )
         return [Verdict(gate.rule, "not_assessed", None, why)]
+    if READER in gate.slice and RUN in gate.slice:
+        return [Verdict(gate.rule, "not_assessed", None, "no gate rests on a single run of a judge")]
     wild = any(value == "*" for value in gate.slice.values())
     verdicts = []
     for row in found:
@@ -162,7 +164,7 @@ def _judge_one(
 
 def _runs_of(row: Estimate, rows: Sequence[Estimate]) -> list[Estimate]:
     """The same figure from each run of a judge that was asked several times; a rule must hold for all of them."""
-    if RUN in row.slice:
+    if READER not in row.slice:
         return []
     return [e for e in rows if RUN in e.slice and {k: v for k, v in e.slice.items() if k != RUN} == dict(row.slice)]
 

@@ -248,7 +248,10 @@ def _describe(study: Study, directory: Path, ready: Ready) -> None:
     for part in study.systems if ready.rows_read else ():
         if estimate := getattr(ready.task, "estimate", None):
             system = Opener(study, part.name or part.use)()
+            beside = getattr(ready.task, "asks_beside", None)
             if not getattr(system, "recorded", False):
                 echo(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")
+            elif beside and (said := beside(study, corpus)):
+                echo(f"asks      {said}")
     for note in corpus.notes:
         echo(f"note      {note}")

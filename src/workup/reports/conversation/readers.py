@@ -7,7 +7,7 @@ from typing import Any
 
 from workup.report import Report
 from workup.reports.conversation.headline import reached
-from workup.reports.conversation.setting import Numbers, Setting
+from workup.reports.conversation.setting import ONE_SIDED, Numbers, Setting
 from workup.reports.conversation.turns import table_of
 from workup.reports.conversation.words import capital, counted, ends, value_words, why
 from workup.reports.layout import Section, Table
@@ -99,6 +99,66 @@ def readers_section(report: Report) -> Section:
     elif held.get("reason"):
         said.append(f"No recall was corrected for these errors: {held['reason']}.")
     return Section("What reads the replies, and how often it errs", tuple(said), tuple(tables), key="readers")
+
+
+def judges_section(report: Report) -> Section:
+    """What a judge read, how far readers agree with people, and the rates that labels give; nothing without either."""
+    held = table_of(report, "readers") or {}
+    judge, labels = held.get("judge") or {}, held.get("labels")
+    said = []
+    for kind, words in (("facts", "facts at a turn"), ("pairs", "pairs of advice")):
+        read = judge.get(kind) or {}
+        if read.get("read"):
+            said.append(
+                f"The judge read {number(read['read'])} {words}, each {judge['k']} times; its answers differed in "
+                f"{number(read['not_unanimous'])} of them."
+            )
+    if labels is not None:
+        said.append(
+            f"People labelled {number(labels['units'])} drawn units; {number(labels['outside'])} labels were not blind "
+            f"or not drawn, and {number(labels['of_changed_replies'])} units have another reply now: they do not count."
+        )
+    elif said:
+        said.append("Without labels of people nothing that the judge says is shown: draw some with workup label draw.")
+    if not said:
+        return Section("")
+    tables = []
+    if held.get("agreement"):
+        body = tuple(
+            (
+                str(row["units"]),
+                str(row["reader"]),
+                "any answer" if row["answers"] == "all" else f"{row['answers']} or not",
+                share(row["kappa"]),
+                _between(row["low"], row["high"]),
+                number(row["labels"]),
+                number(row["clusters"]),
+            )
+            for row in held["agreement"]
+        )
+        heads = ("units", "reader", "answers", "kappa", "90% interval", "labels", "clusters")
+        tables.append(Table(heads, body, "Agreement with people (Cohen's kappa)", titled=True))
+    found = [
+        e
+        for result in report.results.values()
+        for e in result.estimates
+        if "reader" in e.slice and "judge_run" not in e.slice and e.level == ONE_SIDED
+    ]
+    if found:
+        rows = tuple(
+            (
+                e.metric.replace("_", " "),
+                str(e.slice.get("type", "all")),
+                "people and reader (prediction-powered)" if e.slice["reader"] == "ppi" else "reader alone",
+                share(e.value),
+                _between(e.low, e.high),
+                str(e.reason or ""),
+            )
+            for e in found
+        )
+        titles = ("rate", "of", "by", "value", "90% interval", "what it rests on")
+        tables.append(Table(titles, rows, "Rates that rest on labels of people", titled=True))
+    return Section("Judge and people", tuple(said), tuple(tables), key="judges")
 
 
 def _corrected(held: Held) -> Table:

@@ -53,6 +53,7 @@ def sections(report: Report) -> list[Section]:
         readers.quality_section(report),
         readers.coverage_section(report),
         readers.readers_section(report),
+        readers.judges_section(report),
     ]
 
 

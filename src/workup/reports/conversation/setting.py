@@ -15,7 +15,7 @@ ONE_SIDED = 0.90  # two-sided level whose ends are one-sided 95 % bounds: what t
 ARMS = ("live", "oracle", "naive")
 SETS = ("critical", "extended")
 _OF_TASK = ("set", "arm")
-_OTHER_KEYS = ("turn", "attribute", "loss", "judge", "reader", "run")
+_OTHER_KEYS = ("turn", "attribute", "loss", "judge", "reader", "judge_run")
 _DEFAULTS: dict[str, Any] = {"horizon": 10, "bar": 0.70, "memory": "full", "matcher": "context", "probe": "summary"}
 
 

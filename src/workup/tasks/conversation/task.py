@@ -41,7 +41,7 @@ class ConversationTask:
     cards = CARDS
     Settings = ConversationStudy
     gate_level = 0.90  # two-sided, which is 95 % to the one side that a rule asks about
-    leaves_out = ("turn", "attribute", "loss", "run")
+    leaves_out = ("turn", "attribute", "loss", "judge_run")
     shows_only = ("set", "arm")
     batch = 1
     shows_text = False
@@ -177,14 +177,17 @@ class ConversationTask:
         from workup.tasks.conversation.talk import estimate_of
 
         told = estimate_of(corpus.conversations, study.conversation, system).telling()
+        return "; ".join(filter(None, (told, self.asks_beside(study, corpus))))
+
+    def asks_beside(self, study: ConversationStudy, corpus: ConversationCorpus) -> str:
+        """What others than the system would be asked at most, in a sentence; empty where there are none."""
         judges, times = study.conversation.judge, study.conversation.replicates
         if judges is None:
-            return told
+            return ""
         cases = corpus.conversations
-        units = sum(
-            fact.critical and turn.turn >= fact.introduced for c in cases for fact in c.facts for turn in c.turns
-        )
-        return f"{told}; {most_calls(judges, units * times, len(cases) * times)}"
+        told = ((fact, turn.turn) for one in cases for fact in one.facts for turn in one.turns)
+        units = sum(fact.critical and turn >= fact.introduced for fact, turn in told)
+        return most_calls(judges, units * times, len(cases) * times)
 
     def score(self, case: Case, output: Any) -> list[dict[str, float]]:
         """The counts of one case, a row for each time that it was held; `output` are its lines."""

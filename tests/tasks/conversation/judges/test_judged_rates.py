@@ -151,7 +151,7 @@ def _estimate(low: float, high: float, **at: object) -> Estimate:
     [((0.81, 0.82, 0.83), "pass"), ((0.81, 0.79, 0.83), "unsure"), ((), "pass")],
 )
 def test_runs_on_both_sides_of_a_limit_leave_a_gate_unsure(lows: tuple[float, ...], outcome: str) -> None:
-    rows = [_estimate(0.82, 0.9)] + [_estimate(low, 0.9, run=run) for run, low in enumerate(lows, start=1)]
+    rows = [_estimate(0.82, 0.9)] + [_estimate(low, 0.9, judge_run=run) for run, low in enumerate(lows, start=1)]
     [found] = judge([Gate.parse("recall{reader=ppi}.low >= 0.8@0.90")], rows, primary=AT)
     assert found.outcome == outcome
     assert (found.reason == STRADDLED) == (outcome == "unsure")
@@ -159,13 +159,26 @@ def test_runs_on_both_sides_of_a_limit_leave_a_gate_unsure(lows: tuple[float, ..
 
 
 def test_a_run_that_passes_does_not_save_a_fail() -> None:
-    rows = [_estimate(0.6, 0.7), _estimate(0.82, 0.9, run=1), _estimate(0.6, 0.7, run=2)]
+    rows = [_estimate(0.6, 0.7), _estimate(0.82, 0.9, judge_run=1), _estimate(0.6, 0.7, judge_run=2)]
     [found] = judge([Gate.parse("recall{reader=ppi}.low >= 0.8@0.90")], rows, primary=AT)
     assert (found.outcome, found.reason) == ("unsure", STRADDLED)
 
 
 def test_a_rule_on_another_figure_does_not_look_at_runs() -> None:
     plain = Estimate("recall", AT, 0.85, 0.82, 0.9, 0.9, "m", None, 30, 30)
-    rows = [plain, _estimate(0.5, 0.6, run=1)]
+    rows = [plain, _estimate(0.5, 0.6, judge_run=1)]
     [found] = judge([Gate.parse("recall.low >= 0.8@0.90")], rows, primary=AT)
+    assert found.outcome == "pass"
+
+
+def test_no_gate_rests_on_one_run_of_a_judge() -> None:
+    rows = [_estimate(0.82, 0.9), _estimate(0.82, 0.9, judge_run=1)]
+    [found] = judge([Gate.parse("recall{reader=ppi,judge_run=1}.low >= 0.8@0.90")], rows, primary=AT)
+    assert found.outcome == "not_assessed"
+
+
+def test_a_group_of_patients_that_is_named_like_a_run_is_no_run() -> None:
+    plain = Estimate("recall", AT, 0.85, 0.82, 0.9, 0.9, "m", None, 30, 30)
+    other = Estimate("recall", {**AT, "judge_run": "x"}, 0.5, 0.4, 0.6, 0.9, "m", None, 30, 30)
+    [found] = judge([Gate.parse("recall.low >= 0.8@0.90")], [plain, other], primary=AT)
     assert found.outcome == "pass"

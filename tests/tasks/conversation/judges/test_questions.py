@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.tasks.conversation.judges.studies import chance, draw, figures, label, run
-from workup.errors import InputError, MissingExtra, PluginError, SystemFailure
-from workup.task import Reply
+from workup.errors import InputError, MissingExtra, PluginError, RunError, SystemFailure
+from workup.task import Budget, Reply
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.judges.asking import Answers, FactUnit, chosen, composite, fact_question
@@ -26,7 +26,7 @@ from workup.tasks.conversation.judges.questions import (
     in_words,
     prompt_of,
 )
-from workup.tasks.conversation.judges.readers import judge_of
+from workup.tasks.conversation.judges.readers import NliReader, judge_of
 from workup.tasks.conversation.labels import Unit
 from workup.tasks.conversation.read.facts import Judged
 
@@ -162,6 +162,15 @@ def test_pairs_that_rules_made_and_pairs_that_they_did_not() -> None:
     assert first.words == PAIR_WORDS
 
 
+def test_what_an_event_licenses_is_no_conflict_to_the_rules() -> None:
+    warfarin = Fact("f1", "medication", "warfarin", retired=2)
+    case = ConversationCase("c1", "", tuple(Turn(n, "I take warfarin.") for n in (1, 2)), (warfarin,))
+    found = pairs_of(case, 0, {1: "Keep taking warfarin.", 2: "Stop warfarin."}, seed=1)
+    assert {one.question.unit.pair: one.rules for one in found.pairs} == {"1.0-2.0": "licensed"}
+    agreed = pairs_of(PAIRED, 0, {1: "Keep taking warfarin.", 3: "Keep taking warfarin."}, seed=1)
+    assert {one.question.unit.pair: one.rules for one in agreed.pairs} == {"1.0-3.0": "unrelated"}
+
+
 def test_at_most_thirty_pairs_of_a_conversation_that_rules_did_not_make() -> None:
     many = {turn: " ".join(f"Warfarin is known, remark {n}." for n in range(6)) for turn in (1, 2, 3)}
     found = pairs_of(PAIRED, 0, many, seed=1)
@@ -202,7 +211,7 @@ class Crashing:
 @pytest.fixture
 def module(monkeypatch: pytest.MonkeyPatch) -> str:
     made = types.ModuleType("judges_of_a_test")
-    for one in (Reader, Old, Crashing):
+    for one in (Reader, Old, Crashing, Dying):
         setattr(made, one.__name__, one)
     monkeypatch.setitem(sys.modules, made.__name__, made)
     return made.__name__
@@ -229,6 +238,23 @@ def test_a_local_model_needs_its_folder_and_its_extra(tmp_path: Path, monkeypatc
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match="huggingface"):
         judge_of("nli:model", kind="facts", seed=0, base=tmp_path, send_text=False)
+
+
+def test_a_local_model_says_what_a_passage_entails_or_contradicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = object.__new__(NliReader)
+    found: dict[str, float] | None = {"contradiction": 0.1, "entailment": 0.8}
+    monkeypatch.setattr(NliReader, "probabilities", lambda self, premise, hypothesis: found)
+    monkeypatch.setattr(NliReader, "contradicts", lambda self, premise, hypothesis: 0.9 if premise == "a" else 0.0)
+    assert reader.read_fact("x", "y") == "correct"
+    found = {"contradiction": 0.7, "entailment": 0.1}
+    assert reader.read_fact("x", "y") == "reversed"
+    found = {"contradiction": 0.2, "entailment": 0.3}
+    assert reader.read_fact("x", "y") == "omitted"
+    found = None
+    assert reader.read_fact("x", "y") is None
+    assert reader.read_pair("b", "a", "") == "conflict"  # in either order
+    assert reader.read_pair("b", "c", "") == "unrelated"
+    assert reader.cost(10, 10) == 0.0
 
 
 def _advice_study(folder: Path, judge: Any) -> Path:
@@ -304,6 +330,47 @@ def test_the_old_form_of_a_judge_is_still_taken_and_its_raw_rate_is_nowhere_with
     assert plain.value == others["conflict_rate", '{"judge": "rules"}'].value and plain.low is None
     assert figures(report) == {}
     assert report.study["conversation"]["judge"]["advice"] == f"{module}:Old"
+
+
+class Dying(Reader):
+    """Is killed at a call, once."""
+
+    concurrency = 4
+    left = 0
+
+    def read_pair(self, first: str, second: str, between: str) -> str | None:
+        Dying.left -= 1
+        if Dying.left == 0:
+            raise KeyboardInterrupt
+        return super().read_pair(first, second, between)
+
+
+def test_a_killed_run_ends_with_the_same_bytes(tmp_path: Path, module: str) -> None:
+    path = _advice_study(tmp_path, {"advice": f"{module}:Dying"})
+    Dying.left = -1
+    whole = run(path, "whole").to_json()
+    for kill, workers in ((1, 1), (5, 4)):
+        Dying.left = kill
+        with pytest.raises(KeyboardInterrupt):
+            run(path, f"killed-{kill}", workers=workers)
+        assert run(path, f"killed-{kill}", workers=workers).to_json() == whole
+
+
+def test_a_model_and_its_judge_share_one_limit_on_calls(tmp_path: Path, module: str) -> None:
+    path = _advice_study(tmp_path, {"facts": f"{module}:Reader"})
+    study = json.loads(path.read_text())
+    study["systems"] = [{"name": "model", "use": "scripted", "with": {"behaviour": "perfect", "cases": "cases.jsonl"}}]
+    study["conversation"]["probe"] = "none"
+    path.write_text(json.dumps(study))
+    whole = run(path, "whole")
+    log = [json.loads(line) for file in (tmp_path / "whole" / "outputs").iterdir() for line in file.open()]
+    judged = sum(line["output"]["at"]["purpose"] == "judge" for line in log)
+    assert judged == 3 and len(log) > judged  # one question in all, since the replies are alike
+    with pytest.raises(RunError, match=f"{len(log) - 2} calls were made"):
+        run(path, "cut", budget=Budget(calls=len(log) - 2))
+    assert run(path, "cut", budget=Budget(calls=2)).to_json() == whole.to_json()
+    timings = json.loads((tmp_path / "whole" / "timings.json").read_text())["system"]
+    assert timings["judge_calls"] == judged and timings["calls"] == len(log) - judged
 
 
 def test_a_judge_that_crashes_is_told_without_its_words(tmp_path: Path, module: str) -> None:

@@ -13,7 +13,7 @@ from workup.stats.random import generator
 from workup.task import Budget, OutputLog, Watch
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.judges.pairs import Pairs, pairs_of
-from workup.tasks.conversation.judges.questions import LONGEST_PASSAGE, Original, Question, in_words, prompt_version
+from workup.tasks.conversation.judges.questions import LONGEST_PASSAGE, Question, in_words, original, prompt_version
 from workup.tasks.conversation.judges.readers import ANSWER_TOKENS, Judge, judge_of
 from workup.tasks.conversation.labels import Unit
 from workup.tasks.conversation.read.facts import Judged
@@ -119,7 +119,7 @@ def _rank(seed: int, unit: Unit) -> bytes:
 
 def fact_question(one: FactUnit) -> Question:
     """The fact in words and the passage: the deciding sentence with one on each side, or the whole reply."""
-    passage = Original(one.text).around(one.rules.sentence)
+    passage = original(one.text).around(one.rules.sentence)
     return Question(one.unit, (in_words(one.fact, one.unit.turn), passage))
 
 
@@ -174,6 +174,8 @@ def ask_judges(
         judge = judge_of(getattr(part, kind), kind=kind, seed=seed, base=base, send_text=part.send_text)
         short = [one for one in asked if sum(map(len, one.texts)) <= LONGEST_PASSAGE]
         too_long += len(asked) - len(short)
+        if ask:
+            budget.tell(f"The judge of {kind}: {len(short):,} questions, each asked {part.k} times")
         desk = _Desk(judge, part.k, seed, log, budget, spent, ask=ask)
         answers[kind] = desk.ask(short, watch, workers)
         readers[kind] = desk.identity

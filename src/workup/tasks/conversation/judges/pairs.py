@@ -11,7 +11,6 @@ from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.judges.questions import Original, Question
 from workup.tasks.conversation.labels import Unit
 from workup.tasks.conversation.read.advice import conflicts_of
-from workup.tasks.conversation.read.advice.conflicts import LICENSED
 from workup.tasks.conversation.read.advice.relevant_facts import names_of_case
 from workup.tasks.conversation.read.advice.stances import Stance, stances_of, with_classes
 from workup.tasks.conversation.read.advice.statements import statements_of
@@ -19,7 +18,16 @@ from workup.tasks.conversation.read.content.passages import extractor
 
 MOST_UNMADE = 30  # pairs of a conversation that the rules did not make
 Spot = tuple[int, int]  # turn and sentence
-_AGREES = ("failure_to_update",)  # kinds of listed pairs in which the advice stayed as it was
+# Kinds of listed pairs as a judge would name them. Where something in between bears without a direction, the rules do
+# not call it a conflict; advice that stayed as it was although it should have changed is none either.
+READ_AS = {
+    "conflict": "conflict",
+    "against_fact": "conflict",
+    "licensed": "licensed",
+    "licensed (message)": "licensed",
+    "unclear": "licensed",
+    "failure_to_update": "unrelated",
+}
 
 
 class Pair(NamedTuple):
@@ -81,9 +89,10 @@ def _made(
     for pair in conflicts_of(case, replies).pairs:
         both = sorted(zip(pair.turns, pair.sentences, strict=True))
         key = both[0], both[1]
-        if pair.kind in _AGREES or found.get(key) == "conflict":
-            continue
-        found[key] = "licensed" if pair.kind == LICENSED else "conflict"
+        if (
+            found.get(key) != "conflict"
+        ):  # one conflict between two sentences makes them conflict, whatever else they say
+            found[key] = READ_AS[pair.kind]
     return found
 
 

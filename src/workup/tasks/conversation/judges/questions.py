@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from workup.stats.random import generator
@@ -111,6 +112,12 @@ def _without_marks(text: str) -> str:
     while _MARK in text:
         text = text.replace(_MARK, "=")
     return text
+
+
+@lru_cache(maxsize=64)  # the facts of one turn are looked for in one text, one after the other
+def original(text: str) -> Original:
+    """A reply by its sentences, cut once."""
+    return Original(text)
 
 
 class Original:

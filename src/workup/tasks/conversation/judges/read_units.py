@@ -152,7 +152,7 @@ def people_of(readings: Readings, labels: Labels, draw: Draw | None) -> People:
     fresh = {unit: answers for unit, answers in given.items() if digests.get(unit) == draw.units[unit].reply}
     changed = ""
     if draw.reader != readings.reader:
-        changed = "the judge, its model or its prompt has changed since the labels were drawn"
+        changed = "the judge, its model or its prompt has changed since the labels were drawn: draw again"
     chances = {unit: draw.units[unit].chance for unit in fresh}
     return People(fresh, chances, len(given) - len(fresh), outside, changed)
 

@@ -75,6 +75,8 @@ class _Code:
         self.model = str(getattr(reader, "name", "") or name)
         self.version = str(getattr(reader, "version", ""))
         bears = getattr(reader, "concurrency", 1)
+        if callable(getattr(reader, "cost", None)):
+            self.cost = reader.cost
         self.concurrency = bears if isinstance(bears, int) and not isinstance(bears, bool) and bears > 0 else 1
 
     def reply(self, messages: Sequence[Mapping[str, str]]) -> str:
@@ -92,6 +94,11 @@ class NliReader(NliJudge):
 
     It sees no reason for a change of advice, so it never answers that one is licensed.
     """
+
+    @staticmethod
+    def cost(prompt_tokens: int, completion_tokens: int) -> float:
+        """Nothing: it is on this machine."""
+        return 0.0
 
     def read_fact(self, fact: str, passage: str) -> str | None:
         """correct, reversed or omitted; None for a passage longer than it reads."""

@@ -41,7 +41,7 @@ def judged_metrics(scores: ConversationScores, part: ConversationPart, base: Pat
             return
         for run in range(readings.runs):
             one = Units.of(units, rows, people, answer, run=run)
-            found.append(powered(name, one, at={**at, "run": run + 1}, withheld=changed))
+            found.append(powered(name, one, at={**at, "judge_run": run + 1}, withheld=changed))
         bar = bar_of(agreement_rows(units, people, clusters, kind=kind), kind=kind, least=part.judge_bar)
         found.append(raw(name, Units.of(units, rows, people, answer, run=None), at=at, bar=bar, changed=changed))
 
