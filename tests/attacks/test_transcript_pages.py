@@ -39,11 +39,13 @@ class Elements(HTMLParser):
         self.tags: set[str] = set()
         self.attributes: set[str] = set()
         self.addresses: set[str] = set()
+        self.ids: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
+        self.ids += [value or "" for name, value in attrs if name == "id"]
         self.addresses |= {value or "" for name, value in attrs if name in ("href", "src", "action")}
 
 
@@ -53,6 +55,7 @@ def test_28_payloads_add_no_element_and_no_attribute(blind: bool) -> None:
     plain, bad = Elements(made(blind=blind)), Elements(page(hostile_talks(), study="x", system="y", blind=blind))
     assert bad.tags <= plain.tags and bad.attributes <= plain.attributes
     assert all(one.startswith("#") for one in bad.addresses)
+    assert len(set(bad.ids)) == len(bad.ids) > 4 * len(PAYLOADS), "no id can stand in for another"
 
 
 @pytest.mark.parametrize("scripted", [True, False])

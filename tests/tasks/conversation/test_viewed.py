@@ -95,6 +95,17 @@ def test_what_a_judge_says_stands_beside_the_rules_and_tells_where_they_differ()
     assert not any(one.judge or one.differs for one in facts(talks()[0]).values())
 
 
+def test_two_sentences_are_one_pair_whatever_they_say_of_each_other() -> None:
+    said = [
+        {"case": "c1", "turn": 1, "reply": "Keep taking ibuprofen and naproxen."},
+        {"case": "c1", "turn": 2, "reply": "Stop ibuprofen and naproxen."},
+    ]
+    [talk] = talks(said=said)
+    pairs = [one for one in talk.findings if one.title == "pair of advice"]
+    assert len({one.anchor for one in pairs}) == len(pairs) == 1
+    assert "ibuprofen" in pairs[0].about and "naproxen" in pairs[0].about
+
+
 def test_a_turn_that_failed_or_was_asked_closed_questions_is_shown_as_such() -> None:
     said = [
         {

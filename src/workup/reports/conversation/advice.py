@@ -107,7 +107,7 @@ def _listed_events(rows: Sequence[Row]) -> Table:
         for row in rows[:MOST_LISTED]
     )
     places = ("case", *(("repeat",) if repeated else ()), "turn", "sentence (from 0)")
-    links = tuple(_transcript(row, row.get("turn"), row.get("fact")) for row in rows[:MOST_LISTED])
+    links = tuple(transcript_link(row, row.get("turn"), row.get("fact")) for row in rows[:MOST_LISTED])
     return Table((*places, "kind", "fact", "about", "rule"), body, "Never-events by place", links=links)
 
 
@@ -201,14 +201,13 @@ def _listed_pairs(rows: Sequence[Row]) -> Table:
 
 
 def _pair_link(row: Row) -> str:
-    turns: Sequence[Any] = row.get("turns") or ()
-    at: Sequence[Any] = row.get("sentences") or ()
-    if len(turns) != 2 or len(at) != 2:
+    spots = list(zip(row.get("turns") or (), row.get("sentences") or (), strict=False))
+    if len(spots) != 2:
         return ""
-    return _transcript(row, turns[1], f"{turns[0]}.{at[0]}-{turns[1]}.{at[1]}", pair=True)
+    return transcript_link(row, spots[1][0], "-".join(f"{turn}.{at}" for turn, at in spots), pair=True)
 
 
-def _transcript(row: Row, turn: Any, about: Any, *, pair: bool = False) -> str:
+def transcript_link(row: Row, turn: Any, about: Any, *, pair: bool = False) -> str:
     """Where the page of transcripts has it; a case that is not named has no link, which would name it."""
     if case_name(row) != str(row.get("case", "")):
         return ""

@@ -135,7 +135,10 @@ class _Index:
         index = cls()
         for talk in talks:
             facts = [index._row(one.outcome, one.type, one, one.safety) for turn in talk.turns for one in turn.facts]
-            found = [index._row(one.kind, one.title, one, True) for one in _findings(talk, blind=blind)]
+            found = [
+                index._row(one.kind, one.title, one, True) + (f".{one.answers.index(one.rules)}" if one.rules else "")
+                for one in _findings(talk, blind=blind)
+            ]
             index.rows.append(" ".join(facts + found))
         return index
 

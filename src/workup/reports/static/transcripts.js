@@ -10,10 +10,11 @@
   const talks = [...document.querySelectorAll(".talk")].map((box) => {
     const talk = { box, filled: false, rows: [] };
     for (const told of box.dataset.rows.split(" ").filter(Boolean)) {
-      const [outcome, type, choices, flags] = told.split(".");
+      const [outcome, type, choices, flags, rules] = told.split(".");
+      const offered = choices === "-" ? [] : choicesOf[choices];
       talk.rows.push({
-        talk, place: null, out: false, given: null, outcome: names[outcome], type: kinds[type], flags,
-        choices: choices === "-" ? [] : choicesOf[choices], pair: kinds[type] === "pair of advice",
+        talk, place: null, out: false, given: null, outcome: names[outcome], type: kinds[type], flags, choices: offered,
+        pair: rules !== undefined, said: rules === undefined ? names[outcome] : offered[rules],  // in the words of answers
       });
     }
     rows.push(...talk.rows);
@@ -23,11 +24,6 @@
   let current = null, choosing = false, unsaved = 0;
   const word = (name) => looks.get(name)?.querySelector(".badge").textContent.trim() ?? name.replaceAll("_", " ");
   const tell = (text) => { byId("told").textContent = text; };
-  // What the rules call a pair, in the words of its answers; what they did not call a conflict or a licensed change is none.
-  const said = (row) => {
-    if (!row.pair || row.choices.includes(row.outcome)) return row.outcome;
-    return row.outcome === "against_fact" ? "conflict" : "unrelated";
-  };
   const fill = (talk) => {
     if (talk.filled) return;
     talk.filled = true;
@@ -99,13 +95,13 @@
       : `${place.firstChild.data}${place.querySelector("bdi").textContent}`;
     byId("about").textContent = [row.talk.box.querySelector("h2").textContent, turn, what].filter(Boolean).join(" · ");
     const answerable = row.choices.length > 0;
-    byId("a").disabled = !answerable || (row.pair && (blind || !row.choices.includes(said(row))));
+    byId("a").disabled = !answerable || (row.pair && blind);
     byId("d").disabled = byId("u").disabled = !answerable;
     show();
     tell(!answerable ? "There is nothing to answer here." : row.given === null ? "" : `You answered: ${word(row.given)}`);
   };
   const step = (way) => {
-    const open = rows.filter((row) => !row.out);
+    const open = rows.filter((row) => !row.out && (!blind || row.choices.length > 0));
     const at = current === null ? -1 : open.indexOf(current);
     const next = at < 0 && way < 0 ? open.length - 1 : at + way;
     if (next < 0 || next >= open.length) tell(way > 0 ? "This is the last one." : "This is the first one.");
@@ -114,7 +110,7 @@
   const show = () => {
     const asked = choosing || (blind && current.pair);
     const offered = !asked ? [] : current.choices.filter((name, place) =>
-      (current.pair ? blind || name !== said(current) : blind ? place > 0 : name !== current.outcome));
+      (blind ? current.pair || place > 0 : name !== current.said));
     byId("choices").replaceChildren(...offered.map((name, place) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -225,7 +221,7 @@
   const go = {
     j: () => step(1),
     k: () => step(-1),
-    a: answering("a", () => record(blind ? current.choices[0] : said(current))),
+    a: answering("a", () => record(blind ? current.choices[0] : current.said)),
     d: answering("d", disagree),
     u: answering("u", () => record("cannot_tell")),
   };

@@ -6,12 +6,13 @@ replies leave the run. It draws no page.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.judges.pairs import READ_AS
 from workup.tasks.conversation.judges.read_units import Readings
 from workup.tasks.conversation.labels import FACT_ANSWERS, PAIR_ANSWERS, Draw, Unit
 from workup.tasks.conversation.read.facts import Judged, Matcher
@@ -23,8 +24,7 @@ from workup.tasks.conversation.scores.scoring import Conversation, ConversationS
 
 _NOT_ASKED = ("unscorable", "not_asked", "refused", "truncated", "other_language")  # nothing that a person could answer
 _LIVE = "live"
-UNRELATED = "unrelated"
-_CALLED = {"conflict": "conflict", "against_fact": "conflict", "licensed": "licensed"}  # else the rules made no pair
+CONFLICT, UNRELATED = "conflict", "unrelated"
 
 
 class Piece(NamedTuple):
@@ -106,7 +106,7 @@ class Finding(NamedTuple):
     drawn: bool = False
     judge: str = ""
     differs: bool = False
-    rules: str = ""  # what the rules call it, in the words of its answers
+    rules: str = ""  # of a pair, what the rules call it, in the words of its answers
     answers: tuple[str, ...] = ()
 
 
@@ -256,7 +256,9 @@ class _Writer:
     def written(self, listed: Iterable[tuple[str, Mapping[str, Any]]]) -> ConversationSeen:
         due = [(told, self._facts(told)) for told in self.held.turns]  # marks first: pieces are cut by them
         rows = list(listed)
-        findings = [self._finding(name, row, place) for place, (name, row) in enumerate(rows, start=1)]
+        events = [row for name, row in rows if name == "never_events"]
+        findings = [self._never_event(row, place) for place, row in enumerate(events, start=1)]
+        findings += self._pairs([row for name, row in rows if name == "conflicts"])
         findings += self._drawn_pairs({one.anchor for one in findings})
         turns = tuple(
             TurnSeen(told.turn, self.case.turns[told.turn - 1].message, self._passages(told), facts)
@@ -335,9 +337,6 @@ class _Writer:
 
     # ---- advice ------------------------------------------------------------------------------------------------------
 
-    def _finding(self, name: str, row: Mapping[str, Any], place: int) -> Finding:
-        return self._never_event(row, place) if name == "never_events" else self._pair(row)
-
     def _never_event(self, row: Mapping[str, Any], place: int) -> Finding:
         turn, kind = int(row["turn"]), str(row["kind"])
         ids = [id for id in (row.get("facts") or [row["fact"]]) if id in self.facts]
@@ -361,18 +360,24 @@ class _Writer:
         alone = Matcher([fact])
         return Quoted(turn, "patient", text.quoted(alone.judge(text.text)[0].sentence, _Cut(alone)))
 
-    def _pair(self, row: Mapping[str, Any]) -> Finding:
-        turns, places = tuple(row["turns"]), tuple(row["sentences"])
-        slot = str(row.get("slot", ""))
-        actions = " then ".join(str(one) for one in row.get("actions") or ())
-        return self._of_pair(turns, places, str(row["kind"]), f"{slot}: {actions}", row.get("facts") or ())
+    def _pairs(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Finding]:
+        """Pairs of sentences: two may say several things of each other, and one conflict makes them conflict."""
+        by_spots: dict[tuple[tuple[int, int], ...], list[Mapping[str, Any]]] = {}
+        for row in rows:
+            by_spots.setdefault(tuple(sorted(zip(row["turns"], row["sentences"], strict=True))), []).append(row)
+        for spots, several in by_spots.items():
+            kinds = [str(row["kind"]) for row in several]
+            grave = [kind for kind in kinds if READ_AS.get(kind) == CONFLICT]
+            about = (f"{row['slot']}: {' then '.join(map(str, row.get('actions') or ()))}" for row in several)
+            facts = {id for row in several for id in row.get("facts") or ()}
+            yield self._of_pair(spots[0], spots[1], (grave or kinds)[0], "; ".join(dict.fromkeys(about)), facts)
 
     def _of_pair(
-        self, turns: Sequence[int], at: Sequence[int], kind: str, about: str, facts: Collection[str]
+        self, earlier: tuple[int, int], later: tuple[int, int], kind: str, about: str, facts: Collection[str]
     ) -> Finding:
-        (first, one), (second, other) = sorted(zip(turns, at, strict=True))
+        (first, one), (second, other) = earlier, later
         name = f"{first}.{one}-{second}.{other}"
-        rules = _CALLED.get(kind, UNRELATED)
+        rules = READ_AS.get(kind, UNRELATED)
         unit = Unit(self.case.id, self.held.replicate, self.held.arm, second, None, name)
         events = [
             event._replace(bears=fact.id in facts)
@@ -400,12 +405,10 @@ class _Writer:
         for unit in sorted((one for one in self.drawn if one.pair and one[:3] == where), key=lambda one: str(one.pair)):
             if anchor_of(unit) in known:
                 continue
-            (first, one), (second, other) = (
-                (int(turn), int(place))
-                for turn, _, place in (part.partition(".") for part in str(unit.pair).split("-"))
-            )
-            if max(first, second) <= self.case.last_turn and min(first, second) >= 1:
-                yield self._of_pair((first, second), (one, other), UNRELATED, "", ())
+            spots = (part.partition(".") for part in str(unit.pair).split("-"))
+            earlier, later = ((int(turn), int(place)) for turn, _, place in spots)
+            if earlier[0] >= 1 and later[0] <= self.case.last_turn and earlier <= later:
+                yield self._of_pair(earlier, later, UNRELATED, "", ())
 
     def _quoted(self, turn: int, sentence: Any, cut: _Cut) -> Quoted:
         text = self._text(self.held.turns[turn - 1], "reply")
