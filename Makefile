@@ -18,7 +18,7 @@ $(BIN)/python:
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Workup (a minute or so the first time)"
-	$(PIP) install --constraint constraints.txt --editable '.[report]'
+	$(PIP) install --constraint constraints.txt --editable '.[report,http]'
 	@touch $@
 
 # Workup with its reports, every package by its hash: a file that is not the one that was recorded is refused. The package

@@ -1,4 +1,4 @@
-"""Write requirements-checked.txt: what Workup with its reports needs, and the tools that build it, each with the hashes
+"""Write requirements-checked.txt: what Workup with its reports and its calls of models needs, and the tools that build it, each with the hashes
 of its released files as the package index gives them. Versions are those of constraints.txt.
 
     python scripts/hash_constraints.py            # asks the index that pip is set to
@@ -33,7 +33,7 @@ from packaging.utils import (
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "requirements-checked.txt"
-EXTRAS = ("report",)
+EXTRAS = ("report", "http")  # what `make demo` installs
 SYSTEMS = [
     {"python_version": f"3.{minor}", "python_full_version": f"3.{minor}.0", "sys_platform": platform, **more}
     for minor in (11, 12, 13)

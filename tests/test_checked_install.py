@@ -38,7 +38,9 @@ def test_every_package_has_the_version_of_the_constraints_and_hashes() -> None:
 def test_what_workup_and_its_reports_need_is_all_there() -> None:
     """As the metadata of what is installed here says, which is what `make install-checked` would find missing."""
     checked = pinned(CHECKED)
-    waiting = [*PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"]["report"]]
+    extras = PROJECT["project"]["optional-dependencies"]
+    waiting = [*PROJECT["project"]["dependencies"], *extras["report"], *extras["http"]]
+    assert "'.[report,http]'" in (ROOT / "Makefile").read_text(encoding="utf-8"), "a demo can go on with openai_chat"
     seen: set[str] = set()
     while waiting:
         name = canonicalize_name(Requirement(waiting.pop()).name)

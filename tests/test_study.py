@@ -76,7 +76,7 @@ FAULTS = [
     (
         "too few resamples",
         HEAD + "bootstrap: {replicates: 20}\n",
-        ("line 4", "'bootstrap.replicates'", "200", "got 20"),
+        ("line 4", "'bootstrap.replicates'", "at least 50", "got 20"),
     ),
     ("a cost ratio of 0", HEAD + "cost_ratio: 0\n", ("line 4", "'cost_ratio'", "a number above 0; got 0")),
     ("two systems of one name", HEAD + "systems: [{name: a, use: command}, {name: a, use: sklearn}]\n", ("one name",)),

@@ -71,6 +71,7 @@ class Gate:
         # Some tasks know more metrics than they can list, such as recall at any turn.
         if names and match["metric"] not in names and match["metric"] not in known:
             raise GateError(f"gate '{rule}': unknown metric '{match['metric']}'; {near(match['metric'], names)}.")
+        _refuse_descriptive(rule, match["metric"], known)
         keys: dict[str, str] = {}
         for pair in filter(None, (part.strip() for part in (match["slice"] or "").split(","))):
             key, found, value = pair.partition("=")
@@ -101,6 +102,16 @@ def _refuse_published(rule: str, metric: str, keys: str) -> None:
         raise GateError(
             f"gate '{rule}': variants named 'published' stand in the report for comparison only and cannot be a gate. "
             "To fix: name the plain metric or mode."
+        )
+
+
+def _refuse_descriptive(rule: str, metric: str, known: Iterable[str]) -> None:
+    """What shows association alone is for people to weigh, where the cards of a task say so."""
+    card = known.get(metric) if isinstance(known, Mapping) else None
+    if getattr(card, "descriptive", False):
+        raise GateError(
+            f"gate '{rule}': '{metric}' is descriptive: it shows what goes together, and no cause, so it cannot be a "
+            "gate. To fix: leave the rule out."
         )
 
 

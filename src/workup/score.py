@@ -147,6 +147,9 @@ def score_conversation(
     matcher: str = "context",
     target_plans: str | None = None,
     ratings: str | None = None,
+    judge: str | None = None,
+    encoder: str | None = None,
+    labelled: str | None = None,
     by: Sequence[str] = (),
     gates: Sequence[str] = (),
     primary: Mapping[str, Any] | None = None,
@@ -158,7 +161,8 @@ def score_conversation(
 ) -> Report:
     """Score recorded transcripts against the ledgers of their cases: paths, or records as the files hold them.
 
-    `format` names recorded dialogues (aci_bench, mts_dialog), whose notes take the place of transcripts.
+    `format` names recorded dialogues (aci_bench, mts_dialog), whose notes take the place of transcripts. `judge` and
+    `encoder` are package.module:Object; `target_plans`, `ratings` and `labelled` are files beside the cases.
 
     >>> case = {"id": "a", "patient_summary": "", "critical_entities": ["penicillin allergy"],
     ...         "turns": [{"turn": 1, "message": "I am allergic to penicillin."}]}
@@ -181,7 +185,10 @@ def score_conversation(
         if recorded is None
         else [{"name": "recorded", "use": "recorded", "with": {"path": recorded.name}}],
         "lenses": {"internal": {}, **({"subgroups": {"by": list(by)}} if by else {})},
-        "conversation": {"matcher": matcher, "target_plans": target_plans, "ratings": ratings},
+        "conversation": {
+            "matcher": matcher, "target_plans": target_plans, "ratings": ratings,
+            "judge": judge, "encoder": encoder, "labelled": labelled,
+        },
         "primary": dict(primary or {}),
         "gates": list(gates),
         "bootstrap": {"replicates": replicates},

@@ -66,7 +66,7 @@ class SystemPart(Part):
 class BootstrapPart(Part):
     """How resampling intervals are made."""
 
-    replicates: int = Field(2000, ge=200, le=100_000, description="Resamples of whole patients")
+    replicates: int = Field(2000, ge=50, le=100_000, description="Resamples of whole patients")
     strata: str | None = Field(None, description="Group column fixed by the design, such as case or control")
 
 

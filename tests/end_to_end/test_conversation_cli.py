@@ -174,3 +174,43 @@ def test_a_new_study_runs_resumes_and_verifies(tmp_path: Path) -> None:
     cleaned = call("clean", tmp_path / "run")
     assert cleaned.code == 0 and not list((tmp_path / "run").glob("outputs/*"))
     assert call("verify", tmp_path / "run").code == 2
+
+
+class Calm:
+    """A judge that sees no contradiction anywhere."""
+
+    name = "calm"
+
+    def contradicts(self, premise: str, hypothesis: str) -> float:
+        return 0.0
+
+
+class Alike:
+    """An encoder to which all sentences are one."""
+
+    name, version, max_tokens = "alike", "1", 10_000
+
+    def count_tokens(self, text: str) -> int:
+        return len(text)
+
+    def encode(self, sentences: list[str]) -> list[list[float]]:
+        return [[1.0] for _ in sentences]
+
+
+def test_recorded_transcripts_take_a_judge_an_encoder_and_labels(tmp_path: Path) -> None:
+    cases = [case(number) for number in range(2)]
+    lines = said(cases, lambda *_: DRUGS, arms=("live",))
+    labels = [{"fact": cases[0]["facts"][0], "reply": "You take warfarin.", "expected": "correct"}] * 3
+    (tmp_path / "labelled.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labels))
+    here = __name__
+    options = ("--judge", f"{here}:Calm", "--encoder", f"{here}:Alike", "--labelled", "labelled.jsonl")
+    done, record = scored(tmp_path, cases, lines, *options, "--replicates", "50")
+    assert done.code == 0, done.err
+    held = record["study"]["conversation"]
+    assert (held["judge"], held["encoder"], held["labelled"]) == (f"{here}:Calm", f"{here}:Alike", "labelled.jsonl")
+    corrected = record["results"]["internal"]["tables"]["corrected"]
+    assert "3 labelled" in corrected["reason"]
+    assert record["study"]["bootstrap"]["replicates"] == 50
+    for option in ("--judge", "--encoder"):
+        refused, _ = scored(tmp_path, cases, lines, option, f"{here}:case")
+        assert (refused.code == 2 and "could not be made" in refused.err) or "does not fit" in refused.err

@@ -26,6 +26,8 @@ OWN = tuple(f"reports/{name}/" for name in ("risk", "spans", "conversation", "dr
 MAY_NAME = {
     # A plan is made for one kind of figure, before there are data, and says which.
     "lenses/power/plans/": {"precision", "auroc", "calibration_slope", "net_benefit", "sensitivity", "specificity"},
+    # The key of a standard deviation between patients, and no metric of a task.
+    "lenses/power/lens.py": {"spread"},
     # The chart adds up observed less expected events and says so, whichever metrics a study has.
     "lenses/drift/risk_adjusted_chart.py": {"oe_ratio"},
     # What a lens may tell is decided before it runs, from its settings.

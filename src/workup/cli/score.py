@@ -159,6 +159,15 @@ def conversation(
     matcher: Annotated[str, typer.Option(help="What reads a reply: context, or published for comparison")] = "context",
     target_plans: Annotated[str | None, typer.Option(help="JSON file of plans by case, beside the cases")] = None,
     ratings: Annotated[str | None, typer.Option(help="CSV of PDSQI-9 ratings, beside the cases")] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="Judge of contradictions, package.module:Object; rules without one")
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(help="Sentence encoder for plans, package.module:Object; words without one")
+    ] = None,
+    labelled: Annotated[
+        str | None, typer.Option(help="Labelled replies of this model, beside the cases, for corrected rates")
+    ] = None,
     by: Annotated[list[str] | None, typer.Option(help="Group of cases to compare; repeat for several")] = None,
     gate: Annotated[list[str] | None, typer.Option(help='Rule such as "recall_at_10.low >= 0.7"')] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
@@ -187,6 +196,9 @@ def conversation(
             matcher=matcher,
             target_plans=target_plans,
             ratings=ratings,
+            judge=judge,
+            encoder=encoder,
+            labelled=labelled,
             by=by or (),
             gates=gate or (),
             seed=seed,

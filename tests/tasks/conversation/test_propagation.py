@@ -11,14 +11,14 @@ import pytest
 from scipy import stats
 
 from tests.support.chat_models import Log, Model, case, hold
-from workup.errors import StudyError
+from workup.errors import GateError, StudyError
 from workup.estimate import Draws, Estimate, estimate
 from workup.gates import Gate, judge
 from workup.runs import Unrecorded
 from workup.task import Reply
+from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
-from workup.tasks.conversation.metrics.propagation import spread_of
 from workup.tasks.conversation.scores.propagation import error_counts
 from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.scripted import Behaviour, Scripted, behaviour
@@ -85,9 +85,11 @@ def test_what_a_slip_adds_is_less_what_was_wrong_anyway() -> None:
 
 def test_a_gate_may_rest_on_what_a_slip_causes_and_on_no_association() -> None:
     copying = list(_told(_slipped(behaviour("copying"))).values())
-    rules = ["slip_persistence{arm=slip-5}.high <= 0.2@0.95", "persistence.value <= 1@0.95", "spread.low <= 1@0.95"]
-    verdicts = judge([Gate.parse(rule) for rule in rules], copying)
-    assert [one.outcome for one in verdicts] == ["fail", "not_assessed", "not_assessed"]
+    [verdict] = judge([Gate.parse("slip_persistence{arm=slip-5}.high <= 0.2@0.95", known=CARDS)], copying)
+    assert verdict.outcome == "fail"
+    for rule in ("persistence.value <= 1", "spread.low <= 1@0.95"):
+        with pytest.raises(GateError, match="descriptive"):
+            Gate.parse(rule, known=CARDS)
 
 
 def test_a_slip_must_come_before_the_horizon() -> None:
@@ -236,9 +238,11 @@ def test_persistence_and_spread_are_what_a_plain_count_gives() -> None:
     spread = found["spread", None, 0.95]
     assert spread.value == pytest.approx(np.mean(gaps))
     assert len(gaps) >= 10 and spread.low is not None and spread.high is not None
-    # t over conversations, each of which is a patient of its own here
-    half = stats.t.ppf(0.975, len(gaps) - 1) * np.std(gaps, ddof=1) / np.sqrt(len(gaps))
-    assert (spread.low, spread.high) == (pytest.approx(np.mean(gaps) - half), pytest.approx(np.mean(gaps) + half))
+    # Conversations left out one at a time, each a patient of its own here: near what the influences add up to.
+    left = [np.mean(_brute(np.delete(wrong, n, axis=0))[1]) for n in range(len(wrong))]
+    se = np.sqrt((len(wrong) - 1) / len(wrong) * np.sum((left - np.mean(left)) ** 2))
+    half = (spread.high - spread.low) / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, len(wrong) - 1) * se, rel=0.15)
 
 
 def test_planted_persistence_and_planted_spread_are_found() -> None:
@@ -268,10 +272,9 @@ def test_below_ten_conversations_nothing_is_told() -> None:
 
 
 def test_a_slice_has_its_own_pooled_rates() -> None:
-    wrong = np.random.default_rng(4).random((24, TURNS, len(DRUGS))) < 0.2
-    scores = _errors(wrong)
-    gaps, both = spread_of(scores.take(np.arange(12)), TURNS)
-    assert gaps[both > 0] == pytest.approx(_brute(wrong[:12])[1])
+    wrong = np.random.default_rng(4).random((36, TURNS, len(DRUGS))) < 0.15
+    half = _errors(wrong).take(np.arange(18))
+    assert _told(half, PLAIN)["spread", None, 0.95].value == pytest.approx(np.mean(_brute(wrong[:18])[1]))  # type: ignore[arg-type]
 
 
 def test_advice_against_a_fact_is_an_error_too() -> None:

@@ -24,6 +24,7 @@ _SLIPPED: tuple[tuple[str, dict[str, str]], ...] = (
     ("slip_persistence", {}),
     ("slip_persistence", {"slip": "dose"}),
     ("slip_persistence", {"slip": "denial"}),
+    ("slip_spread", {}),
 )
 _BESIDE = ("recall", "recall_at_10", "decay_slope", "time_to_loss", "precision", "hallucination_rate")
 
@@ -63,7 +64,7 @@ def _slips(numbers: Numbers) -> Iterator[Table]:
     """What an error does that was put into the model's own reply, by the turn of the reply."""
     for arm in numbers.slips:
         rows = []
-        for name, keys in (*_SLIPPED, ("slip_spread", {})):
+        for name, keys in _SLIPPED:
             e = numbers.get(name, {"arm": arm, **keys})
             if e is not None:
                 [row] = estimate_rows([e])

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from workup.metric import Interval, Metric, few_clusters, linear
+from workup.metric import Interval, Linear, Metric, few_clusters, linear
 from workup.scores import Scores
 from workup.stats import intervals
 from workup.stats.arrays import Floats
 from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.metrics.columns import whole
 from workup.tasks.conversation.metrics.design import of_row, quotient
-from workup.tasks.conversation.metrics.intervals import rate, t_over_cases
+from workup.tasks.conversation.metrics.intervals import share_over_cases, t_over_cases
 
 FEWEST = 10  # conversations, or clusters for what a slip causes, below which nothing is told
 FOLLOWED, ERRED, NEW, AT_RISK = "followed", "erred", "new", "at_risk"
@@ -51,76 +51,73 @@ def propagation_metrics(arms: Sequence[str], turns: int) -> list[Metric]:
 def _persistence() -> Metric:
     """P(the same fact is wrong at the next turn | it is wrong at this one)."""
 
-    def of(field: str, scores: Scores) -> Floats:
+    def sums(scores: Scores) -> Floats:
         wrong = of_row(scores, whole("wrong"))
-        enough = np.count_nonzero(wrong) >= FEWEST
-        return np.asarray(of_row(scores, whole(field)) * enough, dtype=np.float64)
+        return np.column_stack([of_row(scores, whole("again")), wrong, (wrong > 0).astype(np.float64)])
 
-    made = rate(
-        *("persistence", lambda scores: of("again", scores), lambda scores: of("wrong", scores)),
+    def interval(scores: Scores, level: float) -> Interval:
+        again, wrong, _ = sums(scores).T
+        return _weighed(share_over_cases(again, wrong, scores, level))
+
+    return linear(
+        "persistence",
+        sums,
+        lambda totals: _if_enough(quotient(totals[..., :2]), totals[..., 2]),
+        interval=interval,
+        card=CARDS["persistence"],
         undefined=f"fewer than {FEWEST} conversations have an error with a turn behind it",
     )
-    return _descriptive(made)
 
 
 def _spread(turns: int) -> Metric:
-    """New errors on other facts after an error, less those after none, as residuals from the turn's pooled rate."""
+    """New errors on other facts after an error, less those after none, as residuals from the turn's pooled rate.
 
-    def columns(scores: Scores) -> Floats:
-        gaps, both = spread_of(scores, turns)
-        enough = float(np.count_nonzero(both) >= FEWEST)
-        return np.column_stack([np.where(both, gaps, 0.0) * enough, both * enough])
+    After turn t a conversation has y new errors on n facts that were not wrong at t. With r the rate at which such
+    facts go wrong at that turn in all conversations, the residual is y − n r; the gap of a conversation is its mean
+    residual after turns with an error less that after turns without. It is linear in the rates, so the mean over
+    conversations is a function of sums.
+    """
+    places = range(1, turns)
 
-    made = linear(
+    def sums(scores: Scores) -> Floats:
+        columns = {
+            field: [of_row(scores, whole(next_turn(turn, field))) for turn in places]
+            for field in (FOLLOWED, ERRED, NEW, AT_RISK)
+        }
+        followed, erred, new, risk = (np.array(columns[field]).reshape(len(places), len(scores)) for field in columns)
+        after, before = erred.sum(axis=0), (followed - erred).sum(axis=0)
+        both = (after > 0) & (before > 0)
+        share = both * (erred / np.maximum(after, 1.0) - (followed - erred) / np.maximum(before, 1.0))
+        return np.column_stack([(share * new).sum(axis=0), both, *(share * risk), *new, *risk])
+
+    def finish(totals: Floats) -> Floats:
+        gap, both, rest = totals[..., 0], totals[..., 1], totals[..., 2:]
+        expected, new, risk = (rest[..., part * len(places) : (part + 1) * len(places)] for part in range(3))
+        rates = np.where(risk > 0, new / np.where(risk > 0, risk, 1.0), 0.0)
+        mean = (gap - (rates * expected).sum(axis=-1)) / np.where(both > 0, both, 1.0)
+        return _if_enough(mean, both)
+
+    form = Linear(sums, finish)
+
+    def interval(scores: Scores, level: float) -> Interval:
+        return _weighed(t_over_cases(form, scores, level))
+
+    return linear(
         "spread",
-        columns,
-        quotient,
+        sums,
+        finish,
+        interval=interval,
         card=CARDS["spread"],
         undefined=f"fewer than {FEWEST} conversations have turns behind an error and turns behind none",
     )
-    assert made.linear is not None
-    form = made.linear
-    return _descriptive(replace(made, interval=lambda scores, level: t_over_cases(form, scores, level)))
 
 
-def spread_of(scores: Scores, turns: int) -> tuple[Floats, Floats]:
-    """For each conversation its own gap, and whether it has both kinds of turns.
-
-    After turn t a conversation has y new errors on n facts that were not wrong at t. With r the rate at which such
-    facts go wrong at that turn in all conversations, the residual is y − n r; the gap is the mean residual after turns
-    with an error less the mean after turns without.
-    """
-    sums = np.zeros((2, len(scores)))  # [after none, after an error]
-    times = np.zeros((2, len(scores)))
-    for turn in range(1, turns):
-        followed, erred, new, risk = (
-            of_row(scores, whole(next_turn(turn, field))) for field in (FOLLOWED, ERRED, NEW, AT_RISK)
-        )
-        total = float(scores.base_weight @ risk)
-        if total <= 0:
-            continue
-        residual = new - risk * float(scores.base_weight @ new) / total
-        for after, seen in enumerate((followed - erred, erred)):
-            sums[after] += seen * residual
-            times[after] += seen
-    both = (times > 0).all(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        gaps = np.where(both, sums[1] / times[1] - sums[0] / times[0], np.nan)
-    return np.asarray(gaps, dtype=np.float64), np.asarray(both, dtype=np.float64)
+def _if_enough(value: Floats, conversations: Floats) -> Floats:
+    return np.asarray(np.where(conversations > FEWEST - 0.5, value, np.nan), dtype=np.float64)
 
 
-def _descriptive(metric: Metric) -> Metric:
-    """Shown with its interval and judged by nobody."""
-    own = metric.interval
-    assert own is not None
-
-    def interval(scores: Scores, level: float) -> Interval:
-        found = own(scores, level)
-        if found.status != "ok":
-            return found
-        return replace(found, status="insufficient", reason="; ".join(filter(None, (_DESCRIPTIVE, found.reason))))
-
-    return replace(metric, interval=interval)
+def _weighed(found: Interval) -> Interval:
+    return replace(found, reason="; ".join(filter(None, (_DESCRIPTIVE, found.reason))))
 
 
 # ---- errors that were planted --------------------------------------------------------------------------------------
@@ -142,7 +139,7 @@ def _caused(name: str, arm: str, parts: Sequence[str], sides: tuple[str, str], a
 
     def columns(scores: Scores) -> Floats:
         found = np.column_stack([of(field, scores) for field in (*sides, "units")])
-        return found * float(_clusters(found[:, 2], scores) >= FEWEST)
+        return np.asarray(found * float(_clusters(found[:, 2], scores) >= FEWEST))
 
     def finish(sums: Floats) -> Floats:
         return quotient(np.stack([sums[..., 1] - sums[..., 0], sums[..., 2]], axis=-1))
