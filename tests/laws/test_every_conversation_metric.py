@@ -20,7 +20,8 @@ from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.task import ConversationTask
 
 DRAWS = Draws(seed=3, replicates=200)
-ALWAYS = set(CARDS) - {"recall_weighted", "recall_at_horizon"}  # which need weights, and a horizon of their own
+# Some need weights, a horizon of their own, or cases of several sessions.
+ALWAYS = set(CARDS) - {"recall_weighted", "recall_at_horizon", "recall_at_return"}
 SHARES = {
     *("recall", "precision", "f1", "hallucination_rate", "omission_rate", "reversal_rate", "wrong_value_rate"),
     *("stale_rate", "unscorable_rate", "coverage", "recall_at_10", "availability", "use", "conflict_rate"),

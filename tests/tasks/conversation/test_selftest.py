@@ -110,8 +110,8 @@ def test_rules_that_pass_for_a_judge_fail(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_last_turn_in_the_place_of_the_tenth_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = rows.row_of
 
-    def carried_on(arms: Any, facts: Any) -> Any:
-        row = exact(arms, facts)
+    def carried_on(arms: Any, facts: Any, **more: Any) -> Any:
+        row = exact(arms, facts, **more)
         last = max(told.turn for told in arms["live"].turns)
         copied = {name.replace(f"|{last}|", "|10|"): value for name, value in row.items() if f"|{last}|" in name}
         return {**copied, **row}
