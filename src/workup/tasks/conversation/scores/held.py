@@ -66,9 +66,11 @@ def entity_counts(arms: Mapping[str, Held], grounding: Grounding) -> Row:
 def live_counts(held: Held, facts: Sequence[Fact], readers: Readers, shown: Shown) -> Row:
     """Advice, never-events, plan and copying of one conversation; what is listed goes into `shown`."""
     replies = {told.turn: told.reply for told in held.turns if told.reply}
-    row: Row = {"conversations": float(bool(replies))}
+    advised = with_acts(held, replies, readers.tool_acts)  # an agent may order a drug without a word
+    row: Row = {"conversations": float(bool(advised))}
+    if advised:
+        row |= _advice(held, facts, advised, readers, shown)
     if replies:
-        row |= _advice(held, facts, replies, readers, shown)
         row |= _plan(held, replies, readers, shown)
         row |= _copied(held, replies)
     return {columns.whole(name): value for name, value in row.items()}
@@ -76,7 +78,6 @@ def live_counts(held: Held, facts: Sequence[Fact], readers: Readers, shown: Show
 
 def _advice(held: Held, facts: Sequence[Fact], replies: Mapping[int, str], readers: Readers, shown: Shown) -> Row:
     where = {"case": held.case.id, "replicate": held.replicate}
-    replies = with_acts(held, replies, readers.tool_acts)
     conflicts = conflicts_of(held.case, replies, judge=readers.judge)
     events = never_events_of(held.case, replies, _outcomes(held, facts))
     shown.conflicts += [{**where, **pair._asdict()} for pair in conflicts.pairs]
