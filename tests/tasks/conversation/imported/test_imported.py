@@ -111,7 +111,7 @@ def test_the_outcomes_are_those_of_the_hand_made_transcript_byte_for_byte(name: 
     if name == "batch":  # which gives back replies alone
         made = replace(made, said=tuple(one._replace(tools=()) for one in made.said))
     assert _outcomes(bare) == _outcomes(made)
-    assert [one.finish_reason for one in read.said] == [one.finish_reason for one in made.said]
+    assert [one.finish for one in read.said] == [one.finish for one in made.said]
     assert [one.tools for one in read.said] == [one.tools for one in made.said]
 
 
@@ -198,10 +198,10 @@ def test_replies_of_a_batch_that_failed_are_failures_and_several_choices_are_rep
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     read = read_imported(file, "openai", read_cases(CASES))
-    found = [(one.case, one.turn, one.replicate, one.reply, one.failure, one.finish_reason) for one in read.said]
+    found = [(one.case, one.turn, one.replicate, one.reply, one.failure, one.finish) for one in read.said]
     assert found == [
-        ("knee", 1, 0, None, "http_500", None),
-        ("knee", 2, 0, None, "batch_error", None),
+        ("knee", 1, 0, None, "http_500", ""),
+        ("knee", 2, 0, None, "batch_error", ""),
         ("knee", 3, 0, "I cannot help.", "", "content_filter"),
         ("cough", 1, 0, "One.", "", "stop"),
         ("cough", 1, 1, "Two.", "", "stop"),

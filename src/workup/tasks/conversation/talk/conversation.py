@@ -296,8 +296,8 @@ class Conversation:
         )
 
 
-def _code_of(reason: str | None) -> str | None:
-    return reason if reason is None or FINISH.fullmatch(reason) else "unknown"
+def _code_of(reason: str | None) -> str:
+    return reason if reason and FINISH.fullmatch(reason) else "unknown" if reason else ""
 
 
 def _before(messages: Sequence[Message], ask: Ask) -> list[Message]:

@@ -93,7 +93,7 @@ class _Asking:
         """Ask, and put the answer where the line stands."""
         line = lines[at]
         if history is None:
-            lines[at] = line._replace(probe=Probe("summary", None, None, MISSING, self._by))
+            lines[at] = line._replace(probe=Probe("summary", None, None, MISSING, by=self._by))
             return
         words = summary_probe(self._settings.probe_tokens)
         opening = lines[0].reply if lines[0].turn == 0 else None
@@ -102,5 +102,5 @@ class _Asking:
         place = Place(line.case, self._replicate, line.arm, line.turn, "summary")
         said = self._caller.say(sent, place=place, seed=self._seed, max_tokens=probe_tokens("summary", self._settings))
         available = self._passages.available((one["content"] for one in sent[:-1]), line.turn)
-        probe = Probe("summary", said.content, None, said.failure, self._by)
+        probe = Probe("summary", said.content, None, said.failure, by=self._by)
         lines[at] = line._replace(probe=probe, available=available)

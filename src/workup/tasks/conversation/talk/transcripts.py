@@ -70,7 +70,7 @@ class Said(NamedTuple):
     reasoning: str | None = None
     usage: Mapping[str, Any] = MappingProxyType({})
     available: tuple[str, ...] | None = None  # active facts that stood in what was sent; None where not recorded
-    finish_reason: str | None = None  # why the model stopped, as a code
+    finish: str = ""  # why the reply ended, as a code; empty where nobody says
     tools: tuple[ToolCall, ...] = ()  # what it called before it answered
     sources: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # `available` by the source that gave the fact
     given: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # texts that retrieval or a memory gave the model
@@ -216,9 +216,9 @@ def line_of(record: Mapping[str, Any], known: Mapping[str, ConversationCase], *,
     )
 
 
-def _finish(value: Any, where: str) -> str | None:
+def _finish(value: Any, where: str) -> str:
     if value is None:
-        return None
+        return ""
     if not isinstance(value, str) or not _CODE.fullmatch(value):
         got = "another text" if isinstance(value, str) else kind(value)
         raise InputError("'finish_reason' must be a code, such as stop or length", where=where, got=got)
