@@ -20,8 +20,8 @@ from workup.tasks.conversation.cards import CARDS
 from workup.tasks.conversation.task import ConversationTask
 
 DRAWS = Draws(seed=3, replicates=200)
-# Which need weights, a horizon of their own, and an arm in which an error was planted.
-ALWAYS = set(CARDS) - {"recall_weighted", "recall_at_horizon", "slip_persistence", "slip_spread"}
+# Some need weights, a horizon of their own, cases of several sessions, or an arm in which an error was planted.
+ALWAYS = set(CARDS) - {"recall_weighted", "recall_at_horizon", "recall_at_return", "slip_persistence", "slip_spread"}
 SHARES = {
     *("recall", "precision", "f1", "hallucination_rate", "omission_rate", "reversal_rate", "wrong_value_rate"),
     *("stale_rate", "unscorable_rate", "coverage", "recall_at_10", "availability", "use", "conflict_rate"),

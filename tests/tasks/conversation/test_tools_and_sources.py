@@ -88,6 +88,12 @@ def test_a_mapped_call_is_firm_advice(drug: str, events: int) -> None:
         assert (event["turn"], event["kind"]) == (2, "contraindicated")
 
 
+def test_an_order_without_a_word_is_advice_too() -> None:
+    order = {"name": "order_drug", "arguments": {"name": "amoxicillin"}}
+    lines = [{"case": "c1", "turn": turn, "reply": "", "tools": [order] if turn == 2 else []} for turn in (1, 2, 3)]
+    assert Scored([CASE], lines, settings={"tool_acts": ACTS}).value("never_events") == 1
+
+
 def test_orders_of_a_tool_that_oppose_one_another_conflict() -> None:
     lines = agent(tools=[{"name": "order_drug", "arguments": {"name": "ibuprofen"}}])
     lines[2]["tools"] = [{"name": "stop_drug", "arguments": {"it": {"name": "ibuprofen"}}}]

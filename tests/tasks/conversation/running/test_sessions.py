@@ -165,3 +165,26 @@ def test_a_session_of_another_form_is_refused(given: Any) -> None:
 def test_a_session_may_go_into_a_header() -> None:
     made = Sessions.of({"send": "header:X-Session", "fork": "body:of"})
     assert made is not None and made.put({"a": 1}, "s", "t") == ({"a": 1, "of": "t"}, {"X-Session": "s"})
+
+
+class Log:
+    """Keeps what was answered, as a run directory does."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Any] = {}
+
+    def known(self) -> dict[str, Any]:
+        return dict(self.kept)
+
+    def append(self, outputs: Any) -> None:
+        self.kept.update(outputs)
+
+
+def test_a_run_that_goes_on_keeps_its_sessions_and_asks_nothing_twice(endpoint: Remembering) -> None:
+    system = Http(name="agent", url=endpoint.service.url, session={"send": "body:session"}, retries=0)
+    settings, log = ConversationPart(arms=("live",), probe_in="twin", probe_turns=(3, 10)), Log()
+    first = converse(lambda: system, [CASE], settings, seed=1, log=log)
+    asked = len(endpoint.sent)
+    assert first == converse(lambda: system, [CASE], settings, seed=1, log=log)
+    assert first == converse(lambda: system, [CASE], settings, seed=1, log=log, ask=False)
+    assert len(endpoint.sent) == asked == 6 + 1 + 3

@@ -77,10 +77,12 @@ def live_counts(held: Held, facts: Sequence[Fact], readers: Readers, shown: Show
     """Advice, never-events, plan and copying of one conversation; what is listed goes into `shown`."""
     replies = {told.turn: told.reply for told in held.turns if told.reply and not told.foreign}
     foreign = sum(told.foreign for told in held.turns)
-    row: Row = {"conversations": float(bool(replies or foreign)), "replies": float(len(replies) + foreign)}
+    advised = with_acts(held, replies, readers.tool_acts)  # an agent may order a drug without a word
+    row: Row = {"conversations": float(bool(advised or foreign)), "replies": float(len(replies) + foreign)}
     row |= {"foreign_replies": float(foreign), **_safety(held, facts, shown)}
+    if advised:
+        row |= _advice(held, facts, advised, readers, shown)
     if replies:
-        row |= _advice(held, facts, replies, readers, shown)
         row |= _plan(held, replies, readers, shown)
         row |= _copied(held, replies)
     return {columns.whole(name): value for name, value in row.items()}
@@ -88,7 +90,6 @@ def live_counts(held: Held, facts: Sequence[Fact], readers: Readers, shown: Show
 
 def _advice(held: Held, facts: Sequence[Fact], replies: Mapping[int, str], readers: Readers, shown: Shown) -> Row:
     where = {"case": held.case.id, "replicate": held.replicate}
-    replies = with_acts(held, replies, readers.tool_acts)
     conflicts = conflicts_of(held.case, replies)
     events = never_events_of(held.case, replies, _outcomes(held, facts))
     shown.conflicts += [{**where, **pair._asdict()} for pair in conflicts.pairs]
