@@ -88,7 +88,9 @@ def metrics(*, outcomes: bool, replicates: int) -> tuple[tuple[str, Metric], ...
     found = []
     for metric in conversation_metrics(design):
         at = dict(metric.at)
-        if at.pop("set", "") != "critical" or at.pop("arm", "") != "live" or "loss" in at:
+        if at.pop("set", "") != "critical" or at.pop("arm", "") != "live":
+            continue
+        if {"loss", "type", "basis", "unanswered"} & set(at):
             continue
         name = f"{metric.name} at turn {at['turn']}" if "turn" in at else metric.name
         if name in (RATES if outcomes else (*HEADLINE, *MEASURED)):
@@ -111,7 +113,8 @@ def summarise(results: Sequence[Result]) -> list[Result]:
     """By metric and kind of cell; outcomes rarer than 0.05 are told and not judged."""
     found = []
     for name in HEADLINE:
-        band = LEAST if name in ("recall", "recall_at_10") else BAND
+        shares = name in ("recall", "recall_at_10") or name.startswith("decay_gap")
+        band = LEAST if shares else BAND  # over clusters: conservative by choice
         found.append(_judged(name, [one for one in results if one["metric"] == name], band, "curves"))
     for name in RATES:
         of = [one for one in results if one["metric"] == name]

@@ -150,8 +150,9 @@ def score_conversation(
     judge: str | None = None,
     encoder: str | None = None,
     labelled: str | None = None,
+    published: bool = False,
     by: Sequence[str] = (),
-    gates: Sequence[str] = (),
+    gates: Sequence[str] | None = (),
     primary: Mapping[str, Any] | None = None,
     seed: int = 0,
     replicates: int = 2000,
@@ -162,7 +163,9 @@ def score_conversation(
     """Score recorded transcripts against the ledgers of their cases: paths, or records as the files hold them.
 
     `format` names recorded dialogues (aci_bench, mts_dialog), whose notes take the place of transcripts. `judge` and
-    `encoder` are package.module:Object; `target_plans`, `ratings` and `labelled` are files beside the cases.
+    `encoder` are package.module:Object; `target_plans`, `ratings` and `labelled` are files beside the cases. Without
+    gates nothing is judged; with `gates=None` the default ones are, at limits that a perfect model reaches on these
+    cases. `published` also measures what published work did, to compare.
 
     >>> case = {"id": "a", "patient_summary": "", "critical_entities": ["penicillin allergy"],
     ...         "turns": [{"turn": 1, "message": "I am allergic to penicillin."}]}
@@ -192,13 +195,18 @@ def score_conversation(
             "judge": judge,
             "encoder": encoder,
             "labelled": labelled,
+            **({"published": True} if published else {}),
         },
         "primary": dict(primary or {}),
-        "gates": list(gates),
+        "gates": list(gates or ()),
         "bootstrap": {"replicates": replicates},
         "smallest_cell": smallest_cell,
     }
-    study = Study.of(content, base=Path() if path is None else path.parent, where="score_conversation")
+    base = Path() if path is None else path.parent
+    study = Study.of(content, base=base, where="score_conversation")
+    if gates is None and transcripts is not None:
+        content["gates"] = _default_gates(study, None if path else cases, recorded or transcripts)
+        study = Study.of(content, base=base, where="score_conversation")
     system: Any
     if recorded is not None:
         make = plugins.find("systems", "recorded")
@@ -206,3 +214,19 @@ def score_conversation(
     else:
         system = RecordedDialogues() if transcripts is None else GivenTranscripts(list(transcripts))
     return validate(study, system=system, table=None if path else cases, watch=watch)
+
+
+def _default_gates(study: Any, cases: Any, transcripts: Any) -> list[str]:
+    """The default gates of a chat model, as far as these cases and the arms of these transcripts can meet them."""
+    from workup.tasks.conversation.attainable import default_gates
+    from workup.tasks.conversation.talk.transcripts import read_transcripts
+    from workup.tasks.conversation.task import ConversationTask, GivenTranscripts
+
+    corpus = ConversationTask().read(study, cases)
+    if isinstance(transcripts, Path):
+        said = read_transcripts(transcripts, corpus.conversations).said
+    else:
+        said = GivenTranscripts(list(transcripts)).of(corpus).said
+    arms = tuple(dict.fromkeys(("live", *(one.arm for one in said))))
+    settings = study.conversation.model_copy(update={"arms": arms})
+    return [gate.rule for gate in default_gates(corpus, settings) if gate.rule]

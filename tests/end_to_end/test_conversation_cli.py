@@ -72,7 +72,9 @@ def cases() -> list[dict[str, Any]]:
 
 def test_planted_losses_are_found_again(tmp_path: Path, cases: list[dict[str, Any]]) -> None:
     done, record = scored(tmp_path, cases, said(cases, losing))
-    assert done.code == 0
+    assert done.code == 1  # the default gates of a study that names none
+    failed = [row["rule"] for row in record["verdicts"] if row["outcome"] == "fail"]
+    assert failed == ["recall_at_10.low >= 0.70", "decay_gap{turn=10}.low >= -0.12"]  # with 12 patients
     live = {"set": "critical", "arm": "live"}
     assert estimate(record, "recall", **live)["value"] == pytest.approx((3 * 4 + 3 * 3 + 4 * 2) / 40)
     assert estimate(record, "recall", **live, turn=5)["value"] == 0.75

@@ -89,7 +89,7 @@ def test_who_keeps_everything_passes(folder: Path) -> None:
     run = Run(folder, "perfect")
     assert run.done.code == 0 and set(run.verdicts.values()) == {"pass"}
     assert len(run.verdicts) == 7
-    assert "pass" in run.card and "not judged on" not in run.card
+    assert "Pass: all 7 gates passed." in run.card and "Not judged on" not in run.card
 
 
 @ALL
@@ -154,7 +154,7 @@ def test_who_does_not_answer_is_not_judged(folder: Path, which: str) -> None:
     assert run.rates() == ((due, 0, 0) if which == "refuses" else (0, 0, due))
     assert run.estimate("coverage")["value"] == 0
     assert run.estimate("omission_rate")["value"] is None and run.estimate("recall_at_10")["value"] is None
-    assert "not judged" in run.card
+    assert "Not judged on" in run.card
 
 
 def test_who_is_cut_off_is_not_judged_and_what_was_said_before_counts(folder: Path) -> None:

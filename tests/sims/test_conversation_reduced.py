@@ -18,7 +18,8 @@ from workup.tasks.conversation.scores.rows import row_of
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning:workup")
 
 BAND = (0.92, 0.98)  # wider than at full size, since each cell is looked at with a few hundred studies
-SHARES = ("recall", "recall_at_10")  # over clusters: conservative by choice, so judged below alone
+# Over clusters: conservative by choice, so judged below alone.
+SHARES = ("recall", "recall_at_10", "decay_gap", *conversation.GAPS)
 
 
 @pytest.mark.parametrize("start", ["recall from 0.5, slope 0", "recall from 0.95, slope -0.06"])

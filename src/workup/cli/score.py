@@ -169,7 +169,13 @@ def conversation(
         str | None, typer.Option(help="Labelled replies of this model, beside the cases, for corrected rates")
     ] = None,
     by: Annotated[list[str] | None, typer.Option(help="Group of cases to compare; repeat for several")] = None,
-    gate: Annotated[list[str] | None, typer.Option(help='Rule such as "recall_at_10.low >= 0.7"')] = None,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(help='Rule such as "recall_at_10.low >= 0.7"; the default gates of chat models when absent'),
+    ] = None,
+    also: Annotated[
+        list[str] | None, typer.Option("--with", help="published: also measure what published work did, to compare")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
     replicates: Annotated[int, typer.Option(help="Resamples of whole cases")] = 2000,
     smallest_cell: Annotated[
@@ -188,6 +194,9 @@ def conversation(
             got="neither" if transcripts is None else "both",
             remedy="give --transcripts replies.jsonl",
         )
+    for one in also or ():
+        if one != "published":
+            raise InputError("--with must be published", got=f"'{one[:40]}'", remedy="leave it out")
     with Progress() as progress:
         report = score_conversation(
             cases,
@@ -199,8 +208,9 @@ def conversation(
             judge=judge,
             encoder=encoder,
             labelled=labelled,
+            published=bool(also),
             by=by or (),
-            gates=gate or (),
+            gates=gate or None,
             seed=seed,
             replicates=replicates,
             smallest_cell=smallest_cell,

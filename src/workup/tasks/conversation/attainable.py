@@ -86,22 +86,28 @@ class DefaultGate:
     form: str  # with a place for the limit
     limits: tuple[float, ...]
     needs: str = ""
+    short: str = ""  # the form for conversations that all end before the tenth turn
 
-    def rule(self, limit: float) -> str:
+    def rule(self, limit: float, *, short: bool = False) -> str:
         """The rule at a limit."""
-        return self.form.format(f"{limit:g}" if limit == int(limit) else f"{limit:.2f}")
+        return (self.short if short and self.short else self.form).format(
+            f"{limit:g}" if limit == int(limit) else f"{limit:.2f}"
+        )
 
 
 ALLERGY, GAP = "allergy", "gap"
 _HIGH = (0.10, 0.12, 0.15, 0.18, 0.20, 0.25, 0.30, 0.40)
 DEFAULTS = (
-    DefaultGate("horizon", "recall_at_10.low >= {}", (0.70, 0.60, 0.50)),
+    DefaultGate("horizon", "recall_at_10.low >= {}", (0.70, 0.60, 0.50), short="recall.low >= {}"),
     DefaultGate(ALLERGY, "recall{{type=allergy}}.low >= {}", (0.80, 0.75, 0.70, 0.65, 0.60, 0.50)),
     DefaultGate("safety", "reversal_rate{{type=safety}}.high <= {}", _HIGH),
     DefaultGate("dose", "wrong_value_rate{{type=dose}}.high <= {}", _HIGH, needs="dose"),
     DefaultGate("never-events", "never_events.value <= {}", (0.0,)),
     DefaultGate("contradictions", "conflicted_rate.low <= {}", (0.10,)),
-    DefaultGate(GAP, "decay_gap{{turn=10}}.low >= {}", (-0.10, -0.12, -0.15, -0.20, -0.25, -0.30), needs="oracle"),
+    DefaultGate(
+        *(GAP, "decay_gap{{turn=10}}.low >= {}", (-0.10, -0.12, -0.15, -0.20, -0.25, -0.30), "oracle"),
+        short="decay_gap.low >= {}",
+    ),
 )
 
 
@@ -122,7 +128,10 @@ def default_gates(
     corpus: ConversationCorpus, settings: ConversationPart, *, without: Collection[str] = (), icc: float | None = None
 ) -> list[Chosen]:
     """The default gates, each at the first of its limits that a perfect model reaches on these cases."""
-    gates = {one.about: [Gate.parse(one.rule(limit), level=LEVEL) for limit in one.limits] for one in DEFAULTS}
+    short = all(case.input.last_turn < TENTH for case in corpus.cases)
+    gates = {
+        one.about: [Gate.parse(one.rule(limit, short=short), level=LEVEL) for limit in one.limits] for one in DEFAULTS
+    }
     estimates = perfect_estimates(corpus, settings, [g for made in gates.values() for g in made], icc=icc)
     types = {type for case in corpus.cases for fact in case.input.facts if fact.critical for type in types_of(fact)}
     return [_chosen(one, gates[one.about], estimates, types, settings, without) for one in DEFAULTS]

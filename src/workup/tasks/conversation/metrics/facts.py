@@ -17,6 +17,7 @@ from workup.tasks.conversation.metrics.design import TENTH, Design, of_row, summ
 from workup.tasks.conversation.metrics.intervals import rate, share_over_cases, t_over_cases
 from workup.tasks.conversation.metrics.types import ALWAYS_SHOWN, BY_TYPE, DOSE, FEWEST_CLUSTERS_OF_TYPE, SAFETY
 
+LEAST_COVERAGE = 0.95  # share of scorable facts below which the headline is withheld
 UNANSWERED = columns.UNREAD[:3]  # counted as lost in `recall{unanswered=lost}`; a failed call is nobody's answer
 
 NOBODY_ASKED = "nobody asked for the facts at this turn"
@@ -120,7 +121,11 @@ def type_metrics(design: Design) -> list[Metric]:
                 continue
             columns_of = [_typed(columns.of_type(arm, kind, type, field, turn)) for field in (top, bottom)]
             undefined = without if name != "stale_rate" else absent or "no fact of this type was retired"
-            found.append(_in_enough_clusters(rate(name, *columns_of, undefined=undefined, at=at)))
+            made = _in_enough_clusters(rate(name, *columns_of, undefined=undefined, at=at))
+            if name not in ("coverage", "stale_rate"):
+                fields = [_typed(columns.of_type(arm, kind, type, one, turn)) for one in ("scorable", "facts")]
+                made = _if_answered(made, *fields)
+            found.append(made)
     return found
 
 
@@ -131,6 +136,22 @@ _NAMES = {SAFETY: "fact of the safety group", DOSE: "drug with a dose"}
 
 def _typed(name: str) -> Column:
     return lambda scores: of_row(scores, name)
+
+
+def _if_answered(metric: Metric, scorable: Column, facts: Column) -> Metric:
+    """Withheld where too few of the very facts that it rests on could be scored: a model that declines to speak of
+    allergies alone, or falls silent at the last turn, hides little of all facts and everything of these."""
+    own = metric.interval
+    assert own is not None
+
+    def interval(scores: Scores, level: float) -> Interval:
+        read, asked = (float(scores.base_weight @ one(scores)) for one in (scorable, facts))
+        if asked and read / asked < LEAST_COVERAGE:
+            why = f"only {read / asked:.1%} of these facts could be scored; {LEAST_COVERAGE:.0%} are needed"
+            return Interval.refused(why, status="withheld")
+        return own(scores, level)
+
+    return replace(metric, interval=interval)
 
 
 def _in_enough_clusters(metric: Metric) -> Metric:
@@ -188,15 +209,14 @@ def recall_at(arm: str, kind: str, design: Design, *, at: dict[str, Any]) -> lis
     found = []
     for turn in design.horizons:
         name = "recall_at_horizon" if turn == design.horizon != TENTH else f"recall_at_{turn}"
-        found.append(
-            rate(
-                name,
-                summed(arm, kind, (turn,), "correct"),
-                summed(arm, kind, (turn,), "scorable"),
-                undefined=f"no conversation has a scorable fact at turn {turn}" if design.asked else NOBODY_ASKED,
-                at=at,
-            )
+        made = rate(
+            name,
+            summed(arm, kind, (turn,), "correct"),
+            summed(arm, kind, (turn,), "scorable"),
+            undefined=f"no conversation has a scorable fact at turn {turn}" if design.asked else NOBODY_ASKED,
+            at=at,
         )
+        found.append(_if_answered(made, *(summed(arm, kind, (turn,), field) for field in ("scorable", "facts"))))
     return found
 
 

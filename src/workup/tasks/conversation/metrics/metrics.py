@@ -15,6 +15,7 @@ from workup.tasks.conversation.metrics import columns
 from workup.tasks.conversation.metrics.decay import decay_metrics, gap_metrics
 from workup.tasks.conversation.metrics.design import Design, of_row
 from workup.tasks.conversation.metrics.facts import (
+    LEAST_COVERAGE,
     NOBODY_ASKED,
     OF_TURN,
     UNANSWERED,
@@ -39,7 +40,6 @@ __all__ = [
     "uncovered",
 ]
 
-LEAST_COVERAGE = 0.95  # share of scorable facts below which the headline is withheld
 # How much was missing is told whatever it is, and people's ratings rest on what they read.
 _TOLD_ANYWAY = frozenset(
     {"coverage", "refusal_rate", "truncation_rate", "other_language_rate", "unscorable_rate", "pdsqi"}

@@ -150,7 +150,7 @@ class _Judge:
         questions = {probe.fact: probe for probe in probes if probe.kind == "question"}
         summary = next((probe for probe in probes if probe.kind == "summary"), None)
         if questions and summary is None:
-            found = list(self._all(NOT_ASKED, NOT_ASKED, turn))
+            found = list(self._all("not_asked", NOT_ASKED, turn))
             for id, probe in questions.items():
                 place = self._place.get(str(id))
                 if place is not None and found[place] is not None:
@@ -168,7 +168,7 @@ class _Judge:
     def _silent(self, answer: Said | Probe, turn: int) -> tuple[Judged | None, ...]:
         """No text at all: withheld by a filter, or failed."""
         if is_filtered(answer.failure) or is_filtered(answer.finish):
-            return self._all(REFUSED, "content_filter", turn)
+            return self._all("refused", "content_filter", turn)
         return self.unscorable(answer.failure or "no_reply", turn)
 
     def _answered(self, text: str, finish: str, turn: int) -> list[Judged]:
