@@ -27,8 +27,8 @@ def test_the_error_that_is_told_is_that_of_first_sight() -> None:
     error = measured_error()
     first = error.first_seen
     assert [(rate.right, rate.n) for rate in first] == [(146, 178), (111, 141), (111, 123)]
-    assert [(rate.right, rate.n) for rate in error.first_seen_never_events] == [(247, 301), (118, 170), (129, 131)]
-    assert (error.first_seen_pairs.right, error.first_seen_pairs.n) == (211, 240)
+    assert [(rate.right, rate.n) for rate in error.first_seen_never_events] == [(317, 381), (153, 214), (164, 167)]
+    assert (error.first_seen_pairs.right, error.first_seen_pairs.n) == (285, 320)
     assert error.pairs.right > error.first_seen_pairs.right
     assert first.agreement.low is not None
     assert first.agreement.value is not None

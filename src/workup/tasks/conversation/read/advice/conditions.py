@@ -106,6 +106,8 @@ def _holds_forward(text: Sequence[str], place: int, first: int, bounds: Sequence
 def _holds_back(text: Sequence[str], place: int, last: int, bounds: Sequence[Bound], action: str) -> bool:
     if place and text[place - 1] in (",", ";") and _verb_follows(text, place):
         return False  # "continue metformin, if you feel unwell call us"
+    if any(list(text[at_ : at_ + 2]) in ([",", "and"], [",", "plus"]) for at_ in range(last, place)):
+        return False  # "you need Augmentin, and a tetanus shot if you are overdue"
     parting = _parted(bounds, last + 1, place, _CLAUSE)
     if not parting:
         return True

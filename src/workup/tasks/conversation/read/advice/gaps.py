@@ -128,7 +128,7 @@ def label_of(text: Sequence[str], verb: Verb, shift: int) -> Frame | None:
     if verb.end > shift:
         return None
     heading = text[:shift]
-    if verb.head in words("bringing"):
+    if verb.head in words("bringing") and verb.head not in words("proposing_verbs"):
         return Frame(GENERAL)  # "Things to consider:"
     told = verb.start > 0 and heading[verb.start - 1] == "you"  # "Medications you take:"
     past = told or ({PAST, PARTICIPLE, THIRD} & verb.forms and "base" not in verb.forms)

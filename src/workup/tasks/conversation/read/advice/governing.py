@@ -67,8 +67,8 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
             half = _passed_dose(text.words, target.end)
             behind = passed(text.words, target.end, text.covered)  # "keep morphine and codeine off the table"
             action = second_half(text.words, verb, half) or second_half(text.words, verb, behind) or action
-            if verb.head == "leave" and text.words[half : half + 1] == ["alone"]:  # "your lithium": as it is
-                action = CONTINUE if "your" in text.words[verb.end : target.start] else AVOID
+            if verb.head == "leave" and verb.end - verb.start == 1:
+                action = _left(text, verb, target, half) or action
         if action == SPLIT:
             action = START if "with" in text.words[verb.end : target.start] else ""
         if not action or gap is None:
@@ -79,6 +79,12 @@ def asked_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
             return None
         return _governed(text, place, action, gap, thing)
     return None
+
+
+def _left(text: Parsed, verb: Verb, target: Found, half: int) -> str:
+    """ "Leave your lithium alone" lets it be as it is; "leave ibuprofen alone", "leave it for others" keeps off it."""
+    own = "your" in text.words[verb.end : target.start]
+    return "" if own or text.words[half : half + 1] not in (["alone"], ["for"], ["to"]) else AVOID
 
 
 def _may_have(text: Sequence[str], verb: Verb) -> bool:

@@ -14,6 +14,7 @@ from workup.tasks.conversation.read.advice.subjects import (
     back,
     by_other,
     denied_head,
+    doubted,
     person_of,
     reported,
     subject_of,
@@ -54,6 +55,8 @@ def _heading_of(text: Sequence[str], place: int, before: Sequence[str]) -> Frame
         return after_to(text, subject, before)  # "hard to remember to take it"
     if head in ("need", "reason", "necessity", "cause") and who in ("no", "any", "little"):
         return Frame(negated=True)
+    if head == "reason" and who in ("a", "another", "good", "enough", "one"):
+        return Frame(negated=denied)  # "that is a reason to stop it"
     if head in words("advising_passives") and who in ("are", "is", "be", "am"):
         left, _, _ = back(text, subject - 1)
         person = person_of(text, left, before) if left >= 0 else None
@@ -86,6 +89,8 @@ def _heading_of(text: Sequence[str], place: int, before: Sequence[str]) -> Frame
     person = person_of(text, subject, before) if who else None
     if reported(text, subject):
         return Frame(REPORT)
+    if head == "need" and doubted(text, subject):  # "I don't think you need to"
+        denied = not denied
     return (person or Frame())._replace(negated=denied or (who == "no"))
 
 

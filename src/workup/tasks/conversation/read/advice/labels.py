@@ -59,6 +59,18 @@ def from_dose(text: Parsed, target: Found, thing: Thing) -> Reading | None:
     return None
 
 
+def _should_be(text: Parsed, place: int, thing: Thing) -> Reading | None:
+    """ "The antibiotic should be Bactrim"; "should not be"."""
+    denied = text.words[place - 1] == "not"
+    modal = place - 1 - denied
+    if modal < text.shift + 1 or text.words[modal] not in ("should", "must"):
+        return None
+    if text.words[modal - 1] not in words("proposals"):
+        return None
+    good = SEEK if thing.kind in (CARE, REFERRAL) else START
+    return Reading(AVOID if denied else good, PLAIN, PATIENT, None)
+
+
 def _what_is(text: Parsed, place: int, thing: Thing) -> Reading | None:
     """ "What you need is ibuprofen", "what I'd take is ibuprofen"; "what you should avoid is"."""
     start = max(text.shift, place - 7)
@@ -101,6 +113,9 @@ def from_before(text: Parsed, target: Found, thing: Thing) -> Reading | None:
         if named is not None:
             return named
     if word == "be":
+        told = _should_be(text, place, thing)
+        if told is not None:
+            return told
         place -= 2
     elif word in ("is", "are", "include", "includes", "remains"):
         place -= 1

@@ -126,4 +126,6 @@ def _spans(words: list[str], record: Mapping[str, list[str]]) -> list[tuple[int,
 def _of_the_patient(before: list[str]) -> bool:
     """Whether what stands before a complaint leaves it the patient's own, now, and not denied or only supposed."""
     lists = table("advice_bearing")["takes_back"]
+    joints = [place for place, word in enumerate(before) if word in (",", ";", "and", "but")]
+    before = before[joints[-1] :] if joints else before
     return set(before[-_APART:]).isdisjoint(lists) and set(before).isdisjoint(word_set("relatives"))

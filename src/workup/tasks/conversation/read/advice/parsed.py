@@ -9,8 +9,8 @@ from workup.tasks.conversation.read.advice.conditions import conditions
 from workup.tasks.conversation.read.advice.frames import frame_of
 from workup.tasks.conversation.read.advice.gaps import label_of
 from workup.tasks.conversation.read.advice.subjects import Frame
-from workup.tasks.conversation.read.advice.targets import Found
-from workup.tasks.conversation.read.advice.verbs import BASE, Verb, find_verbs
+from workup.tasks.conversation.read.advice.targets import Found, acted
+from workup.tasks.conversation.read.advice.verbs import BASE, Verb, find_verbs, words
 from workup.tasks.conversation.read.sentence.clauses import Bound, find_bounds
 from workup.tasks.conversation.read.sentence.text import Sentence
 
@@ -27,7 +27,7 @@ class Parsed:
         self.question = sentence.question and not _assured(sentence.words)
         self.before = before
         shift = self.shift
-        self.things = list(things[:_MOST_THINGS])
+        self.things = [one for one in things[:_MOST_THINGS] if not _done(sentence.words, one)]
         if shift:
             self.things = [one._replace(start=one.start + shift, end=one.end + shift) for one in self.things]
         self.covered = frozenset(place for one in self.things for place in range(one.start, one.end))
@@ -61,6 +61,15 @@ class Parsed:
             found = label_of(self.words, verb, self.shift) or frame_of(self.words, verb, self.before, earlier)
             self._frames[place] = found
         return found
+
+
+def _done(text: Sequence[str], thing: Found) -> bool:
+    """ "You can exercise": the verb, not the noun."""
+    before = text[thing.start - 1] if thing.start else ""
+    if before == "to" and text[max(0, thing.start - 2)] in ("return", "back"):
+        return False
+    verb = thing.end - thing.start == 1 and text[thing.start] in acted()
+    return verb and (before in words("modals") or before in words("negators") or before in ("you", "to", "i"))
 
 
 def _assured(text: Sequence[str]) -> bool:

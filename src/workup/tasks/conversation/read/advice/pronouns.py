@@ -23,6 +23,8 @@ def pronouns(text: Parsed, known: tuple[Thing, ...], run: tuple[Thing, ...], dos
         if "drug" not in verb.asks or verb.end < text.shift:
             continue
         length = _pronoun_at(text.words, verb.end)
+        if verb.head == "pick" and text.words[verb.end : verb.end + 2] in (["it", "up"], ["them", "up"]):
+            length = 2
         if not length:
             meant = _antecedents(text, verb.start, dosed, many=False) if _dose_alone(text, verb) else ()
             if verb.end - verb.start > 1 and text.words[verb.start + 1] == "that":  # "so let's do that"
@@ -37,7 +39,8 @@ def pronouns(text: Parsed, known: tuple[Thing, ...], run: tuple[Thing, ...], dos
     if not text.things and not text.shift and _opens_with_dose(text):
         found += [Found(0, 0, (thing,)) for thing in dosed]
     for place, word in enumerate(text.words[:-2]):
-        if word[0].isdigit() and text.words[place + 1] in words("amounts") and _opens(text, place):
+        counted = word[0].isdigit() or word in word_set("number_words")
+        if counted and text.words[place + 1] in words("amounts") and _opens(text, place):
             judged = behind(text.words, place + 2, text.covered, text.verbs)
             if judged is not None and judged.mood == PLAIN:  # "...; 100 mg twice a day is a reasonable dose"
                 meant = _antecedents(text, place, dosed, many=False)

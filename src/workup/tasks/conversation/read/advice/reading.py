@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -43,6 +43,7 @@ from workup.tasks.conversation.read.advice.targets import (
     URGENCY,
     Found,
     Thing,
+    acted,
 )
 from workup.tasks.conversation.read.advice.verbs import (
     ACTIONS,
@@ -103,18 +104,10 @@ def read_sentence(
 
 
 @cache
-def _acted() -> Mapping[str, Thing]:
-    """Verbs that are things themselves, with the thing: "do not drive"."""
-    things = {slot: kind for kind in LIFE for slot in table("advice_things")[kind]}
-    listed = table("advice_things")["acts"]
-    return {verb: Thing(things[slot], slot) for slot, verbs in listed.items() for verb in verbs}
-
-
-@cache
 def verbs_of_acts() -> frozenset[str]:
     """Every form of the first words of such verbs: a sentence with none of them and no thing is passed over."""
     forms = table("advice_verbs")["forms"]
-    heads = {verb.split()[0] for verb in _acted()}
+    heads = {verb.split()[0] for verb in acted()}
     return frozenset(heads | {form for head in heads for form in forms.get(head, ())})
 
 
@@ -125,8 +118,8 @@ def acts(text: Parsed) -> list[Found]:
         if "life" not in verb.asks or verb.start < text.shift:
             continue
         whole = " ".join((verb.head, *text.words[verb.start + 1 : verb.end]))
-        thing = _acted().get(whole) or (
-            _acted().get(verb.head) if "seek" in verb.asks and not _cares(text, verb) else None
+        thing = acted().get(whole) or (
+            acted().get(verb.head) if "seek" in verb.asks and not _cares(text, verb) else None
         )
         if thing is None or (verb.head == "drink" and not _drunk_alone(text.words, verb.end)):
             continue

@@ -75,21 +75,24 @@ def _said_better(stance: Stance, found: Mapping[tuple[Thing, str], Stance]) -> b
 
 
 def with_classes(stances: list[Stance], drugs: Iterable[Thing]) -> list[Stance]:
-    """The stances of a turn, and those that follow from advice against a whole class."""
+    """The stances of a turn, and those that follow from advice on a whole."""
     own = {one.thing for one in stances}
-    against = [one for one in stances if one.side == AGAINST]
-    return [*stances, *_derived(against, [thing for thing in drugs if thing not in own])]
+    return [*stances, *_derived(stances, [thing for thing in drugs if thing not in own])]
 
 
-def _derived(against: list[Stance], things: list[Thing]) -> Iterator[Stance]:
+def _derived(stances: list[Stance], things: list[Thing]) -> Iterator[Stance]:
     for thing in things:
-        whole = next((one for one in against if _stands_for(one.thing, thing)), None)
+        whole = next((one for one in stances if _stands_for(one.side, one.thing, thing)), None)
         if whole is not None:
             yield whole._replace(thing=thing, derived=True)
 
 
-def _stands_for(whole: Thing, thing: Thing) -> bool:
-    """Whether advice against one thing is against another: a class and its drugs, blood tests and one of them."""
+def _stands_for(side: str, whole: Thing, thing: Thing) -> bool:
+    """Whether advice on one thing is advice on another: against a class and its drugs, or against blood tests and one
+    of them; for a combination and for its ingredients.
+    """
+    if side != AGAINST:
+        return whole.kind == DRUG == thing.kind and thing.name in parts_of(whole.name)
     if whole.kind == CLASS and thing.kind == DRUG:
         return bool(parts_of(thing.name) & members(whole.name))
     listed = table("advice_things")["stands_for"].get(whole.name, ())

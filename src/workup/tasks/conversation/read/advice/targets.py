@@ -221,6 +221,14 @@ def _met_words(first: str) -> set[Words]:
     return {entry.words for entry in _entries().get(first, ())}
 
 
+@cache
+def acted() -> Mapping[str, Thing]:
+    """Verbs that are things themselves, with the thing: "do not drive"."""
+    things = {slot: kind for kind in LIFE for slot in table("advice_things")[kind]}
+    listed = table("advice_things")["acts"]
+    return {verb: Thing(things[slot], slot) for slot, verbs in listed.items() for verb in verbs}
+
+
 def way_of_life(name: str) -> Thing | None:
     """The substance, food or activity that a name stands for, or None.
 
