@@ -260,9 +260,9 @@ def test_the_shipped_probes_and_their_measured_error() -> None:
     error = measured_error()
     assert error.n == len(shipped) == sum(part.n for part in error.parts.values())
     assert error.sensitivity.value is not None and error.specificity.value is not None
-    sizes = (97, 76, 85, 220, 101, 133, 59, 78, 69, 58, 57, 65, 61, 56, 67, 61)
+    sizes = (97, 76, 85, 220, 101, 133, 59, 78, 69, 58, 57, 65, 61, 56, 67, 61, 64, 50)
     assert error.first_seen is not None and error.first_seen.agreement.n == sum(sizes)
-    assert sum(probe.part == "fifteenth" for probe in shipped) == sizes[-1]
+    assert sum(probe.part == "seventeenth" for probe in shipped) == sizes[-1]
     # Below this a rule was broken; the report prints what is measured.
     assert error.sensitivity.value >= 0.98 and error.specificity.value >= 0.98
 

@@ -76,7 +76,8 @@ class Reader:
             analysed = Analysed(sentence, following)
             read = [(one.fact, self._cast(analysed, one, found)._replace(via=one.name.via)) for one in found]
         if self._kinds and not sentence.question and (may_deny(words) or may_deny(sentence.heading)):
-            named = {mention.fact for mention in found}
+            # An allergen that is named as a drug alone is denied with its kind: "NKDA, so penicillin is fine".
+            named = {number for number, one in read if one.vote.reason != "not_as_allergy"}
             for denied in denied_kinds(sentence, self._kinds):
                 for number, denial in enumerate(self._denials):
                     if denial != denied.kind or number in named:

@@ -19,7 +19,7 @@ from workup.tasks.conversation.read.sentence.vocabulary import data_file
 HELD_OUT_EVERY = 3  # of the first replies, each third was kept from the tuning
 LATER = (  # groups written after the first, each one in turn; whole replies from the seventh on
     *("fresh", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
-    *("twelfth", "thirteenth", "fourteenth", "fifteenth"),
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth"),
 )
 PARTS = ("tuned", "held_out", *LATER)
 

@@ -42,7 +42,8 @@ def answer(analysed: Analysed, start: int, end: int) -> str:
         signed = _SIGNS.get(tuple(words[start - 3 : start]), "")
     if signed:
         return signed
-    if end < len(words) and words[end] in (":", "(", "-", "—", "="):
+    spoken = words[end : end + 1] == [","] and words[end + 1 : end + 2] in (["yes"], ["no"])
+    if end < len(words) and (spoken or words[end] in (":", "(", "-", "—", "=")):
         return _yes_or_no(words, end + 1, closes=True)
     return ""
 

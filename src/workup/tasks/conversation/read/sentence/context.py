@@ -105,7 +105,10 @@ def said_of(
     ground = is_ground(analysed, start)
     if ground:
         found.pop("weighed", None)  # "before taking anything new with your apixaban"
-    later = "" if ended or ground or order is not None else ended_later(analysed, end, kind)
+    judged = order is not None and order.mood == UNFIT
+    later = "" if ended or ground or (order is not None and not judged) else ended_later(analysed, end, kind)
+    if later and judged:
+        order = None  # "it is not needed anymore, so you stopped it"
     negated = "negated" in found or "trouble" in found or answered == "no"
     if answered == "yes" and "negated" in found and found["negated"].before is False:
         negated = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workup.tasks.conversation.read.sentence.analysed import TREATMENTS, Analysed
 from workup.tasks.conversation.read.sentence.clauses import HARD, SUBJECT
 from workup.tasks.conversation.read.sentence.cues import Cue, word_set
-from workup.tasks.conversation.read.sentence.mention import FAMILY, OTHER
+from workup.tasks.conversation.read.sentence.mention import FAMILY, SPEAKERS
 
 _PERSON = frozenset({HARD, SUBJECT})
 
@@ -25,7 +25,7 @@ def experiencer(analysed: Analysed, found: dict[str, Cue], start: int, end: int,
             continue
         if place < start and _of_relative_before(analysed, place, start, kind):
             if place and words[place - 1] in ("my", "our"):
-                return OTHER, False  # the one who speaks has a family too
+                return f"{SPEAKERS}{word})", False  # the one who speaks has a family too
             return f"relative({word})", False
         if place >= end and _of_relative_after(words, end, place):
             return f"relative({word})", False

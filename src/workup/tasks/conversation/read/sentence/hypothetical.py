@@ -77,7 +77,7 @@ def may_suppose(words: list[str]) -> bool:
     >>> may_suppose("ibuprofen is an nsaid".split()), may_suppose("you take ibuprofen".split())
     (True, False)
     """
-    if not word_set("general_verbs").isdisjoint(words):
+    if not (word_set("general_verbs") | word_set("general_adverbs")).isdisjoint(words):
         return True
     if ("is" in words or "are" in words) and not _defining().isdisjoint(words):
         return True

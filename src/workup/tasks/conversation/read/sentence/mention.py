@@ -103,4 +103,4 @@ class Mention(NamedTuple):
         return ATTACK in self.rules
 
 
-FAMILY = "relative(family)"
+FAMILY, SPEAKERS = "relative(family)", "relative(my "  # of the family at large; of the one who speaks
