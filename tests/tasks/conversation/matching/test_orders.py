@@ -7,7 +7,7 @@ import pytest
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.facts import Matcher, outcome_of
 from workup.tasks.conversation.read.facts.mention_verdicts import Reader
-from workup.tasks.conversation.read.facts.mentions import prepare_fact
+from workup.tasks.conversation.read.facts.mentions import Index, prepare_fact
 from workup.tasks.conversation.read.sentence.reading import Met, read
 
 ACTIVE = Fact("f", "medication", "torsemide", attributes={"dose_value": 20, "dose_unit": "mg"})
@@ -122,6 +122,12 @@ def test_one_mention_says_mood_person_polarity_and_act(reply: str, wanted: tuple
     (said,) = sentence.mentions
     assert (said.mood, said.person, said.polarity, said.act) == wanted
     assert sentence.clauses and "warfarin" not in repr(sentence)
+
+
+def test_the_names_of_facts_are_names_of_the_one_reading() -> None:
+    index = Index([prepare_fact(Fact("w", "medication", "warfarin"), lexicon=True)])
+    said = [one for sentence in read("Fine. Hold your Coumadin.", index) for one in sentence.mentions]
+    assert [(one.thing, one.via, one.mood, one.act) for one in said] == [("w", "brand", "order", "stop")]
 
 
 def test_the_reader_of_facts_takes_its_votes_from_that_mention(monkeypatch: pytest.MonkeyPatch) -> None:

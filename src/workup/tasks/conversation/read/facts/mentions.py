@@ -10,8 +10,9 @@ from typing import NamedTuple
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.facts.expected_values import Wanted, wanted_of
 from workup.tasks.conversation.read.facts.names import SIDE, Name, further_names, names_of, stem
-from workup.tasks.conversation.read.names import ALIAS, CONCEPT
+from workup.tasks.conversation.read.names import ALIAS, CONCEPT, FUZZY
 from workup.tasks.conversation.read.sentence.fuzzy import can_be_misspelled, misspells
+from workup.tasks.conversation.read.sentence.reading import Met
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
 GIVEN = frozenset({CONCEPT, ALIAS})
@@ -82,6 +83,7 @@ class Index:
     """The names of all facts of a case, by first words."""
 
     def __init__(self, prepared: Sequence[Prepared]) -> None:
+        self._facts = [(one.fact.id, one.fact.type) for one in prepared]
         self._opened: dict[str, list[_Entry]] = {}
         self._long: dict[str, str] = {}  # word of a name that may be misspelled: its stem
         self._spelled: dict[str, str] = {}  # words of replies seen so far: the stem they misspell, or nothing
@@ -111,6 +113,11 @@ class Index:
                 if right:
                     found[word] = right
         return found
+
+    def met(self, words: list[str]) -> list[Met]:
+        """The facts that a sentence names, as the one reading of a reply takes them."""
+        found = self.find(words, self.misspelled(words))
+        return [Met(*self._facts[one.fact], one.start, one.end, FUZZY if one.fuzzy else one.name.via) for one in found]
 
     def find(self, words: list[str], misspelled: Mapping[str, str]) -> list[Mention]:
         """The mentions in one sentence; of those that lie inside one another, the longest."""
