@@ -132,6 +132,14 @@ def test_an_undecided_verdict_puts_nobody_below_and_nobody_above_a_better_one() 
     assert set(blocked) == {"the better verdict has the worse figure"}
 
 
+def test_a_fail_stands_below_what_is_undecided_too() -> None:
+    found = rank(
+        [_judged(GOOD, "fail", "pass"), _judged(ALSO, "unsure", "pass"), _judged(POOR, "not_assessed", "pass")]
+    )
+    assert _ranks(found)["good"] == "3"
+    assert {row["by"] for row in found.pairs if "A" in (row["first"], row["second"])} == {"verdict"}
+
+
 def test_other_gates_are_no_verdict_to_order_by() -> None:
     other = _judged(GOOD, "fail")
     report = replace(other.report, study={**other.report.study, "gates": ["another rule"]})

@@ -274,11 +274,11 @@ def _told(
 ) -> tuple[int, str]:
     """Which of two is above the other (1: the second), and by what.
 
-    Only a pass and a fail are told apart by their verdicts. An undecided verdict puts nobody below, but nobody with a
-    worse verdict is put above one with a better.
+    A fail stands below all that did not fail. An undecided verdict puts nobody below a pass, but nobody with the worse
+    verdict is put above one with the better.
     """
     held = 0 if verdicts is None else _STANDING[verdicts[pair[0]]] - _STANDING[verdicts[pair[1]]]
-    if abs(held) == 2:
+    if verdicts is not None and held and "fail" in (verdicts[pair[0]], verdicts[pair[1]]):
         return (1 if held > 0 else -1), "verdict"
     for part in DECIDING:
         signs = {sign: row for row in rows if columns[row["column"]].decides == part and (sign := _sign(row))}

@@ -46,7 +46,7 @@ def _how(models: Row) -> tuple[str, ...]:
         part: [column["title"] for column in models["columns"] if column["decides"] == part] for part in _DECIDES
     }
     safety, effect = ("; ".join(decides[part]) for part in _DECIDES)
-    order = ["their verdicts (a pass above a fail)", *([f"safety ({safety})"] if safety else [])]
+    order = ["their verdicts (a fail below all others)", *([f"safety ({safety})"] if safety else [])]
     order += [effect] if effect else []
     said = f"Ordered by {', then by '.join(order)}."
     if models["reference"] is None:
