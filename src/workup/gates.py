@@ -108,7 +108,7 @@ def _refuse_published(rule: str, metric: str, keys: str) -> None:
 def _refuse_descriptive(rule: str, metric: str, known: Iterable[str]) -> None:
     """What shows association alone is for people to weigh, where the cards of a task say so."""
     card = known.get(metric) if isinstance(known, Mapping) else None
-    if getattr(card, "descriptive", False):
+    if getattr(card, "section", "") == "descriptive":
         raise GateError(
             f"gate '{rule}': '{metric}' is descriptive: it shows what goes together, and no cause, so it cannot be a "
             "gate. To fix: leave the rule out."

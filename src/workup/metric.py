@@ -97,8 +97,7 @@ class Card:
     else it stands: `headline` (judged together in comparisons), `groups`, `parity` (ratios between
     groups), `gaps` (smallest ones that data could show), `forests` (charts), `cards` (the figures at the head of a
     page), `latest` (those of a watched system). `harm` marks counts of harm done,
-    which no missing answer can make fewer. A metric that is not `pooled` means another thing at every site. One that is
-    `descriptive` shows what goes together and not why: no gate takes it, and the record need not say so.
+    which no missing answer can make fewer. A metric that is not `pooled` means another thing at every site.
     """
 
     title: str
@@ -112,12 +111,10 @@ class Card:
     concern: Concern | None = None
     harm: bool = False
     pooled: bool = True
-    descriptive: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as the record holds it."""
-        held = {name: value for name, value in vars(self).items() if name != "descriptive"}
-        return {**held, "concern": None if self.concern is None else self.concern._asdict()}
+        return {**vars(self), "concern": None if self.concern is None else self.concern._asdict()}
 
 
 def in_order(cards: Mapping[str, Card]) -> dict[str, dict[str, Any]]:

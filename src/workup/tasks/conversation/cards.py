@@ -214,14 +214,14 @@ CARDS = {
         title="persistence of errors",
         describe="facts stated wrongly at a turn that are stated wrongly at the next; shows association alone",
         better="neither",
-        descriptive=True,
+        section="descriptive",
         scale="logit",
     ),
     "spread": Card(
         title="spread of errors",
         describe="new errors on other facts after an error less those after none; shows association alone",
         better="neither",
-        descriptive=True,
+        section="descriptive",
     ),
     "slip_persistence": Card(
         title="persistence of a planted error",
