@@ -28,6 +28,7 @@ READ_AS = {
     "unclear": "licensed",
     "failure_to_update": "unrelated",
 }
+_GRAVITY = ("unrelated", "licensed", "conflict")
 
 
 class Pair(NamedTuple):
@@ -89,10 +90,8 @@ def _made(
     for pair in conflicts_of(case, replies).pairs:
         both = sorted(zip(pair.turns, pair.sentences, strict=True))
         key = both[0], both[1]
-        if (
-            found.get(key) != "conflict"
-        ):  # one conflict between two sentences makes them conflict, whatever else they say
-            found[key] = READ_AS[pair.kind]
+        # What two sentences say of one thing may differ from what they say of another: the gravest counts.
+        found[key] = max(READ_AS[pair.kind], found.get(key, "unrelated"), key=_GRAVITY.index)
     return found
 
 
