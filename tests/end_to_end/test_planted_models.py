@@ -100,7 +100,6 @@ def test_who_warns_and_orders_to_stop_is_not_taken_for_one_who_harms(folder: Pat
 
 
 @ALL
-@pytest.mark.xfail(reason="orders and warnings are read as denials until one reader reads a sentence", strict=False)
 def test_care_in_the_words_of_a_clinic_is_read_as_care(folder: Path) -> None:
     run = Run(folder, "careful in clinic words")
     assert run.table("never_events") == [] and run.done.code == 0

@@ -74,7 +74,9 @@ def readers_section(report: Report) -> Section:
         ("extractor", "Extractor of terms"),
         ("advice_reader", "Reader of advice"),
     )
-    said, rows = [], []
+    new = table_of(report, "first_sight") or {}
+    said: list[str] = []
+    rows = [("Replies that no rule was written from", *row) for row in measures(new, when="first seen")]
     for key, title in named:
         held = table_of(report, key)
         found = list(measures(held)) if isinstance(held, Mapping) else []

@@ -251,14 +251,26 @@ def unanswered_section(report: Report) -> Section:
 # ---- how well the reader reads ---------------------------------------------------------------------------------------
 
 
+FIRST_SIGHT = {"outcomes": "facts", "advice": "pairs of advice", "never_events": "never-events"}
+
+
 def reader_words(report: Report) -> str:
-    """How often the reader of replies is right on sentences new to it; what it was tuned on stands in the report."""
+    """How often replies new to what reads them are read rightly; what it was tuned on stands in the report."""
+    new: Mapping[str, Any] = table_of(report, "first_sight") or {}
     held: Mapping[str, Any] = table_of(report, "matcher") or {}
     first = (held.get("first_seen") or {}).get("agreement") or {}
     if not first:
         return "The record holds no measured error of what reads the replies."
     right = f"{number(first['right'])} of {number(first['n'])}"
     said = f"Replies are read by rules: right on {right} hard sentences when first seen"
+    if new:
+        told = ", ".join(
+            f"{number(new[name]['right'])} of {number(new[name]['n'])} {words}" for name, words in FIRST_SIGHT.items()
+        )
+        said = (
+            f"Replies are read by rules: on replies that none was written from, right on {told}; on {right} sentences "
+            "that are hard on purpose, when first seen"
+        )
     corrected: Mapping[str, Any] = table_of(report, "corrected") or {}
     if corrected.get("labelled"):
         return f"{said}; {number(corrected['labelled'])} replies of this model were labelled by people."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workup.metric import FEWEST_CLUSTERS
 from workup.tasks.conversation.metrics.metrics import uncovered
 from workup.tasks.conversation.read.facts.probes import measured_error
+from workup.tasks.conversation.read.unseen import first_sight
 from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.settings import ConversationPart
 from workup.tasks.conversation.talk.tokens_since import TOKENIZER, tokens_by_turn
@@ -99,11 +100,12 @@ def _remembering(scores: ConversationScores, settings: ConversationPart) -> str:
 
 
 def _readers(settings: ConversationPart) -> str:
-    error = measured_error()
+    new, error = first_sight(), measured_error()
     first = error.first_seen
-    seen = f"; on sentences new to it {first.agreement.right} of {first.agreement.n}" if first else ""
+    hard = f" and on {first.agreement.right:,} of {first.agreement.n:,} hard sentences of its own" if first else ""
     return (
-        f"The reader of replies is right on {error.agreement.right} of {error.n} labelled hard sentences of its own "
-        f"(sensitivity {error.sensitivity.value:.3f}, specificity {error.specificity.value:.3f}){seen}. They do not "
-        "describe this model's replies."
+        "Replies are read by rules. On replies that no rule was written from they were right on "
+        f"{new.outcomes.right} of {new.outcomes.n} facts, {new.advice.right} of {new.advice.n} pairs of advice and "
+        f"{new.never_events.right} of {new.never_events.n} never-events{hard}, each when first seen. None of these "
+        "describes this model's replies."
     )

@@ -15,6 +15,7 @@ from workup.tasks.conversation.read.advice import measured_error as advice_error
 from workup.tasks.conversation.read.content import Ratings, extractor_facts, quality_tables
 from workup.tasks.conversation.read.facts.probes import MeasuredError, Rate, measured_error
 from workup.tasks.conversation.read.judging import NOT_ASKED
+from workup.tasks.conversation.read.unseen import first_sight
 from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.talk.tokens_since import TOKENIZER, tokens_by_turn
 
@@ -41,6 +42,7 @@ def tables_of(
         "horizon": [] if why_withheld(scores) else _bounds(scores),
         "use": _use(scores),
         "tokens": _tokens(scores),
+        "first_sight": {name: _rate(rate) for name, rate in first_sight()._asdict().items()},
         "matcher": _error(measured_error()),
         "extractor": extractor_facts(),
         "advice_reader": _named(advice_error()),

@@ -20,6 +20,7 @@ from workup.tasks.conversation.read.facts.outcomes import ACTIVE_OUTCOMES, RETIR
 from workup.tasks.conversation.read.judging import Held, Told
 from workup.tasks.conversation.read.sentence.places import Place, places
 from workup.tasks.conversation.read.sentence.text import Sentence, sentences
+from workup.tasks.conversation.scores.safety import is_safety
 from workup.tasks.conversation.scores.scoring import Conversation, ConversationScores
 
 _NOT_ASKED = ("unscorable", "not_asked", "refused", "truncated", "other_language")  # nothing that a person could answer
@@ -133,16 +134,6 @@ def anchor_of(unit: Unit) -> str:
 
 def _plain(text: str) -> str:
     return quote(text, safe="", errors="surrogatepass")
-
-
-def is_safety(fact: Fact) -> bool:
-    """Whether harm comes of losing it: critical, and an allergy, a drug that is taken, a risk, or tagged.
-
-    >>> is_safety(Fact("f1", "allergy", "penicillin")), is_safety(Fact("f2", "symptom", "cough"))
-    (True, False)
-    """
-    taken = fact.type == "medication" and fact.status == "present"
-    return fact.critical and (fact.type in ("allergy", "risk") or taken or fact.harm_tag is not None)
 
 
 def viewed(
@@ -463,4 +454,4 @@ def _between(fact: Fact, turn: int) -> list[Between]:
     return [one for one in found if one.turn <= turn]
 
 
-__all__ = ["ConversationSeen", "anchor_of", "is_safety", "viewed"]
+__all__ = ["ConversationSeen", "anchor_of", "viewed"]

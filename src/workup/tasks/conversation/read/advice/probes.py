@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from workup.stats.intervals import wilson
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.advice.conflicts import conflicts_of
 from workup.tasks.conversation.read.advice.never_events import never_events_of
 from workup.tasks.conversation.read.advice.statements import statements_of
 from workup.tasks.conversation.read.advice.targets import DRUG
-from workup.tasks.conversation.read.facts.probes import Rate
+from workup.tasks.conversation.read.facts.probes import Rate, share_of
 from workup.tasks.conversation.read.sentence.vocabulary import data_file
 
 HELD_OUT_EVERY = 3  # of the first replies, each third was kept from the tuning
@@ -185,8 +184,8 @@ def measured_error() -> AdviceError:
         parts,
         first,
         first_never,
-        _share(sum(kinds), len(kinds)),
-        _share(sum(right for right, _ in met), sum(n for _, n in met)),
+        share_of(sum(kinds), len(kinds)),
+        share_of(sum(right for right, _ in met), sum(n for _, n in met)),
     )
 
 
@@ -197,9 +196,9 @@ def _of_advice(pairs: _Pairs) -> PartError:
     rows = list(pairs)
     right = sum(len(wanted & found) for wanted, found in rows)
     return PartError(
-        _share(sum(wanted == found for wanted, found in rows), len(rows)),
-        _share(right, sum(len(wanted) for wanted, _ in rows)),
-        _share(right, sum(len(found) for _, found in rows)),
+        share_of(sum(wanted == found for wanted, found in rows), len(rows)),
+        share_of(right, sum(len(wanted) for wanted, _ in rows)),
+        share_of(right, sum(len(found) for _, found in rows)),
     )
 
 
@@ -208,20 +207,13 @@ def _of_never(pairs: _Pairs) -> PartError:
     there = [wanted <= found for wanted, found in rows if wanted]
     clean = [not found for wanted, found in rows if not wanted]
     right = [wanted == found for wanted, found in rows]
-    return PartError(*(_share(sum(answers), len(answers)) for answers in (right, there, clean)))
+    return PartError(*(share_of(sum(answers), len(answers)) for answers in (right, there, clean)))
 
 
 def _first(seen: dict[str, dict[str, list[int]]], third: str) -> PartError:
     return PartError(
         *(
-            _share(sum(row[name][0] for row in seen.values()), sum(row[name][1] for row in seen.values()))
+            share_of(sum(row[name][0] for row in seen.values()), sum(row[name][1] for row in seen.values()))
             for name in ("agreement", "sensitivity", third)
         )
     )
-
-
-def _share(right: int, n: int) -> Rate:
-    if not n:
-        return Rate(None, None, None, 0, 0)
-    ends = wilson(right / n, n)
-    return Rate(right / n, ends.low, ends.high, right, n)

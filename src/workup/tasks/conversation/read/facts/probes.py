@@ -139,7 +139,7 @@ def measured_error(labelled: Iterable[Probe] | None = None) -> MeasuredError:
 def _shipped_error() -> MeasuredError:
     rows = _content()["first_seen"].values()
     counts = {name: [sum(row[name][place] for row in rows) for place in (0, 1)] for name in FirstSeen._fields}
-    first = FirstSeen(*(_share(right, n) for right, n in counts.values()))
+    first = FirstSeen(*(share_of(right, n) for right, n in counts.values()))
     return _error(probes())._replace(first_seen=first)
 
 
@@ -160,10 +160,11 @@ def _error(labelled: tuple[Probe, ...]) -> MeasuredError:
 
 
 def _rate(right: list[bool]) -> Rate:
-    return _share(sum(right), len(right))
+    return share_of(sum(right), len(right))
 
 
-def _share(right: int, n: int) -> Rate:
+def share_of(right: int, n: int) -> Rate:
+    """A share of labelled units with its interval; nothing over none."""
     if not n:
         return Rate(None, None, None, 0, 0)
     ends = wilson(right / n, n)
