@@ -1,5 +1,5 @@
-"""Write requirements-checked.txt: what Workup with its reports and its calls of models needs, and the tools that build it, each with the hashes
-of its released files as the package index gives them. Versions are those of constraints.txt.
+"""Write requirements-checked.txt: what Workup with its reports and its calls of models needs, and the tools that build
+it, each with the hashes of its released files as the package index gives them. Versions are those of constraints.txt.
 
     python scripts/hash_constraints.py            # asks the index that pip is set to
     python scripts/hash_constraints.py --check    # compares, and writes nothing

@@ -9,7 +9,7 @@ from tests.support.report_parts import with_tables
 from tests.support.transcript_pages import made, talks
 from workup.reports import html, markdown
 from workup.reports.conversation.transcripts import LOOKS, address
-from workup.tasks.conversation.read.facts.outcomes import OUTCOMES
+from workup.tasks.conversation.read.facts.reply_outcomes import OUTCOMES
 
 
 def links(page: str) -> list[str]:

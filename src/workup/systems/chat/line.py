@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from workup.errors import SystemFailure
 from workup.stats.random import generator
 from workup.systems.chat.connection import Connection, Unread, whole_answer
-from workup.systems.wire.patience import REFUSAL, UNTRUSTED, Fault, Tries, is_certificate
+from workup.systems.wire.retries import REFUSAL, UNTRUSTED, Fault, Tries, is_certificate
 from workup.systems.wire.transport import Channel
 
 LONGEST_ANSWER = 8_000_000  # bytes; no reply of a chat model is as long

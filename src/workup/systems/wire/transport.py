@@ -19,7 +19,7 @@ from workup.stats.random import generator
 from workup.systems.libraries import library, quiet
 from workup.systems.wire.address import checked_headers, checked_url, is_loopback, with_secrets
 from workup.systems.wire.deadline import Deadline, client_with_deadline
-from workup.systems.wire.patience import (
+from workup.systems.wire.retries import (
     PATIENCE,
     REFUSAL,
     UNTRUSTED,

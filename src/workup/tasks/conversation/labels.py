@@ -25,8 +25,8 @@ from workup.tasks.conversation.cases.json_files import (
     text_of,
     whole_of,
 )
-from workup.tasks.conversation.read.facts.outcomes import OUTCOMES
 from workup.tasks.conversation.read.facts.probes import Probe
+from workup.tasks.conversation.read.facts.reply_outcomes import OUTCOMES
 from workup.tasks.conversation.talk.transcripts import arm_of
 
 CANNOT_TELL = "cannot_tell"

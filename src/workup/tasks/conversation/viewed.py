@@ -16,7 +16,7 @@ from workup.tasks.conversation.judges.pairs import READ_AS
 from workup.tasks.conversation.judges.read_units import Readings
 from workup.tasks.conversation.labels import FACT_ANSWERS, PAIR_ANSWERS, Draw, Unit
 from workup.tasks.conversation.read.facts import Judged, Matcher
-from workup.tasks.conversation.read.facts.outcomes import ACTIVE_OUTCOMES, RETIRED_OUTCOMES
+from workup.tasks.conversation.read.facts.reply_outcomes import ACTIVE_OUTCOMES, RETIRED_OUTCOMES
 from workup.tasks.conversation.read.judging import Held, Told
 from workup.tasks.conversation.read.sentence.places import Place, places
 from workup.tasks.conversation.read.sentence.text import Sentence, sentences

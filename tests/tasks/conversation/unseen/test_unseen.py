@@ -12,7 +12,7 @@ import yaml
 from workup.tasks.conversation.cases.case import ConversationCase, Turn
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.advice import conflicts_of, never_events_of
-from workup.tasks.conversation.read.facts.outcomes import Matcher
+from workup.tasks.conversation.read.facts.reply_outcomes import Matcher
 from workup.tasks.conversation.read.unseen import first_sight
 
 NOW = 3  # a turn after every fact that is over was retired

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.facts import Judged, Matcher, Outcome
-from workup.tasks.conversation.read.facts.outcomes import NamesWanted, Unanswered
 from workup.tasks.conversation.read.facts.published_rule import published_outcome
+from workup.tasks.conversation.read.facts.reply_outcomes import NamesWanted, Unanswered
 from workup.tasks.conversation.read.unanswered import (
     declines,
     in_other_language,

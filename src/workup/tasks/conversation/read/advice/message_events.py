@@ -13,7 +13,7 @@ from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.advice.relevant_facts import INTRODUCED, MESSAGE, RETIRED, Happened
 from workup.tasks.conversation.read.facts.names import stem
-from workup.tasks.conversation.read.facts.outcomes import Matcher
+from workup.tasks.conversation.read.facts.reply_outcomes import Matcher
 from workup.tasks.conversation.read.names import plain
 from workup.tasks.conversation.read.sentence.cues import word_set
 from workup.tasks.conversation.read.sentence.text import sentences

@@ -13,7 +13,7 @@ from workup.tasks.conversation.cases.case import ConversationCase
 from workup.tasks.conversation.cases.facts import Fact
 from workup.tasks.conversation.read.content.naming import Naming
 from workup.tasks.conversation.read.content.passages import Entity, Passage, extractor, stems_of
-from workup.tasks.conversation.read.facts.verdict import AGREES, CONTRADICTS, OPPOSES, allergy_vote, vote
+from workup.tasks.conversation.read.facts.mention_rules import AGREES, CONTRADICTS, OPPOSES, allergy_vote, vote
 from workup.tasks.conversation.read.sentence.folding import word_tokens
 from workup.tasks.conversation.read.sentence.fuzzy import can_be_misspelled, misspells
 from workup.tasks.conversation.read.sentence.mention import AFFIRMED, STATEMENT, UNMARKED, Mention

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.tasks.conversation.read.facts.outcomes import (
+from workup.tasks.conversation.read.facts.reply_outcomes import (
     ACTIVE_OUTCOMES,
     OUTCOMES,
     RETIRED_OUTCOMES,

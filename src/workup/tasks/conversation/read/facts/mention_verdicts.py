@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from workup.tasks.conversation.read.facts.attached import differing
 from workup.tasks.conversation.read.facts.kinds import ALLERGY, allergen_kind, denial_of, denied_kinds, may_deny
-from workup.tasks.conversation.read.facts.mentions import Index, Mention, Prepared
-from workup.tasks.conversation.read.facts.verdict import (
+from workup.tasks.conversation.read.facts.mention_rules import (
     AGREES,
     CONTRADICTS,
     NEITHER,
@@ -17,6 +16,7 @@ from workup.tasks.conversation.read.facts.verdict import (
     allergy_vote,
     vote,
 )
+from workup.tasks.conversation.read.facts.mentions import Index, Mention, Prepared
 from workup.tasks.conversation.read.sentence.allergies import is_reaction, relation_of, speaks_of_allergy
 from workup.tasks.conversation.read.sentence.analysed import Analysed
 from workup.tasks.conversation.read.sentence.context import said_of

@@ -13,7 +13,7 @@ import yaml
 
 from workup.stats.intervals import wilson
 from workup.tasks.conversation.cases.facts import Fact
-from workup.tasks.conversation.read.facts.outcomes import OUTCOMES, outcome_of
+from workup.tasks.conversation.read.facts.reply_outcomes import OUTCOMES, outcome_of
 from workup.tasks.conversation.read.sentence.vocabulary import data_file
 
 HELD_OUT_EVERY = 3  # of the first replies, each third was kept from the tuning

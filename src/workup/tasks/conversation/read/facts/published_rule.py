@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from workup.tasks.conversation.cases.facts import Fact
-from workup.tasks.conversation.read.facts.outcomes import Judged
+from workup.tasks.conversation.read.facts.reply_outcomes import Judged
 
 JACCARD = 0.6
 WINDOW = 5  # tokens before the match

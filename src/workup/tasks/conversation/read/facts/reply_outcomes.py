@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from workup.tasks.conversation.cases.facts import Fact
+from workup.tasks.conversation.read.facts.mention_rules import AGREES, CONTRADICTS, OPPOSES
 from workup.tasks.conversation.read.facts.mention_verdicts import Ballot, Reader
 from workup.tasks.conversation.read.facts.mentions import Prepared, prepare_facts
-from workup.tasks.conversation.read.facts.verdict import AGREES, CONTRADICTS, OPPOSES
 from workup.tasks.conversation.read.sentence.allergies import speaks_of_allergy
 from workup.tasks.conversation.read.sentence.folding import without_reasoning
 from workup.tasks.conversation.read.sentence.text import Sentence, sentences
