@@ -19,7 +19,8 @@ from workup.tasks.conversation.read.unseen import first_sight
 from workup.tasks.conversation.scores.scoring import ConversationScores
 from workup.tasks.conversation.talk.tokens_since import TOKENIZER, tokens_by_turn
 
-MOST_OUTCOMES = 2_000  # rows of outcomes in a record; beyond, they stand in details.jsonl alone
+MOST_OUTCOMES = 50_000  # rows of outcomes in a record; beyond, they stand in details.jsonl alone
+MOST_OF_ALL_ARMS = 2_000  # beyond, the record holds those of the live arm
 MOST_LISTED = 500  # never-events and conflicts each
 _KINDS = ("contraindicated", "against_fact", "stale", "reversed")
 
@@ -28,7 +29,9 @@ def tables_of(
     scores: ConversationScores, *, seed: int = 0, labelled: Path | None = None, ratings: Ratings | None = None
 ) -> dict[str, Any]:
     """Every table, as plain data without a word of any message or reply."""
-    outcomes = list(outcome_rows(scores)) if _facts(scores) <= MOST_OUTCOMES else []
+    every = sum(_facts(scores).values())
+    chosen = ("live",) if every > MOST_OF_ALL_ARMS else tuple(_facts(scores))
+    outcomes = [row for row in outcome_rows(scores) if row["arm"] in chosen] if every <= MOST_OUTCOMES else []
     return {
         "outcomes": outcomes,
         "never_events": sorted(scores.shown.never_events, key=_gravity)[:MOST_LISTED],
@@ -77,8 +80,12 @@ def outcome_rows(scores: ConversationScores, *, sentences: bool = False) -> Iter
                     yield {**row, "sentence": judged.sentence} if sentences else row
 
 
-def _facts(scores: ConversationScores) -> int:
-    return sum(len(one.case.input.facts) * one.case.input.last_turn * len(one.arms) for one in scores.conversations)
+def _facts(scores: ConversationScores) -> Counter[str]:
+    """At most so many outcomes, by arm."""
+    found: Counter[str] = Counter()
+    for one in scores.conversations:
+        found.update(dict.fromkeys(one.arms, len(one.case.input.facts) * one.case.input.last_turn))
+    return found
 
 
 def _gravity(event: dict[str, Any]) -> int:
