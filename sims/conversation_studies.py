@@ -11,6 +11,7 @@ from scipy import special
 from workup.scores import Scores
 from workup.stats.arrays import Floats
 from workup.tasks.conversation.metrics import columns
+from workup.tasks.conversation.settings import CLOCK
 
 TURNS = 10
 FEWEST, MOST = 3, 8  # facts of a case
@@ -106,7 +107,7 @@ def _counted(arm: str, case: np.ndarray, cases: int, kept: np.ndarray, turned: n
     slope = columns.of_arm(arm, "critical", "slope")
     values |= {slope: by_turn @ away / (away @ away), f"{slope}_known": np.ones(cases)}
     lost = np.where(kept.all(axis=1), TURNS + 1, (~kept).argmax(axis=1) + 1)
-    for tick in range(1, columns.CLOCK + 1):
+    for tick in range(1, CLOCK + 1):
         values[columns.of_loss(arm, "critical", "first", "risk", tick)] = sums(lost >= tick)
         values[columns.of_loss(arm, "critical", "first", "lost", tick)] = sums(lost == tick)
     return values
