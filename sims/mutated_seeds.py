@@ -506,17 +506,23 @@ def conversations(root: Path) -> list[Scenario]:
     said = ("--transcripts", "said.jsonl", "--replicates", "200")
     beside = ("--target-plans", "plans.json", "--ratings", "ratings.csv")
     secret = Way(secret=True)
+    # Without a gate of its own a command judges by the default ones.
     words = ("score", "conversation", "cases.jsonl", *said)
     return [
-        Scenario("cases", folder, ("cases.jsonl",), (*words, "--by", "sex"), secret, warm=True),
-        Scenario("transcripts", folder, ("said.jsonl",), words, secret),
-        Scenario("simple cases", folder, ("simple.json",), ("score", "conversation", "simple.json", *said), secret),
-        Scenario("plans and ratings", folder, ("plans.json", "ratings.csv"), (*words, *beside), secret),
-        Scenario("published", folder, ("cases.jsonl", "said.jsonl"), (*words, "--matcher", "published"), secret),
+        Scenario("cases", folder, ("cases.jsonl",), (*words, "--by", "sex"), secret, warm=True, judges=True),
+        Scenario("transcripts", folder, ("said.jsonl",), words, secret, judges=True),
+        Scenario(
+            "simple cases", folder, ("simple.json",), ("score", "conversation", "simple.json", *said), secret,
+            judges=True,
+        ),
+        Scenario("plans and ratings", folder, ("plans.json", "ratings.csv"), (*words, *beside), secret, judges=True),
+        Scenario(
+            "published", folder, ("cases.jsonl", "said.jsonl"), (*words, "--matcher", "published"), secret, judges=True
+        ),
         *(
             Scenario(
                 format, folder, (file,), ("score", "conversation", file, "--format", format, *asked[:2]),
-                Way(secret=("dialogue", "note", "section_text")),
+                Way(secret=("dialogue", "note", "section_text")), judges=True,
             )
             for format, file in (("aci_bench", "aci.csv"), ("mts_dialog", "mts.csv"))
         ),

@@ -99,7 +99,7 @@ TABLES = [
     Bad("times that are text", _cell("visit", 2, SECRET), ("'visit'", "row 3 below"), words=("--time", "visit")),
     Bad("a negative weight", _cell("x1", 0, "-3"), ("'x1'", "negative"), words=("--weight", "x1")),
     Bad("a threshold outside", GOOD.encode(), ("thresholds", "between 0 and 1", "1.5"), words=("--threshold", "1.5")),
-    Bad("too few resamples", GOOD.encode(), ("replicates", "200"), words=("--replicates", "10")),
+    Bad("too few resamples", GOOD.encode(), ("replicates", "50"), words=("--replicates", "10")),
     Bad("an unknown metric in a gate", GOOD.encode(), ("did you mean 'auroc'?",), words=("--gate", "aurok.low >= 0.7")),
     Bad(
         "a gate that cannot be read",

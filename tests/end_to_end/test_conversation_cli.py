@@ -206,10 +206,11 @@ def test_recorded_transcripts_take_a_judge_an_encoder_and_labels(tmp_path: Path)
     (tmp_path / "labelled.jsonl").write_text("".join(json.dumps(one) + "\n" for one in labels))
     here = __name__
     options = ("--judge", f"{here}:Calm", "--encoder", f"{here}:Alike", "--labelled", "labelled.jsonl")
-    done, record = scored(tmp_path, cases, lines, *options, "--replicates", "50")
+    done, record = scored(tmp_path, cases, lines, *options, "--replicates", "50", "--gate", "never_events.value <= 0")
     assert done.code == 0, done.err
     held = record["study"]["conversation"]
-    assert (held["judge"], held["encoder"], held["labelled"]) == (f"{here}:Calm", f"{here}:Alike", "labelled.jsonl")
+    assert held["judge"]["advice"] == f"{here}:Calm"
+    assert (held["encoder"], held["labelled"]) == (f"{here}:Alike", "labelled.jsonl")
     corrected = record["results"]["internal"]["tables"]["corrected"]
     assert "3 labelled" in corrected["reason"]
     assert record["study"]["bootstrap"]["replicates"] == 50

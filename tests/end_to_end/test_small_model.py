@@ -36,11 +36,14 @@ def test_one_conversation(tmp_path: Path) -> None:
     rows = {
         (row["metric"], row["slice"].get("arm")): row
         for row in record["results"]["internal"]["estimates"]
-        if row["level"] == 0.95 and "turn" not in row["slice"] and row["slice"].get("set", "critical") == "critical"
+        if row["level"] == 0.95 and row["slice"] == {"set": "critical", "arm": "live"}
     }
-    assert rows["coverage", "live"]["value"] == 1.0  # it answered every time
-    assert 0 <= rows["recall", "live"]["value"] <= 1 and rows["recall", "live"]["denominator"] > 0
-    assert rows["recall", "live"]["low"] is None  # one conversation has no interval
+    # It answered every time, and was cut off at so few tokens: what it left out was not forgotten.
+    assert rows["unscorable_rate", "live"]["value"] == 0.0
+    assert rows["truncation_rate", "live"]["value"] > 0.5
+    ways = ("truncation_rate", "refusal_rate", "other_language_rate")
+    assert rows["coverage", "live"]["value"] == pytest.approx(1 - sum(rows[way, "live"]["value"] for way in ways))
+    assert rows["recall", "live"]["status"] == "withheld" and rows["recall", "live"]["low"] is None
     counted = json.loads((tmp_path / "run" / "timings.json").read_text())["system"]
     assert counted["calls"] == 12 and counted["failed"] == 0 and counted["completion_tokens"] > 12
     again = call("run", tmp_path / "study.yaml", "-o", tmp_path / "run")

@@ -45,7 +45,7 @@ def _study(folder: Path, of_a_kind: int) -> Path:
         "seed": 1,
         "corpus": {"path": "cases.jsonl"},
         "systems": systems,
-        "conversation": {"arms": ["live"], "probe": "none"},
+        "conversation": {"arms": ["live"]},
         "report": {"formats": ["md"]},
     }
     (folder / "study.yaml").write_text(yaml.safe_dump(content))

@@ -410,7 +410,8 @@ def test_readers_show_what_they_got_right_when_first_seen(full: Report) -> None:
     rows = cells(part(full, "readers"))
     first = next(row for row in rows if (row["measure"], row["when"]) == ("agreement", "first seen"))
     held = full.results["internal"].tables["matcher"]["first_seen"]["agreement"]
-    assert first["of"] == f"{held['right']}/{held['n']}"
+    assert first["of"] == f"{held['right']:,}/{held['n']:,}"
+    assert rows[0]["what reads"] == "Replies that no rule was written from" and rows[0]["when"] == "first seen"
     assert {row["what reads"] for row in rows} >= {"Reader of replies (context)", "Extractor of terms"}
 
 

@@ -106,7 +106,12 @@ def test_no_gate_rests_on_a_draft_and_each_does_once_it_is_checked(tmp_path: Pat
             one["facts"][0]["harm_tag"] = "avoid_class:penicillins"
         cases.write_text("".join(json.dumps(one) + "\n" for one in kept))
         said = tmp_path / "said.jsonl"
-        said.write_text("".join(json.dumps(line) + "\n" for number in range(6) for line in lines(f"c{number}")))
+        asked = [
+            {**line, "probe": {"kind": "summary", "reply": line["reply"]}}
+            for number in range(6)
+            for line in lines(f"c{number}")
+        ]
+        said.write_text("".join(json.dumps(line) + "\n" for line in asked))
         report = score_conversation(cases, said, gates=GATES, replicates=200)
         found[checked] = [verdict.outcome for verdict in report.verdicts]
         notes = " ".join(report.results["internal"].notes)

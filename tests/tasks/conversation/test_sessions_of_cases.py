@@ -32,7 +32,8 @@ def test_each_session_has_its_figures_and_a_return_is_the_first_turn_of_a_later_
     assert [turn.after_days for turn in case.turns] == [None, None, 30.0, None, 2.5, None]
     both, one, none = "You take warfarin and have gout.", "You have gout.", "Hello."
     lines = [
-        {"case": "c1", "turn": turn, "reply": said} for turn, said in enumerate([both, both, one, both, none, one], 1)
+        {"case": "c1", "turn": turn, "reply": said, "probe": {"kind": "summary", "reply": said}}
+        for turn, said in enumerate([both, both, one, both, none, one], 1)
     ]
     scored = Scored([case], lines)
     assert [scored.value("recall", session=number) for number in (1, 2, 3)] == [1.0, 0.75, 0.25]

@@ -53,7 +53,9 @@ def write_study(folder: Path, *, gates: tuple[str, ...] = (), **conversation: An
         for turn in range(1, TURNS + 1):
             parts = [SAYS[truth(case["id"], turn, drug)].format(it=drug) for drug in DRUGS]
             reply = f"Letter {case['id']} of day {turn}. " + " ".join(parts)
-            lines.append({"case": case["id"], "turn": turn, "reply": reply})
+            lines.append(
+                {"case": case["id"], "turn": turn, "reply": reply, "probe": {"kind": "summary", "reply": reply}}
+            )
     (folder / "cases.jsonl").write_text("".join(json.dumps(one) + "\n" for one in cases))
     (folder / "said.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     study = {
