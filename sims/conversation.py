@@ -128,7 +128,7 @@ def summarise(results: Sequence[Result]) -> list[Result]:
 
 def _judged(metric: str, chosen: Sequence[Result], band: tuple[float, float] | None, which: str) -> Result:
     """Cells outside of their band, or in which an interval was not given; but where the conversations truly keep more
-    than the ceiling (a gap above 0), a gap is rightly withheld once that shows, and those that were given are judged."""
+    than the ceiling (a gap above 0), a gap is rightly withheld once that shows, and those that were given count."""
 
     def refused(one: Result) -> bool:
         return bool(one["insufficient"]) and not (metric.startswith("decay_gap") and one["truth"] > 0)
