@@ -34,9 +34,8 @@ def answer(analysed: Analysed, start: int, end: int) -> str:
             return ""
         place = _behind_label(following.words)
         found = _yes_or_no(following.words, place, closes=False)
-        # Of several things asked together a bare answer leaves all open: "diabetes or gout? Yes.", "rash or fever? No."
-        several = "or" in words and word_set("answers_all").isdisjoint(following.words[place : place + 5])
-        return "" if several else found
+        either = found == "yes" and "or" in words and {"both", "all"}.isdisjoint(following.words[place : place + 5])
+        return "" if either else found  # "diabetes or gout? Yes." leaves open which
     place = end + (words[end : end + 1] == [":"])
     signed = _SIGNS.get(tuple(words[place : place + 3]), "")
     if not signed and start > 2:
@@ -81,9 +80,6 @@ def _asked_for(words: list[str], start: int, end: int) -> bool:
         before = words[place - 1] if place else ""
         if word in word_set("asked_with") or f"{before} {word}" in _pairs():
             return True
-        if word == "with" and before in word_set("asked_of"):  # "any trouble with constipation?"
-            place -= 1
-            continue
         if word in word_set("asked_past") and word not in ("of", "to"):
             return False
         if word in ("of", "to"):  # "shortness of breath or wheezing", "history of"; "anything to the rash" is another
