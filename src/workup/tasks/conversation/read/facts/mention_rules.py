@@ -16,7 +16,6 @@ from workup.tasks.conversation.read.sentence.mention import (
     NOW,
     OWNED,
     PAST,
-    SPEAKERS,
     STATEMENT,
     Mention,
 )
@@ -123,8 +122,6 @@ def _historical(said: Mention, kind: str) -> Vote:
 
 
 def _family(said: Mention) -> Vote:
-    if said.person.startswith(SPEAKERS):
-        return Vote(NEITHER, "relative")
     if said.family:
         if said.possible:
             return Vote(NEITHER, "doubted")
