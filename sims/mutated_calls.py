@@ -25,7 +25,7 @@ from typing import Any
 from sims.mutated_damage import SECRET
 
 SECONDS = 60.0
-BYTES = 2_000_000_000  # of memory that is in use at a time
+BYTES = 2_000_000_000  # of memory that is in use at a time, beside what the parent held when it was forked
 _LARGEST_FILE = 200_000_000  # bytes that a call may write into one file
 _RAISED, _NOT_MADE = 97, 98  # exit codes that Workup does not have
 _FAULT = 70
@@ -60,16 +60,17 @@ def call(folder: Path, words: Sequence[str], *, prepare: Callable[[], None], jud
     sys.stdout.flush()
     sys.stderr.flush()
     _prepare(prepare)
+    brought = _held(os.getpid())  # a fork counts what it shares with its parent as its own
     pid = os.fork()
     if pid == 0:
         _child(folder, words, out, err)
     started = time.monotonic()
-    stopped, memory = _watch(pid, started)
+    stopped, memory = _watch(pid, started, brought)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)  # what it started and left behind, while its number is still its own
     _, status, usage = os.wait4(pid, 0)
-    memory = max(memory, usage.ru_maxrss * 1024)
+    memory = max(memory, usage.ru_maxrss * 1024 - brought)
     seconds = time.monotonic() - started
     outcome, said = _judged(status, stopped, memory, folder, out, err, judges=judges, prints_text=prints_text)
     return Ended(outcome, said, seconds, memory)
@@ -130,7 +131,7 @@ def _called(words: Sequence[str]) -> int:
     return 0
 
 
-def _watch(pid: int, started: float) -> tuple[str, int]:
+def _watch(pid: int, started: float, brought: int) -> tuple[str, int]:
     """Wait for the end, or bring it about where time or memory ran out."""
     memory = 0
     handle = os.pidfd_open(pid)
@@ -140,7 +141,7 @@ def _watch(pid: int, started: float) -> tuple[str, int]:
         for looked in itertools.count():
             if poll.poll(40):
                 break
-            memory = max(memory, _held(pid) if looked % 10 else sum(map(_held, _group(pid))))
+            memory = max(memory, (_held(pid) if looked % 10 else sum(map(_held, _group(pid)))) - brought)
             stopped = "hung" if _hangs(pid, time.monotonic() - started) else "over memory" if memory > BYTES else ""
             if stopped:
                 os.killpg(pid, signal.SIGKILL)

@@ -135,3 +135,16 @@ def test_a_case_has_at_most_two_hundred_turns() -> None:
     with pytest.raises(InputError, match="at most 200 turns"):
         case_of(record, where="cases.jsonl, line 1")
     case_of({**record, "turns": record["turns"][:200]}, where="cases.jsonl, line 1")
+
+
+def test_turns_that_the_study_asks_at_and_the_transcripts_left_out_are_told() -> None:
+    """Probes at the turns where a model still did well must not pass for a conversation that was asked about."""
+    chosen = [
+        {key: value for key, value in line.items() if key != "probe" or line["turn"] <= 10} for line in lines(1, 12)
+    ]
+    flattered = Scored([case(1)], chosen)
+    assert flattered.value("recall") == 1.0
+    said = " ".join(notes_of(flattered.scores, flattered.study.conversation))
+    assert "At 18 of 20 turns nobody asked, although others were asked" in said
+    planned = Scored([case(1)], lines(1, 12), settings={"probe_turns": "every:5", "horizons": [10]})
+    assert "nobody asked" not in " ".join(notes_of(planned.scores, planned.study.conversation))

@@ -37,17 +37,16 @@ def perfect_scores(corpus: ConversationCorpus, settings: ConversationPart) -> Co
 
 def _perfect(case: Case, replicate: int, settings: ConversationPart) -> tuple[Conversation, Row]:
     facts = tuple(case.input.facts)
-    asked = settings.probe != "none"
     turns = []
     for turn in range(1, case.input.last_turn + 1):
         outcomes = tuple(
             None if turn < fact.introduced else Judged("retired_ok" if fact.over(turn) else "correct", None, "")
             for fact in facts
         )
-        turns.append(Told(turn, (), outcomes, None, asked=asked))
+        turns.append(Told(turn, (), outcomes, None, asked=settings.probe != "none" and settings.asked_at(turn)))
     arms = {arm: Held(case.input, replicate, arm, tuple(turns)) for arm in settings.arms}
-    row = row_of(arms, facts, horizons=(TENTH, settings.horizon))
-    held = {"conversations": 1.0, "replies": float(len(turns)), "probed": float(asked)}
+    row = row_of(arms, facts, horizons=(TENTH, settings.horizon, *settings.horizons), clock=settings.clock)
+    held = {"conversations": 1.0, "replies": float(len(turns)), "probed": float(any(told.asked for told in turns))}
     return Conversation(case, replicate, arms, facts), {**row, **{columns.whole(k): v for k, v in held.items()}}
 
 
@@ -66,6 +65,9 @@ def perfect_estimates(
         horizon=settings.horizon,
         clusters=scores.n_patients,
         asked=settings.probe != "none",
+        asked_turns=scores.asked_turns,
+        further=settings.horizons,
+        clock=settings.clock,
         types=tuple(sorted(kinds)),
         weighted=len({fact.weight for fact in facts}) > 1,
     )

@@ -42,7 +42,13 @@ def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str
         said.append(f"{scores.n_patients} patients are few: intervals over fewer than {FEWEST_CLUSTERS} are wide.")
     if scores.asked and "oracle" not in scores.arms:
         said.append("No oracle arm was run, so the decay gap, the headline, cannot be told.")
-    said += [_asked(settings), _asked_of(settings), _remembering(scores, settings), _readers(settings)]
+    said += [
+        _unasked(scores, settings),
+        _asked(settings),
+        _asked_of(settings),
+        _remembering(scores, settings),
+        _readers(settings),
+    ]
     if settings.matcher == "published":
         said.append(
             "Replies were read by the published fuzzy rule, which takes 'started penicillin V' for a penicillin "
@@ -56,6 +62,20 @@ def notes_of(scores: ConversationScores, settings: ConversationPart) -> list[str
     if not all(tokens_by_turn(held)[1] for held in lives):
         said.append(f"Tokens were counted by {TOKENIZER} where the provider gave no count.")
     return [one for one in said if one]
+
+
+def _unasked(scores: ConversationScores, settings: ConversationPart) -> str:
+    """Turns that the study would ask at and the transcripts did not: what was lost there is counted nowhere."""
+    if not scores.asked:
+        return ""
+    held = [told for one in scores.conversations if "live" in one.arms for told in one.arms["live"].turns if told.said]
+    left = sum(not told.asked and settings.asked_at(told.turn) for told in held)
+    if not left:
+        return ""
+    return (
+        f"At {left:,} of {len(held):,} turns nobody asked, although others were asked: facts lost there are counted "
+        "nowhere, and recall is that of the turns that were chosen."
+    )
 
 
 def _asked(settings: ConversationPart) -> str:

@@ -132,6 +132,7 @@ def test_the_cost_of_twins_is_told_before(endpoint: Remembering) -> None:
     ("how", "more", "expected"),
     [
         (None, {}, "must not remember probes"),
+        ("twin", {"arms": ("live", "slip-2")}, "a reply that an endpoint remembers cannot be edited"),
         ("twin", {"memory": "last:3"}, "the endpoint's affair"),
         ("end", {"probe": "question"}, "one probe can be asked at the end"),
     ],

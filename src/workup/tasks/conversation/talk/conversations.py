@@ -97,6 +97,9 @@ def _check_session(system: Any, settings: ConversationPart) -> None:
     if sessions is None or sessions.history:
         if how is not None:
             wrong, fix = "conversation.probe_in is for an endpoint that remembers", "give its 'session'"
+    elif any(slip_turn(arm) is not None for arm in settings.arms):
+        # Its memory holds the reply as it was, so what comes after would not have heard the error.
+        wrong, fix = "a reply that an endpoint remembers cannot be edited", "leave the slip arms out"
     elif settings.memory != "full":
         wrong, fix = "conversation.memory is the endpoint's affair where it remembers", "leave it out"
     elif settings.probe != "none" and how is None:
