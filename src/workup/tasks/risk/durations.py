@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 _MICROSECONDS = {"min": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
@@ -24,13 +25,7 @@ class Duration:
     """
 
     microseconds: int
-    text: str = ""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Duration) and self.microseconds == other.microseconds
-
-    def __hash__(self) -> int:
-        return hash(self.microseconds)
+    text: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return self.text
@@ -76,3 +71,7 @@ class Duration:
         return core_schema.no_info_plain_validator_function(
             cls.of, serialization=core_schema.plain_serializer_function_ser_schema(str)
         )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"type": "string", "pattern": f"^{_WRITTEN.pattern}$"}
