@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,6 @@ import pytest
 from workup import plugins
 from workup.corpora.generate.episodes.generator import PlantedEpisodes, generate
 from workup.corpora.generate.episodes.plan import EpisodesPlan
-from workup.corpora.generate.episodes.planted_truth import Line
 from workup.errors import InputError, StudyError
 
 # Everything that could go wrong at once: a gap, a long silence after an alert, scores lost, late and shifted.
@@ -41,14 +42,9 @@ def counted(made: PlantedEpisodes, threshold: float) -> list[dict[str, float]]:
     plan = made.plan
     wait = np.inf if plan.refractory_hours == "encounter" else plan.refractory_hours
     moments, scores = defaultdict(list), defaultdict(list)
-    for encounter, kind, at in zip(
-        *(made.events[name].tolist() for name in ("encounter", "type")), _hours(made.events)
-    ):
+    for encounter, kind, at in rows_of(made.events, "encounter", "type"):
         moments[encounter].append((kind, at))
-    rows = zip(
-        *(made.predictions[name].tolist() for name in ("patient", "encounter", "risk")), _hours(made.predictions)
-    )
-    for patient, encounter, risk, at in rows:
+    for patient, encounter, risk, at in rows_of(made.predictions, "patient", "encounter", "risk"):
         scores[patient, encounter].append((at, risk))
     found: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for (patient, encounter), rows_of_stay in scores.items():
@@ -56,8 +52,10 @@ def counted(made: PlantedEpisodes, threshold: float) -> list[dict[str, float]]:
     return list(found.values())
 
 
-def _hours(table: Any) -> list[float]:
-    return (table["time"].astype("datetime64[m]").astype(np.int64) / 60).tolist()
+def rows_of(table: Any, *names: str) -> Iterator[Any]:
+    """The rows of a table: the columns named, then the time in hours."""
+    hours = (table["time"].astype("datetime64[m]").astype(np.int64) / 60).tolist()
+    return zip(*(table[name].tolist() for name in names), hours, strict=True)
 
 
 def _count(
@@ -78,9 +76,8 @@ def _count(
         if onset <= max(now, start):
             fate = "neutral"
         elif event:
-            fate = (
-                "late" if onset - now < plan.gap_hours else "case" if onset - now <= plan.horizon_hours else "control"
-            )
+            lead = onset - now
+            fate = "late" if lead < plan.gap_hours else "case" if lead <= plan.horizon_hours else "control"
         else:
             fate = "unknown" if how == "transfer" and end - now < plan.horizon_hours else "control"
         into["scored"] += fate == "case" and "scored" not in verdicts
@@ -135,7 +132,8 @@ def test_the_truth_is_what_plain_loops_count(plan: dict[str, Any]) -> None:
         ratio = x.sum() / d.sum()
         se = np.sqrt(np.sum((x - ratio * d) ** 2)) / d.sum()
         planted = truth["flagged_before"]["6h"] if name == "6h" else truth[name] / (100 if name == "alarm_rate" else 1)
-        assert abs(ratio - planted) <= 3.9 * se + 1e-6, name  # some 40 looks: 3.9 errs once in 250 runs
+        # Some 40 looks: 3.9 errors are passed once in 250 such tests. A share of all or none shows no error.
+        assert abs(ratio - planted) <= 3.9 * max(se, 1 / d.sum()), name
 
 
 def test_the_median_lead_is_that_of_the_first_alerts_in_time() -> None:
@@ -182,14 +180,9 @@ def test_a_fault_that_begins_later_has_a_truth_before_and_after() -> None:
 
 def test_risks_are_calibrated_over_cases_and_controls() -> None:
     """The mean risk of the scores that are cases or controls is the share of cases, so far as a draw can tell."""
-    made = generate(6_000, seed=4, plan={"thresholds": [1e-6]})
-    never = made.truth["overall"]["thresholds"]["1e-06"]  # with every score above, verdicts are those of all scores
-    plan = made.plan.model_copy(update={"refractory_hours": 0})
-    patients = counted(PlantedEpisodes(made.predictions, made.events, {}, plan, 4), 0.0)
+    made = generate(6_000, seed=4, plan={"refractory_hours": 0})
+    patients = counted(made, 0.0)  # with every score above and nothing suppressed, verdicts are those of all scores
     cases, controls = (np.array([one[name] for one in patients]) for name in ("true", "false"))
-    assert never["event_sensitivity"] == pytest.approx(1, abs=1e-6)
-    line = Line.of(made.plan)
-    assert line.slope > 0
     observed = cases.sum() / (cases + controls).sum()
     se = np.sqrt(np.sum((cases - observed * (cases + controls)) ** 2)) / (cases + controls).sum()
     known = _judged_risks(made)
@@ -199,24 +192,19 @@ def test_risks_are_calibrated_over_cases_and_controls() -> None:
 def _judged_risks(made: PlantedEpisodes) -> list[float]:
     """The risks of all scores that are cases or controls, found by the onset and the end of their stay."""
     onset, end, how = {}, {}, {}
-    for encounter, kind, at in zip(
-        *(made.events[name].tolist() for name in ("encounter", "type")), _hours(made.events)
-    ):
+    for encounter, kind, at in rows_of(made.events, "encounter", "type"):
         if kind == "sepsis":
             onset[encounter] = at
         elif kind in ("discharge", "death", "transfer"):
             end[encounter], how[encounter] = at, kind
-    rows = zip(made.predictions["encounter"].tolist(), made.predictions["risk"].tolist(), _hours(made.predictions))
-    horizon = made.plan.horizon_hours
-    return [
-        risk
-        for encounter, risk, at in rows
-        if (
-            at < onset[encounter]
-            if encounter in onset
-            else how[encounter] != "transfer" or end[encounter] - at >= horizon
-        )
-    ]
+
+    def judged(encounter: str, at: float) -> bool:
+        if encounter in onset:
+            return bool(at < onset[encounter])
+        return bool(how[encounter] != "transfer" or end[encounter] - at >= made.plan.horizon_hours)
+
+    rows = rows_of(made.predictions, "encounter", "risk")
+    return [risk for encounter, risk, at in rows if judged(encounter, at)]
 
 
 # ---- the tables and files --------------------------------------------------------------------------------------------
@@ -228,12 +216,11 @@ def test_the_tables_fit_together() -> None:
     assert set(events["type"]) == {"admit", "sepsis", "antibiotics", "transfer", "discharge", "death"}
     stays = np.unique(predictions["encounter"])
     assert set(stays) == set(events["encounter"])
-    for kind in ("admit",):
-        assert np.unique(events["encounter"][events["type"] == kind]).size == stays.size
-    per_patient = np.array(
-        [np.unique(predictions["encounter"][predictions["patient"] == p]).size for p in ("P000001",)]
-    )
-    assert per_patient.min() >= 1
+    assert np.count_nonzero(events["type"] == "admit") == stays.size
+    of_patient: dict[str, set[str]] = defaultdict(set)
+    for patient, encounter in zip(predictions["patient"], predictions["encounter"], strict=True):
+        of_patient[patient].add(encounter)
+    assert {len(encounters) for encounters in of_patient.values()} == {1, 2, 3, 4}
     wards = defaultdict(set)
     for encounter, ward in zip(predictions["encounter"], predictions["ward"], strict=True):
         wards[encounter].add(ward)
@@ -243,14 +230,13 @@ def test_the_tables_fit_together() -> None:
 def test_stays_of_a_patient_do_not_overlap() -> None:
     made = generate(200, seed=6)
     spans = defaultdict(list)
-    first = {
-        e: t for e, t, k in zip(made.events["encounter"], made.events["time"], made.events["type"]) if k == "admit"
-    }
+    began = made.events["type"] == "admit"
+    first = dict(zip(made.events["encounter"][began], made.events["time"][began], strict=True))
     last = dict(zip(made.events["encounter"], made.events["time"], strict=True))
     for patient, encounter in sorted(set(zip(made.events["patient"], made.events["encounter"], strict=True))):
         spans[patient].append((first[encounter], last[encounter]))
     for of_patient in spans.values():
-        assert all(a[1] < b[0] for a, b in zip(of_patient, of_patient[1:], strict=False))
+        assert all(a[1] < b[0] for a, b in itertools.pairwise(of_patient))
 
 
 def test_equal_seeds_give_equal_bytes_and_others_do_not(tmp_path: Path) -> None:
