@@ -75,7 +75,7 @@ def looked_at(
     found = []
     for kind in own(kept.scores, metrics):
         settings = {lens: {**kind.settings.get(lens, {}), **said} for lens, said in lenses.items()}
-        rows = _without_persons(kind.scores)
+        rows = without_persons(kind.scores)
         shown = (
             withhold(rows, study.model_copy(update={"lenses": settings})) if len(rows) else replace(kept, scores=rows)
         )
@@ -84,7 +84,7 @@ def looked_at(
     return found
 
 
-def _without_persons(scores: Scores) -> Scores:
+def without_persons(scores: Scores) -> Scores:
     """Rows without groupings that would tell persons apart, of which the whole table has enough and these have not."""
     groups = {name: one for name, one in scores.groups.items() if not near_unique(one, scores.patient)}
     return scores if len(groups) == len(scores.groups) else replace(scores, groups=groups)

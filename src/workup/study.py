@@ -218,8 +218,8 @@ def of_task(name: Any) -> type[Study]:
 
 
 def _as_meant(content: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The content under the task that it is a study of: one whose form says so (`reads_as`) may have a part that belongs
-    to a finer task, which takes it over where it is installed."""
+    """The content under the task that it is a study of: one whose form says so (`reads_as`) may have a part that is
+    of a finer task, which takes it over where it is installed."""
     meant = getattr(of_task(content.get("task")), "reads_as", None)
     task = None if meant is None else meant(content)
     return {**content, "task": task} if task in plugins.registered("tasks") else content
