@@ -8,7 +8,7 @@ from typing import Any
 from workup.report import Estimate, LensResult
 from workup.reports.charts.figure import FIRST, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.layout import Table
-from workup.reports.wording import interval, number
+from workup.reports.wording import count, interval, number
 
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # lines of several thresholds differ in more than their colour
 _MOST_LINES = len(_DASHES)
@@ -141,4 +141,4 @@ def _at(threshold: Any) -> str:
 
 
 def _counts(e: Estimate) -> str:
-    return "" if e.numerator is None else f"{number(e.numerator)}/{number(e.denominator)}"
+    return "" if e.numerator is None else f"{count(e.numerator)}/{count(e.denominator)}"

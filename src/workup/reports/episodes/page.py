@@ -24,7 +24,7 @@ from workup.reports.power import report as power
 from workup.reports.risk.page import RiskPage
 from workup.reports.sites import report as sites
 from workup.reports.smallest import smallest_section
-from workup.reports.wording import interval, metric_title, number, percent
+from workup.reports.wording import count, interval, metric_title, number, percent
 
 _APART = ("sites", "power", "drift")  # lenses whose sections are drawn for one kind of rows at a time
 _ROOMS = {"sites": sites, "power": power, "drift": drift}
@@ -105,6 +105,11 @@ class EpisodesPage(RiskPage):
             title = "Risks and outcomes" if section.key == "overall" else section.title
             yield replace(section, title=title)
 
+    def said(self, sentence: str, report: Report) -> str:
+        """A note that a lens said of one kind of rows, with the words for them."""
+        kind, of, rest = sentence.partition(" rows: ")
+        return f"Of {_WORDS[kind]}: {rest}" if of and kind in _WORDS else sentence
+
     def lenses(self, report: Report) -> Iterator[Section]:
         """Groups of all kinds of rows together, the other lenses one kind after the other."""
         groups = report.results.get("subgroups")
@@ -160,7 +165,7 @@ def _who(internal: LensResult) -> Section:
     """Who was watched, what became of every prediction, and what was put aside."""
     tables = internal.tables
     fates = tables.get("fates") or ()
-    every = sum(row["predictions"] for row in fates if row["predictions"] is not None)
+    every = sum(row["predictions"] for row in fates)
     settings = Table(
         ("setting", "value"),
         tuple((str(row["setting"]), str(row["value"])) for row in tables.get("episode_settings", ())),
@@ -170,16 +175,13 @@ def _who(internal: LensResult) -> Section:
     body = tuple(
         (
             str(row["fate"]).replace("_", " "),
-            "fewer than told" if row["predictions"] is None else number(row["predictions"]),
-            "–" if row["predictions"] is None or not every else percent(row["predictions"] / every),
+            number(row["predictions"]),
+            percent(row["predictions"] / every) if every else "–",
             _FATES.get(row["fate"], ""),
         )
         for row in fates
     )
-    aside = tuple(
-        (str(row["what"]).replace("_", " "), "fewer than told" if row["count"] is None else number(row["count"]))
-        for row in tables.get("put_aside", ())
-    )
+    aside = tuple((str(row["what"]).replace("_", " "), number(row["count"])) for row in tables.get("put_aside", ()))
     ends = tuple((str(row["how"]), number(row["stays"])) for row in tables.get("stay_ends", ()))
     found = (
         settings,
@@ -228,7 +230,7 @@ def _cell(e: Estimate | None) -> str:
     if e.value is None:
         return f"– ({e.reason})"
     ends = f"no interval: {e.reason}" if e.low is None else interval(e)
-    n = f"{number(e.n_patients)} patients" if e.numerator is None else f"{number(e.numerator)}/{number(e.denominator)}"
+    n = f"{number(e.n_patients)} patients" if e.numerator is None else f"{count(e.numerator)}/{count(e.denominator)}"
     return f"{number(e.value)} ({ends}; {n})"
 
 

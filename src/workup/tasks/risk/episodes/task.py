@@ -206,11 +206,11 @@ class EpisodesTask:
         found = [Kind(CASE, _rows(scores, CASE), own[CASE], {"drift": delay})]
         found += [Kind(kind, _rows(scores, kind), own[kind], {"drift": delay}) for kind in (WATCH, STAY)]
         events = _rows(scores, EVENT)
-        found.insert(2, Kind(EVENT, events, own[EVENT], {"drift": few}))
+        found.insert(2, Kind(EVENT, events, own[EVENT], {"drift": few}, people=False))
         found.append(Kind(ALL, _rows(scores, ALL), own[ALL], {"drift": delay}))
         for metric in flagged:
             column = at("flagged", metric.at.get("threshold"))
-            found.append(Kind(column, events.take(events[column] > 0), [metric], {"drift": few}))
+            found.append(Kind(column, events.take(events[column] > 0), [metric], {"drift": few}, people=False))
         return [kind for kind in found if kind.metrics]
 
     def parts(self, scores: Scores, study: EpisodesStudy) -> Iterator[Part]:
@@ -219,10 +219,16 @@ class EpisodesTask:
         for threshold in study.alarms():
             keys = {} if threshold is None else {"threshold": threshold}
             for kind, column in ((EVENT, at("acted", threshold)), (WATCH, at("acted_alerts", threshold))):
-                measured = [metric for metric in kinds[kind].metrics if metric.at.items() >= keys.items()]
+                measured = [
+                    metric
+                    for metric in kinds[kind].metrics
+                    if metric.at.items() >= keys.items() and metric.name != "alert_acted_share"
+                ]
                 yield from _not_acted(kinds[kind].scores, column, measured, study.smallest_cell)
         case = kinds[CASE]
-        yield from _not_acted(case.scores, "acted", case.metrics, study.smallest_cell)
+        nothing = _meaningless(study) if _reduced(study) else set()
+        of_risks = [metric for metric in case.metrics if metric.name not in nothing]
+        yield from _not_acted(case.scores, "acted", of_risks, study.smallest_cell)
         if LANDMARK in case.scores.groups and LANDMARK not in (study.lenses.get("subgroups") or {}).get("by", ()):
             slices = [
                 Slice({LANDMARK: level}, rows)
