@@ -15,7 +15,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def selftest(
-    task: Annotated[str, typer.Argument(help="Task to test: risk or spans; all of them when absent")] = "",
+    task: Annotated[
+        str, typer.Argument(help="Task to test: risk, episodes, spans or conversation; all of them when absent")
+    ] = "",
     seed: Annotated[int, typer.Option(help="Seed of what is planted")] = 0,
 ) -> None:
     """Score planted systems whose right answers are known; exit 1 if any comes out wrong."""
