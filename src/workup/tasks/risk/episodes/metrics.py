@@ -69,7 +69,12 @@ def event_metrics(threshold: float | None, lead_hours: Sequence[float]) -> list[
         share("event_sensitivity", flagged, event, parity=True),
         share("event_sensitivity_scored", flagged, scored, "no event was scored in time"),
         share("event_coverage", scored, event),
-        share("event_sensitivity_by_score", _column(at("by_score", threshold)), event),
+        # Alerts that were recorded silence no score.
+        *(
+            []
+            if threshold is None
+            else [share("event_sensitivity_by_score", _column(at("by_score", threshold)), event)]
+        ),
         *(share("flagged_before", before(hours), event, keys={"hours": _whole(hours)}) for hours in lead_hours),
         share("lead_time_mean", lambda scores: np.nan_to_num(scores[lead]), event, share=False),
     ]
