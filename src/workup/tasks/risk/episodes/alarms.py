@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from workup.stats.arrays import Bools, Floats, Ints
+from workup.stats.arrays import Bools, Floats, Ints, Whole
 from workup.tasks.risk.episodes.fates import CASE, CONTROL, OUTSIDE, Fates, fates_of
 from workup.tasks.risk.episodes.moments import FAR, Moments, least
 from workup.tasks.risk.episodes.settings import EpisodesPart
@@ -39,10 +39,10 @@ class Alarms:
     """
 
     label: str
-    stay: Ints
+    stay: Whole
     time: Ints
     fates: Fates
-    prediction: Ints
+    prediction: Whole
     acted: Bools
     above: Bools | None = None
 
@@ -112,7 +112,7 @@ def recorded(inside: Inside, stays: Stays, part: EpisodesPart) -> Alarms:
     return Alarms(RECORDED, stay, time, fates, in_force, _acted(stays, part, stay, time))
 
 
-def _acted(stays: Stays, part: EpisodesPart, stay: Ints, time: Ints) -> Bools:
+def _acted(stays: Stays, part: EpisodesPart, stay: Whole, time: Ints) -> Bools:
     """Which alerts an intervention inside the stay followed soon enough."""
     answer = stays.interventions.next(stay, time)
     return np.asarray((answer - time <= part.act_within.microseconds) & (answer <= stays.end[stay]))
@@ -129,7 +129,7 @@ class Flagged:
 def flagged_events(alarms: Alarms, event: Ints, *, events: int) -> Flagged:
     """Events by the alerts that were true for them; `event` numbers the event of each counted onset, -1 for none."""
     true = np.flatnonzero(alarms.true)
-    number = event[alarms.fates.place[true]]
+    number = event[alarms.fates.onset[true]]
     true, number = true[number >= 0], number[number >= 0]
     first = least(number, alarms.time[true], stays=events)
     return Flagged(first < FAR, first)
@@ -138,7 +138,7 @@ def flagged_events(alarms: Alarms, event: Ints, *, events: int) -> Flagged:
 def predicted_events(chosen: Bools, fates: Fates, event: Ints, *, events: int) -> Bools:
     """Which eligible events have a case prediction among those chosen."""
     rows: npt.NDArray[np.intp] = np.flatnonzero(chosen & (fates.fate == CASE))
-    number = event[fates.place[rows]]
+    number = event[fates.onset[rows]]
     found = np.zeros(events, dtype=bool)
     found[number[number >= 0]] = True
     return found

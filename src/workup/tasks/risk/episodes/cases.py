@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from workup.stats.arrays import Bools, Floats, Ints
+from workup.stats.arrays import Bools, Floats, Ints, Whole
 from workup.tasks.risk.episodes.alarms import Alarms, Inside
 from workup.tasks.risk.episodes.fates import CASE, CONTROL, JUDGED, Fates, fates_of
 from workup.tasks.risk.episodes.moments import FAR, Moments
@@ -29,7 +29,7 @@ class Judged:
     part: EpisodesPart
     stays: Stays
     inside: Inside
-    rank: Ints
+    rank: Whole
     alarms: tuple[Alarms, ...]
 
 
@@ -43,15 +43,15 @@ class CaseRows:
 
     outcome: Floats
     risk: Floats
-    row: Ints
+    row: Whole
     hours_watched: Floats
     acted: Bools
-    stay: Ints
+    stay: Whole
     time: Ints
-    prediction: Ints
+    prediction: Whole
     followup: Floats | None = None
     status: Floats | None = None
-    landmark: Ints | None = None
+    landmark: Whole | None = None
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -183,7 +183,7 @@ def _patients(judged: Judged, stays: CaseRows, score: str) -> CaseRows:
     )
 
 
-def _one_score(risk: Floats, first: Ints, last: Ints, score: str) -> Floats:
+def _one_score(risk: Floats, first: Whole, last: Whole, score: str) -> Floats:
     if not len(first):
         return np.zeros(0)
     if score == "max":
@@ -197,10 +197,12 @@ def _outcomes(fates: Fates) -> Floats:
     return np.select([fates.fate == CASE, fates.fate == CONTROL], [1.0, 0.0], default=np.nan)
 
 
-def _followed(stays: Stays, stay: Ints, time: Ints, fates: Fates) -> tuple[Floats, Floats]:
+def _followed(stays: Stays, stay: Whole, time: Ints, fates: Fates) -> tuple[Floats, Floats]:
     """How long a moment is followed, in days, and what ended that: event, death, or that nothing more is known."""
-    until = np.minimum(fates.onset, stays.end[stay])
-    status = np.select([fates.onset < FAR, stays.how[stay] == DEATH], [1.0, 2.0], default=0.0)
+    event = fates.onset >= 0
+    until = stays.end[stay]
+    until[event] = stays.onsets.time[fates.onset[event]]
+    status = np.select([event, stays.how[stay] == DEATH], [1.0, 2.0], default=0.0)
     return (until - time) / DAY, status
 
 

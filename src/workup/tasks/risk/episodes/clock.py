@@ -120,14 +120,15 @@ def _offset(moment: datetime.datetime) -> int:
 
 def _often_set_back(time: Ints) -> Bools:
     """Hours shown twice in Europe (last Sunday of October), North America (first of November), Australia (April)."""
-    moment = time.view("datetime64[us]") if time.dtype == np.int64 else time.astype("datetime64[us]")
-    days = moment.astype("datetime64[D]")
-    months = moment.astype("datetime64[M]")
-    sunday = (days.astype(np.int64) + 4) % 7 == 0  # 1 January 1970 was a Thursday
-    month = months.astype(np.int64) % 12 + 1
-    day = (days - months).astype(np.int64) + 1
-    hour = np.floor_divide(time, 3_600_000_000) % 24
+    hours = np.floor_divide(time, 3_600_000_000)
+    sundays = np.flatnonzero((hours // 24 + 4) % 7 == 0)  # 1 January 1970 was a Thursday
+    hour = hours[sundays] % 24
+    days = (hours[sundays] // 24).astype("datetime64[D]")
+    months = days.astype("datetime64[M]")
+    month, day = months.astype(np.int64) % 12 + 1, (days - months).astype(np.int64) + 1
     europe = (month == 10) & (day >= 25) & (hour >= 1) & (hour <= 3)
     america = (month == 11) & (day <= 7) & (hour == 1)
     australia = (month == 4) & (day <= 7) & (hour == 2)
-    return np.asarray(sunday & (europe | america | australia))
+    found = np.zeros(len(time), dtype=bool)
+    found[sundays] = europe | america | australia
+    return found

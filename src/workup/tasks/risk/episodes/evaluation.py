@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workup.errors import InputError, StudyError
-from workup.scores import Levels, Scores
-from workup.stats.arrays import Floats, Ints
+from workup.scores import Scores
+from workup.stats.arrays import Bools, Floats, Whole
 from workup.tasks.risk.episodes import rows as kinds_of_rows
 from workup.tasks.risk.episodes.alarms import RECORDED, Inside, fired_at, label_of, recorded
 from workup.tasks.risk.episodes.cases import HOUR, Judged, case_rows
@@ -132,7 +132,7 @@ def evaluate(predictions: Predictions, events: Events, part: EpisodesPart, thres
     everyone = stays.predictions
     fates = fates_of(stays, part, everyone.stay, everyone.time)
     within = fates.fate != OUTSIDE
-    rank = np.flatnonzero(within)
+    rank = np.flatnonzero(within).astype(np.int32)
     mine = chosen[rank]
     inside = Inside(everyone.take(within), predictions.risk[mine], fates.take(rank))
     if part.policy == "recorded":
@@ -229,11 +229,11 @@ def _to_recognition(label: str, of_events: Rows, stays: Stays) -> Floats:
 def _changing(moments: Moments, design: Design) -> tuple[str, ...]:
     """Groupings whose level changes within some stay."""
     same = moments.stay[1:] == moments.stay[:-1]
-    columns: dict[str, Levels] = dict(design.groups)
+    columns = dict(design.groups)
     if design.site is not None:
         columns["site"] = design.site
-    return tuple(name for name, levels in columns.items() if _changes(levels.codes, same))
+    return tuple(name for name, coded in columns.items() if _changes(coded.codes, same))
 
 
-def _changes(codes: Ints, same: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> bool:
+def _changes(codes: Whole, same: Bools) -> bool:
     return bool((same & (codes[1:] != codes[:-1])).any())

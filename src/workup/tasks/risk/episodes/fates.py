@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from workup.stats.arrays import Ints
+from workup.stats.arrays import Ints, Whole
 from workup.tasks.risk.episodes.moments import FAR
 from workup.tasks.risk.episodes.settings import EpisodesPart
 from workup.tasks.risk.episodes.stays import DEATH, DISCHARGE, Stays
@@ -19,18 +19,17 @@ JUDGED = (CASE, CONTROL, UNKNOWN)  # fates of moments at which the model could s
 
 
 class Fates(NamedTuple):
-    """The fate of each moment, and the counted onset that is next after it: where it stands, and when (or FAR)."""
+    """The fate of each moment, and where the counted onset that is next after it stands, -1 where there is none."""
 
     fate: npt.NDArray[np.int8]
-    place: Ints
-    onset: Ints
+    onset: Whole
 
     def take(self, rows: npt.NDArray[Any]) -> Fates:
         """The fates of a choice of moments."""
-        return Fates(self.fate[rows], self.place[rows], self.onset[rows])
+        return Fates(self.fate[rows], self.onset[rows])
 
 
-def fates_of(stays: Stays, part: EpisodesPart, stay: Ints, moment: Ints) -> Fates:
+def fates_of(stays: Stays, part: EpisodesPart, stay: Whole, moment: Ints) -> Fates:
     """The fates of moments, each of a stay."""
     place = stays.onsets.after(stay, moment)
     there = place < stays.onsets.bounds[stay + 1]
@@ -60,7 +59,7 @@ def fates_of(stays: Stays, part: EpisodesPart, stay: Ints, moment: Ints) -> Fate
             there & (lead <= horizon),
             there | free,
         ],
-        list(range(8)),
-        default=UNKNOWN,
+        [np.int8(code) for code in range(UNKNOWN)],
+        default=np.int8(UNKNOWN),
     )
-    return Fates(fate.astype(np.int8), np.where(there, place, -1), onset)
+    return Fates(fate, np.where(there, place, -1))

@@ -21,10 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.scores import MISSING, Levels, Scores
-from workup.stats.arrays import Bools, Floats, Ints
+from workup.stats.arrays import Bools, Floats, Ints, Whole
 from workup.tasks.risk.episodes.alarms import Alarms, flagged_events, predicted_events
 from workup.tasks.risk.episodes.cases import DAY, HOUR, CaseRows, Judged
 from workup.tasks.risk.episodes.stays import Stays
+from workup.tasks.risk.episodes.tables import Coded
 
 KINDS = ("case", "watch", "event", "stay")
 SINCE_START, LANDMARK = "since_start", "landmark"
@@ -37,8 +38,8 @@ _NOT_A_NUMBER = ("outcome", "risk", "lead@", "followup", "status")
 class Design:
     """Site, groups and weight of each prediction inside."""
 
-    site: Levels | None
-    groups: Mapping[str, Levels]
+    site: Coded | None
+    groups: Mapping[str, Coded]
     weight: Floats | None
 
 
@@ -48,11 +49,11 @@ class Rows:
 
     kind: str
     values: Mapping[str, Floats]
-    stay: Ints
+    stay: Whole
     time: Ints
-    prediction: Ints
-    since_start: Ints  # a band, or -1
-    landmark: Ints  # the place of a landmark, or -1
+    prediction: Whole
+    since_start: Whole  # a band, or -1
+    landmark: Whole  # the place of a landmark, or -1
     factor: Floats | None = None  # by which the design weight is multiplied
 
     def __len__(self) -> int:
@@ -101,9 +102,9 @@ def rows_of_cases(cases: CaseRows, judged: Judged, unit: str) -> Rows:
     )
 
 
-def since_start(stays: Stays, stay: Ints, time: Ints) -> Ints:
+def since_start(stays: Stays, stay: Whole, time: Ints) -> Whole:
     """In which band of the time since the start of its stay a moment lies."""
-    return np.searchsorted(_BAND_ENDS, time - stays.start[stay], side="right").astype(np.int64)
+    return np.searchsorted(_BAND_ENDS, time - stays.start[stay], side="right").astype(np.int8)
 
 
 def rows_of_watching(judged: Judged, design: Design) -> Rows:
@@ -113,21 +114,18 @@ def rows_of_watching(judged: Judged, design: Design) -> Rows:
     """
     moments = judged.inside.moments
     n = len(moments)
-    until = np.append(moments.time[1:], 0)
-    last = moments.bounds[1:][moments.counts > 0] - 1
-    until[last] = judged.stays.end[moments.stay[last]]
     stays_before, times_before = _without_prediction(judged.alarms)
     stay = np.concatenate((moments.stay, stays_before))
     time = np.concatenate((moments.time, times_before))
-    prediction = np.concatenate((np.arange(n), np.full(len(stays_before), -1, dtype=np.int64)))
+    prediction = np.append(np.arange(n, dtype=np.int32), np.full(len(stays_before), -1, dtype=np.int32))
     band = since_start(judged.stays, stay, time)
     fold, first = _folds(stay, np.floor_divide(time, DAY), band, prediction, design)
 
-    def added(places: Ints) -> Floats:
+    def added(places: Whole) -> Floats:
         return np.bincount(fold[places], minlength=len(first)).astype(np.float64)
 
     # Whole microseconds are added exactly, so no order of rows can change a digit.
-    watched = np.bincount(fold[:n], weights=until - moments.time, minlength=len(first))
+    watched = np.bincount(fold[:n], weights=_exposure(judged), minlength=len(first))
     values = {"watch": np.ones(len(first)), "predictions": added(np.arange(n)), "days": watched / DAY}
     for alarms in judged.alarms:
         at = alarms.label
@@ -152,22 +150,35 @@ def rows_of_watching(judged: Judged, design: Design) -> Rows:
     )
 
 
-def _without_prediction(alarms: Sequence[Alarms]) -> tuple[Ints, Ints]:
+def _exposure(judged: Judged) -> Ints:
+    """Microseconds from each prediction inside to the next, from the last to the end of the stay."""
+    moments = judged.inside.moments
+    until = np.append(moments.time[1:], 0)
+    last = moments.bounds[1:][moments.counts > 0] - 1
+    until[last] = judged.stays.end[moments.stay[last]]
+    until -= moments.time
+    return until
+
+
+def _without_prediction(alarms: Sequence[Alarms]) -> tuple[Whole, Ints]:
     """Stays and times of recorded alerts before any prediction of their stay."""
     found = [(one.stay[one.prediction < 0], one.time[one.prediction < 0]) for one in alarms]
-    nothing = np.zeros(0, dtype=np.int64)
-    return np.concatenate([nothing, *(one[0] for one in found)]), np.concatenate([nothing, *(one[1] for one in found)])
+    stays, times = [one[0] for one in found], [one[1] for one in found]
+    return (
+        np.concatenate([np.zeros(0, dtype=np.int32), *stays]),
+        np.concatenate([np.zeros(0, dtype=np.int64), *times]),
+    )
 
 
-def _folds(stay: Ints, day: Ints, band: Ints, prediction: Ints, design: Design) -> tuple[Ints, Ints]:
+def _folds(stay: Whole, day: Ints, band: Whole, prediction: Whole, design: Design) -> tuple[Whole, Whole]:
     """The fold of each row, and the first row in time of each fold."""
-    code = band
-    columns = [levels.codes for _, levels in sorted(design.groups.items())]
+    code = band.astype(np.int64)
+    columns: list[Whole] = [coded.codes for _, coded in sorted(design.groups.items())]
     columns += [] if design.site is None else [design.site.codes]
     columns += [] if design.weight is None else [np.unique(design.weight, return_inverse=True)[1]]
     for column in columns:
         # A row without a prediction has no levels: they are 0, and all others one more.
-        own = np.concatenate((column, [-1]))[prediction] + 1
+        own = np.append(column, np.int32(-1))[prediction] + 1
         code = code * (int(own.max(initial=0)) + 1) + own
         if int(code.max(initial=0)) > 2**31:
             code = np.unique(code, return_inverse=True)[1]
@@ -176,9 +187,9 @@ def _folds(stay: Ints, day: Ints, band: Ints, prediction: Ints, design: Design) 
     new[:1] = True
     for column in (stay, day, code):
         new[1:] |= column[order][1:] != column[order][:-1]
-    fold = np.empty(len(order), dtype=np.int64)
+    fold = np.empty(len(order), dtype=np.int32)
     fold[order] = np.cumsum(new) - 1
-    return fold, order[new].astype(np.int64)
+    return fold, order[new]
 
 
 def rows_of_events(judged: Judged) -> Rows:
@@ -244,47 +255,41 @@ class _Table:
 
     def scores(self, kinds: Sequence[Rows]) -> Scores:
         names = dict.fromkeys((*KINDS, *(name for rows in self.everyone for name in rows.values)))
-        values = {name: np.concatenate([_column(rows, name) for rows in kinds]) for name in names}
-        kind = np.concatenate([np.full(len(rows), KINDS.index(rows.kind)) for rows in kinds])
-        time = np.concatenate([rows.time for rows in kinds])
+        kind = np.concatenate([np.full(len(rows), KINDS.index(rows.kind), dtype=np.int8) for rows in kinds])
+        time = _joined(kinds, "time")
         patient = np.searchsorted(self.patients, self.judged.stays.patient[_joined(kinds, "stay")])
         prediction = _joined(kinds, "prediction")
-        groups = {name: self._levels(levels, prediction) for name, levels in self.design.groups.items()}
+        groups = {name: self._levels(coded, prediction) for name, coded in self.design.groups.items()}
         site = None if self.design.site is None else self._levels(self.design.site, prediction)
         weight = self._weight(kinds, prediction)
         groups[SINCE_START] = self._of_rows(kinds, "since_start", SINCE_START_BANDS)
         if any((rows.landmark >= 0).any() for rows in self.everyone):
             landmarks = tuple(str(one) for one in self.judged.part.landmarks)
             groups[LANDMARK] = self._of_rows(kinds, "landmark", landmarks)
-        keys: list[npt.NDArray[np.generic]] = [kind, values["risk"], values["outcome"]]
+        # In an order that no shuffling of the tables can change: by kind, then as risks are sorted everywhere.
+        keys: list[npt.NDArray[np.generic]] = [kind, _column(kinds, "risk"), _column(kinds, "outcome")]
         keys += [levels.codes for _, levels in sorted(groups.items())]
         keys += [] if site is None else [site.codes]
         keys += [time, *([] if weight is None else [weight]), patient]
         order = np.lexsort(keys[::-1])
-        scores = Scores(
-            values=values,
-            patient=patient.astype(np.int64),
-            site=site,
-            time=time.astype("datetime64[us]"),
-            groups=groups,
-            weight=weight,
+        return Scores(
+            values={name: _column(kinds, name)[order] for name in names},
+            patient=patient[order].astype(np.int64),
+            site=None if site is None else site.take(order),
+            time=time[order].astype("datetime64[us]"),
+            groups={name: levels.take(order) for name, levels in groups.items()},
+            weight=None if weight is None else weight[order],
         )
-        return scores.take(order)
 
-    def _levels(self, levels: Levels, prediction: Ints) -> Levels:
+    def _levels(self, coded: Coded, prediction: Whole) -> Levels:
         """The levels of rows, by the names that any row of the table has."""
-        absent = len(levels.names)
-        coded = np.append(levels.codes, absent)
-        names = levels.names if MISSING in levels.names else (*levels.names, MISSING)
-        coded = np.where(coded == absent, names.index(MISSING), coded)
-        return _in_use(coded[prediction], names, [coded[rows.prediction] for rows in self.everyone])
+        codes = np.append(coded.codes, np.int32(-1))  # found by the -1 of a row without a prediction
+        return _in_use(codes[prediction], coded.names, [codes[rows.prediction] for rows in self.everyone])
 
     def _of_rows(self, kinds: Sequence[Rows], name: str, names: tuple[str, ...]) -> Levels:
-        used = [np.where(getattr(rows, name) < 0, len(names), getattr(rows, name)) for rows in self.everyone]
-        codes = _joined(kinds, name)
-        return _in_use(np.where(codes < 0, len(names), codes), (*names, MISSING), used)
+        return _in_use(_joined(kinds, name), names, [getattr(rows, name) for rows in self.everyone])
 
-    def _weight(self, kinds: Sequence[Rows], prediction: Ints) -> Floats | None:
+    def _weight(self, kinds: Sequence[Rows], prediction: Whole) -> Floats | None:
         if self.design.weight is None and all(rows.factor is None for rows in self.everyone):
             return None
         own = np.ones(len(prediction)) if self.design.weight is None else np.append(self.design.weight, 1.0)[prediction]
@@ -292,16 +297,19 @@ class _Table:
         return np.asarray(own * np.concatenate(factor))
 
 
-def _in_use(codes: Ints, names: tuple[str, ...], used: Sequence[Ints]) -> Levels:
-    kept = np.unique(np.concatenate(list(used)))
-    return Levels(np.searchsorted(kept, codes).astype(np.int64), tuple(names[code] for code in kept.tolist()))
+def _in_use(codes: Whole, names: tuple[str, ...], used: Sequence[Whole]) -> Levels:
+    """Levels by the names in use, with "missing" for -1, the last."""
+    in_use = np.zeros(len(names) + 1, dtype=bool)
+    for column in used:
+        in_use[column] = True
+    number = np.cumsum(in_use) - 1
+    return Levels(number[codes], tuple(name for name, one in zip((*names, MISSING), in_use, strict=True) if one))
 
 
 def _joined(kinds: Sequence[Rows], name: str) -> Ints:
     return np.concatenate([getattr(rows, name) for rows in kinds]).astype(np.int64)
 
 
-def _column(rows: Rows, name: str) -> Floats:
-    if name in rows.values:
-        return rows.values[name]
-    return np.full(len(rows), np.nan if name.startswith(_NOT_A_NUMBER) else 0.0)
+def _column(kinds: Sequence[Rows], name: str) -> Floats:
+    absent = np.nan if name.startswith(_NOT_A_NUMBER) else 0.0
+    return np.concatenate([rows.values[name] if name in rows.values else np.full(len(rows), absent) for rows in kinds])

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.errors import InputError, near, visible
-from workup.scores import MISSING, Levels, level_name
-from workup.stats.arrays import Bools, Floats, Ints
+from workup.scores import MISSING, level_name
+from workup.stats.arrays import Bools, Floats, Ints, Whole
 from workup.task import Table
 from workup.tasks.expressions import looks_like_expression
 from workup.tasks.risk.checks import check_risk, check_weight
@@ -37,9 +37,9 @@ _ALIKE = 0.8  # how alike two names are, from 0 to 1, that are one name misspelt
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A column as codes: `names` are sorted, and -1 is a cell without a value."""
+    """A column as codes, of 32 bits: `names` are sorted, and -1 is a cell without a value."""
 
-    codes: Ints
+    codes: Whole
     names: tuple[str, ...]
 
     @classmethod
@@ -56,12 +56,12 @@ class Coded:
         else:
             index: dict[str, int] = {}
             cells = (cell if type(cell) is str else level_name(cell) for cell in column.tolist())
-            raw = np.fromiter((index.setdefault(cell, len(index)) for cell in cells), dtype=np.int64, count=len(column))
+            raw = np.fromiter((index.setdefault(cell, len(index)) for cell in cells), dtype=np.int32, count=len(column))
             keys = list(index)
         texts = [level_name(key) for key in keys]
         names = tuple(sorted(set(texts) - {MISSING}))
         code = {name: place for place, name in enumerate(names)}
-        return cls(np.array([code.get(text, -1) for text in texts], dtype=np.int64)[raw], names)
+        return cls(np.array([code.get(text, -1) for text in texts], dtype=np.int32)[raw], names)
 
     @property
     def missing(self) -> Bools:
@@ -71,12 +71,6 @@ class Coded:
     def take(self, rows: npt.NDArray[Any]) -> Coded:
         """The same names over a choice of rows."""
         return Coded(self.codes[rows], self.names)
-
-    def levels(self) -> Levels:
-        """As a grouping, in which a missing value is a level of its own."""
-        if not self.missing.any():
-            return Levels(self.codes, self.names)
-        return Levels(np.where(self.missing, len(self.names), self.codes), (*self.names, MISSING))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +82,9 @@ class Predictions:
     encounter: Coded
     time: Ints
     risk: Floats
-    row: Ints
-    site: Levels | None = None
-    groups: Mapping[str, Levels] = field(default_factory=dict)
+    row: Whole
+    site: Coded | None = None
+    groups: Mapping[str, Coded] = field(default_factory=dict)
     weight: Floats | None = None
     elsewhere: tuple[str, ...] = ()  # encounters of which another version of the model made every prediction
     zoned: bool = False
@@ -183,8 +177,8 @@ def read_predictions(
         encounter=encounter,
         time=clocked.time,
         risk=risk,
-        row=np.arange(1, len(risk) + 1),
-        site=None if columns.site is None else Coded.of(arrays[columns.site]).levels(),
+        row=np.arange(1, len(risk) + 1, dtype=np.int32),
+        site=None if columns.site is None else Coded.of(arrays[columns.site]),
         groups={one.name: _levels(one, arrays, where=f"{where}, group '{one.name}'") for one in groupings},
         weight=weight,
         elsewhere=tuple(encounter.names[place] for place in np.flatnonzero(other)),
@@ -241,7 +235,7 @@ def _each_once(table: Predictions, usable: Bools, counted: dict[str, int]) -> Pr
     )
 
 
-def _equal_neighbours(first: Ints, second: Ints) -> Bools:
+def _equal_neighbours(first: Whole, second: Whole) -> Bools:
     """Which rows are equal to the one before."""
     equal = np.zeros(len(first), dtype=bool)
     equal[1:] = (first[1:] == first[:-1]) & (second[1:] == second[:-1])
@@ -372,10 +366,9 @@ def _groupings(arrays: Table, columns: EpisodeColumnsPart, *, where: str) -> lis
     return found
 
 
-def _levels(grouping: Grouping, arrays: Table, *, where: str) -> Levels:
-    if grouping.source in arrays and not grouping.cuts:
-        return Coded.of(arrays[grouping.source]).levels()
-    return Coded.of(grouping.levels(arrays, where=where)).levels()
+def _levels(grouping: Grouping, arrays: Table, *, where: str) -> Coded:
+    whole = grouping.source in arrays and not grouping.cuts
+    return Coded.of(arrays[grouping.source] if whole else grouping.levels(arrays, where=where))
 
 
 def _refuse_absent(arrays: Table, named: Mapping[str, str | None], *, where: str, part: str) -> None:
@@ -415,7 +408,7 @@ def _refuse_inexact(column: npt.NDArray[Any], *, where: str) -> None:
             )
 
 
-def refuse_two_patients(patient: Ints, encounter: Ints, row: Ints, *, where: str) -> None:
+def refuse_two_patients(patient: Whole, encounter: Whole, row: Whole, *, where: str) -> None:
     """Refuse an encounter that is of one patient in one row and of another in another."""
     first = np.zeros(int(encounter.max()) + 1, dtype=np.int64)
     first[encounter[::-1]] = np.arange(len(encounter))[::-1]  # the last to be written is the first row
