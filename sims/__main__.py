@@ -33,6 +33,7 @@ NAMES = (
     "review",
     "span_comparisons",
     "spans_coverage",
+    "episodes",
     "mutated_inputs",
 )
 FOLDER = evidence.ROOT / "evidence"

@@ -86,7 +86,7 @@ def study(folder, out):
                 "death": ["death"],
                 "lost": ["transfer"],
             },
-            "episodes": {"horizon": "stay", "score": "first", "lead_hours": ["12h", "24h", "72h"]},
+            "episodes": {"horizon": "stay", "score": "first", "lead_hours": ["12h", "24h", "72h"], "time_zone": "UTC"},
             "thresholds": [0.1, 0.3],
             "lenses": {"internal": {}, "subgroups": {}},
         },

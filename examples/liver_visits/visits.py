@@ -86,6 +86,7 @@ def study(folder, **episodes):
                 "landmarks": ["365d", "730d", "1825d"],
                 "stale": "400d",
                 "lead_hours": ["30d", "90d", "180d"],
+                "time_zone": "UTC",
                 **episodes,
             },
             "thresholds": [0.1],
