@@ -21,7 +21,7 @@ from workup.errors import InputError
 from workup.stats.arrays import Floats
 from workup.stats.random import generator
 
-__all__ = ["PlantedSurvival", "SurvivalPlan", "generate"]
+__all__ = ["PlantedSurvival", "SurvivalPlan", "draw", "generate"]
 
 DEFAULT = SurvivalPlan()
 CENSORED, EVENT, COMPETING = 0.0, 1.0, 2.0
@@ -72,7 +72,7 @@ def generate(
     plan = plan if isinstance(plan, SurvivalPlan) else SurvivalPlan.checked(plan, where="survival plan")
     world = World.of(plan)
     _refuse_falling(world)
-    return PlantedSurvival(_draw(int(count), int(seed), world), int(count), plan, int(seed))
+    return PlantedSurvival(draw(int(count), seed=int(seed), world=world), int(count), plan, int(seed))
 
 
 def _refuse_falling(world: World) -> None:
@@ -89,7 +89,7 @@ def _refuse_falling(world: World) -> None:
             )
 
 
-def _draw(count: int, seed: int, world: World) -> dict[str, npt.NDArray[Any]]:
+def draw(count: int, *, seed: int, world: World) -> dict[str, npt.NDArray[Any]]:
     """The table: patients in order, each with one row for every landmark at which they were still followed."""
     plan = world.plan
     strata = world.strata(seed)
