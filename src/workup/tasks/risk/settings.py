@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal, Self
 
@@ -84,22 +85,27 @@ class ColumnsPart(Part):
 
     @model_validator(mode="after")
     def _no_key_of_another(self) -> Self:
-        for given in self.groups:
-            plain = given if isinstance(given, str) else given.column
-            name = re.sub(r":[-+\d.eE,]+$", "", given) if isinstance(given, str) else given.name or given.column
-            if self.patient is not None and plain.partition(":")[0].strip() == self.patient:
-                raise ValueError(
-                    f"'{self.patient}' is the patient column, and patients are no groups: each would stand in the "
-                    "report by name. To fix: name a column that many patients share, such as sex, or leave it out"
-                )
-            sites_themselves = name == "site" and plain == (self.site or "site")
-            if name in SLICE_KEYS and not sites_themselves:
-                raise ValueError(
-                    f"a group cannot be named '{name}': estimates are already sliced by a key of that name. To fix: "
-                    f"give it another name in the study file, such as {{column: {plain.partition(':')[0]}, "
-                    f"name: {name}_group}}, or rename the column"
-                )
+        refuse_taken_names(self.groups, patient=self.patient, site=self.site)
         return self
+
+
+def refuse_taken_names(groups: Sequence[str | GroupPart], *, patient: str | None, site: str | None) -> None:
+    """Refuse patients as groups, and groups named like a key that estimates are sliced by."""
+    for given in groups:
+        plain = given if isinstance(given, str) else given.column
+        name = re.sub(r":[-+\d.eE,]+$", "", given) if isinstance(given, str) else given.name or given.column
+        if patient is not None and plain.partition(":")[0].strip() == patient:
+            raise ValueError(
+                f"'{patient}' is the patient column, and patients are no groups: each would stand in the "
+                "report by name. To fix: name a column that many patients share, such as sex, or leave it out"
+            )
+        sites_themselves = name == "site" and plain == (site or "site")
+        if name in SLICE_KEYS and not sites_themselves:
+            raise ValueError(
+                f"a group cannot be named '{name}': estimates are already sliced by a key of that name. To fix: "
+                f"give it another name in the study file, such as {{column: {plain.partition(':')[0]}, "
+                f"name: {name}_group}}, or rename the column"
+            )
 
 
 class CalibrationPart(Part):
