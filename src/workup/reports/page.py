@@ -42,6 +42,7 @@ class Page:
     counted = "Cases, patients"  # what the corpus holds
     noun = "cases"
     styles: tuple[str, ...] = ()  # style sheets beside the common one
+    views = "Four views of the model"  # title of the charts that a page leads with
     judged = True  # whether there are data that gates can judge
     on_gates: tuple[str, ...] = ()  # what must be known of its gates
     marks: tuple[Any, ...] = ()  # kinds of pieces in documents that can be read
