@@ -9,7 +9,7 @@ from workup.reports.charts.figure import HEIGHT, INK, Spec
 from workup.reports.wording import count
 
 _BELOW, _LINE = 58, 16  # from the axis down to the first line of figures, and from line to line
-_SIDE = -10  # names of the lines end here, left of the axis
+_SIDE = -26  # names of the lines end here, left of the axis
 
 
 class Axis:

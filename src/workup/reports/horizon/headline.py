@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workup.report import Report
-from workup.reports.horizon.setting import at, horizons, primary, rows_at, words
+from workup.reports.horizon.setting import at, horizons, primary, rows_at, short, words
 from workup.reports.risk import headline as of_risk
 from workup.reports.wording import count, percent, plural
 
@@ -25,7 +25,7 @@ def headline(report: Report) -> Iterator[str]:
         for horizon in named if len(named) <= _MOST_SAID else [first]:
             yield from _expected(report, horizon, alone=horizon != first)
     for sentence in of_risk.about_model(at(report, first)):
-        yield f"By {words(first)}: {sentence[:1].lower()}{sentence[1:]}"
+        yield f"By {short(first)}: {sentence[:1].lower()}{sentence[1:]}"
     yield from _left_out(rows_at(internal.tables.get("followup", ()), first), first)
 
 
@@ -38,7 +38,7 @@ def _followed(about: Mapping[str, Any], rows: list[Mapping[str, Any]], last: str
         return f"{said}."
     first = f", {count(whole['competing'])} had a competing event first" if about["competing"] else ""
     lost = f"and {count(whole['censored_before'])} were lost before; those who stayed stand in for them."
-    return f"{said}: by {words(last)} {count(whole['events'])} had the event{first}, {lost}"
+    return f"{said}: by {short(last)} {count(whole['events'])} had the event{first}, {lost}"
 
 
 def _expected(report: Report, horizon: str, *, alone: bool) -> Iterator[str]:
@@ -69,6 +69,6 @@ def _left_out(rows: list[Mapping[str, Any]], horizon: str) -> Iterator[str]:
     ours, naive = whole["oe_ratio"], whole["oe_complete_cases"]
     if abs(naive / ours - 1) > _PARTED:
         yield (
-            f"Leaving out the {count(whole['censored_before'])} lost before {words(horizon)} would have given "
+            f"Leaving out the {count(whole['censored_before'])} lost before {short(horizon)} would have given "
             f"{100 * naive:.0f} events for every 100 expected in place of {100 * ours:.0f}."
         )

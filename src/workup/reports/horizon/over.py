@@ -1,4 +1,4 @@
-"""Figures over the horizons: AUC, Brier score and O/E with the interval of each horizon by itself."""
+"""Figures over the horizons: AUC, Brier score, scaled Brier score and O/E, each horizon with its own interval."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from workup.reports.wording import interval, metric_title, number
 _SHOWN = {
     "auroc": "Discrimination over the horizons: AUC(h)",
     "brier": "Error of the risks over the horizons: Brier(h)",
+    "scaled_brier": "Gain over one risk for all: scaled Brier(h)",
     "oe_ratio": "Calibration over the horizons: O/E(h)",
 }
 _SAYS = {
@@ -23,10 +24,11 @@ _SAYS = {
     "risk; 0.5 is chance.",
     "brier": "Mean squared error of the risk by the horizon; 0 is perfect. It rises with the share of events, so "
     "compare horizons by the scaled Brier score, not by this.",
+    "scaled_brier": "How much smaller that error is than if everyone had been given the observed risk; 0 is no gain.",
     "oe_ratio": "Events that happened for every event expected; above 1 risks were too low.",
 }
 POINTWISE = "Intervals are pointwise: each is for its horizon alone, and all of them together hold less often."
-_LINES = {"auroc": 0.5, "oe_ratio": 1.0}  # where nothing is shown
+_LINES = {"auroc": 0.5, "oe_ratio": 1.0, "scaled_brier": 0.0}  # where nothing is shown
 
 
 def section(report: Report, internal: LensResult) -> Section:
@@ -40,7 +42,7 @@ def section(report: Report, internal: LensResult) -> Section:
 
 
 def figures(report: Report, internal: LensResult) -> list[Figure]:
-    """A chart for each of three figures; none where there is one horizon alone, over which nothing can change."""
+    """A chart for each of four figures; none where there is one horizon alone, over which nothing can change."""
     named = horizons(report)
     if len(named) < 2:
         return []

@@ -12,7 +12,7 @@ from workup.reports.estimates import HEADS, rows
 from workup.reports.groups import by_group, comparisons
 from workup.reports.horizon import curves, followup, over
 from workup.reports.horizon.headline import headline
-from workup.reports.horizon.setting import at, horizons, primary, words
+from workup.reports.horizon.setting import at, horizons, primary, short, words
 from workup.reports.layout import Section, Table
 from workup.reports.page import KeyFigure, Page
 from workup.reports.risk import flat, panels
@@ -43,22 +43,24 @@ class HorizonPage(RiskPage):
         yield from followup.sections(internal)
 
     def lenses(self, report: Report) -> Iterator[Section]:
-        """The lenses at the primary horizon; groups also at the others, so that no gap is out of sight."""
+        """The lenses at the primary horizon; groups and judged gaps at the others too, so that none is out of sight."""
         named, first = horizons(report), primary(report)
-        several = len(named) > 1
-        for section in Page.lenses(self, self.narrowed(report)):
-            yield (
-                replace(section, title=f"{section.title}, by {words(first)}")
-                if several and _of_groups(section)
-                else section
-            )
-        for horizon in named:
-            groups = report.results.get("subgroups")
-            if groups is None or horizon == first:
-                continue
-            result = at(report, horizon).results["subgroups"]
-            for section in (*by_group(result, HEADS, rows), *comparisons(result)):
-                yield replace(section, title=f"{section.title}, by {words(horizon)}", key=f"{section.key}@{horizon}")
+        shown = list(Page.lenses(self, self.narrowed(report)))
+        if len(named) < 2:
+            yield from shown
+            return
+        places = [place for place, section in enumerate(shown) if _of_groups(section)]
+        for place, section in enumerate(shown):
+            yield replace(section, title=f"{section.title}, by {short(first)}") if place in places else section
+            if places and place == places[-1]:
+                for horizon in named:
+                    yield from _groups_at(report, horizon) if horizon != first else ()
+
+    def of_groups(self, report: Report) -> Iterator[str]:
+        """How the judged gaps fell out by each horizon."""
+        for horizon in horizons(report):
+            for sentence in super().of_groups(at(report, horizon)):
+                yield f"By {short(horizon)}: {sentence}"
 
     def limits(self, report: Report) -> Section:
         """What no figure here can prove."""
@@ -80,7 +82,7 @@ class HorizonPage(RiskPage):
         """The figures at the primary horizon, which each of them names."""
         if not horizons(report):
             return Page.key_figures(self, report)
-        said = f" by {words(primary(report))}"
+        said = f" by {short(primary(report))}"
         held = super().key_figures(self.narrowed(report))
         return held if backwards(report) else [replace(one, title=one.title + said) for one in held]
 
@@ -112,7 +114,15 @@ class HorizonPage(RiskPage):
 
 
 def _of_groups(section: Section) -> bool:
-    return section.key.partition(":")[0] in ("by", "gaps", "gaps-open", "omnibus", "largest")
+    return section.key.partition(":")[0] in ("by", "gaps", "gaps-open", "omnibus", "largest-gaps", "parity")
+
+
+def _groups_at(report: Report, horizon: str) -> Iterator[Section]:
+    """Every group and the judged gaps by one more horizon; the rest of its comparisons is in the record."""
+    result = at(report, horizon).results["subgroups"]
+    for section in (*by_group(result, HEADS, rows), *comparisons(result)):
+        if section.key.startswith("by:") or section.key == "gaps":
+            yield replace(section, title=f"{section.title}, by {short(horizon)}", key=f"{section.key}@{horizon}")
 
 
 def _at_one(seen: Report, horizon: str) -> Section:
@@ -126,19 +136,21 @@ def _at_one(seen: Report, horizon: str) -> Section:
     for part in (calibration_section(internal), benefit_section(internal)):
         said += list(part.sentences)
         tables += [replace(table, titled=True) for table in part.tables]
+    if tables:
+        said.insert(0, "Of the rows whose outcome by then is known; observed shares are weighted for those lost.")
     band = (internal.tables.get("calibration_curve") or {}).get("band")
     if band:
         said.append(f"Band of the calibration curve: {band}.")
     reason = internal.tables.get("reason")
     if reason:
-        said.append(f"Nothing can be drawn by {words(horizon)}: {reason}.")
+        said.append(f"Nothing can be drawn by {short(horizon)}: {reason}.")
     return Section(f"By {words(horizon)}", tuple(said), tuple(tables), key=f"at-horizon:{horizon}")
 
 
 def _drawn(seen: Report, horizon: str) -> list[Figure]:
     wanted = ("calibration", "decision-curve")
     return [
-        replace(figure, key=f"{figure.key}-{horizon}", title=f"{figure.title}, by {words(horizon)}")
+        replace(figure, key=f"{figure.key}-{horizon}", title=f"{figure.title}, by {short(horizon)}")
         for figure in panels.panels(seen)
         if figure.key in wanted
     ]

@@ -9,12 +9,11 @@ from typing import Any
 
 from workup.report import LensResult, Report
 from workup.reports.narrowing import Narrowing
-from workup.reports.wording import count
 
 CURVES = "horizons"  # the table with the curves of every horizon
 _DAYS = {"min": 1 / 1440, "h": 1 / 24, "d": 1.0}
 _NOUNS = {"min": "minute", "h": "hour", "d": "day"}
-_YEAR = 365.25
+_YEAR, _ABOUT = 365.25, 0.003  # days, and how near a whole number of years a horizon must be to be called so
 _WRITTEN = re.compile(r"([\d.]+)(min|h|d)")
 
 
@@ -28,20 +27,31 @@ def days(horizon: str) -> float:
     return float("nan") if found is None else float(found[1]) * _DAYS[found[2]]
 
 
-def words(horizon: str) -> str:
+def short(horizon: str) -> str:
     """A horizon as one says it; whole years are called so.
 
-    >>> words("1095d"), words("90d"), words("1h"), words("1826.25d")
-    ('3 years (1095 days)', '90 days', '1 hour', '5 years (1826.25 days)')
+    >>> short("1095d"), short("90d"), short("1h"), short("1826.25d")
+    ('3 years', '90 days', '1 hour', '5 years')
     """
+    years = round(days(horizon) / _YEAR) if _WRITTEN.fullmatch(horizon) else 0
+    if years >= 1 and abs(days(horizon) / (years * _YEAR) - 1) < _ABOUT:
+        return f"{years} year{'' if years == 1 else 's'}"
+    return _exactly(horizon)
+
+
+def words(horizon: str) -> str:
+    """The same with the horizon as the study has it, where that is said otherwise.
+
+    >>> words("1095d"), words("90d")
+    ('3 years (1095 days)', '90 days')
+    """
+    said = short(horizon)
+    return said if said == _exactly(horizon) else f"{said} ({_exactly(horizon)})"
+
+
+def _exactly(horizon: str) -> str:
     found = _WRITTEN.fullmatch(horizon)
-    if found is None:
-        return horizon
-    said = f"{found[1]} {_NOUNS[found[2]]}" + ("" if float(found[1]) == 1 else "s")
-    years = round(days(horizon) / _YEAR)
-    if years >= 1 and abs(days(horizon) / (years * _YEAR) - 1) < 0.003:
-        return f"{count(years)} year{'' if years == 1 else 's'} ({said})"
-    return said
+    return horizon if found is None else f"{found[1]} {_NOUNS[found[2]]}" + ("" if float(found[1]) == 1 else "s")
 
 
 def horizons(report: Report) -> list[str]:
