@@ -184,7 +184,7 @@ def _counts(metric: Metric, seen: Seen, scores: Scores) -> tuple[float, float]:
     if metric.name == "oe_ratio":
         return float(a[0] @ seen.known["outcome"]), float(scores.base_weight @ seen.everyone["risk"])
     top, bottom = a[0] @ metric.linear.columns(seen.known)
-    return float(top), float(bottom)
+    return float(top), float(scores.base_weight.sum() if metric.name in _OVER_ALL else bottom)
 
 
 # ---- intervals -------------------------------------------------------------------------------------------------------
