@@ -14,6 +14,7 @@ from sims import evidence, repetitions
 
 NAMES = (
     "coverage",
+    "time_to_event",
     "corpora",
     "conversation",
     "conversation_program",
