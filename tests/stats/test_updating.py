@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import special
 
 from tests.support.oracles import Case, cases
 from workup.stats import isotonic, updating
-from workup.stats.rank import delong
-from workup.stats.updating import CannotUpdate, RunsBackwards, Sample, Update, closed_test, update
+from workup.stats.updating import Sample, Update, closed_test, update
 
 CASES = [one for one in cases("updating").args[1] if "fold" in one.input]  # the others are of thresholds
 of_updates = pytest.mark.parametrize("case", CASES, ids=[one.id for one in CASES])

@@ -84,7 +84,7 @@ class Sample:
         return self.patient is not None and np.unique(self.patient).size < self.patient.size
 
 
-class TestRow(NamedTuple):
+class CandidateRow(NamedTuple):
     """One candidate against the largest model."""
 
     candidate: str
@@ -102,7 +102,7 @@ class ClosedTest:
     """
 
     chosen: str
-    rows: tuple[TestRow, ...]
+    rows: tuple[CandidateRow, ...]
     kind: str
     rank: int
     kept: tuple[str, ...]  # predictors that add rank, in order
@@ -125,7 +125,7 @@ class Update:
     parameters: Mapping[str, Any]
     fitted_on: tuple[float, float]  # least and greatest lp, outwards to two decimals so that they name no patient's
     chosen_by: str = "closed test"  # or "named"
-    test: tuple[TestRow, ...] = ()
+    test: tuple[CandidateRow, ...] = ()
     reason: str | None = None  # why the method is not the one that the test pointed to
     backwards: bool = False  # higher risks go with fewer events, which no recalibration mends
     clip: float = CLIP
@@ -277,7 +277,7 @@ def _covariance(sample: Sample, design: Floats, eta: Floats, bread: Floats) -> F
 
 def _test_rows(
     sample: Sample, names: tuple[str, ...], fit: _Fit, likelihood: Mapping[str, float], *, robust: bool
-) -> tuple[TestRow, ...]:
+) -> tuple[CandidateRow, ...]:
     """Every candidate against the largest model, by the coefficients that the candidate does without."""
     without = {
         "none": [True] * len(names),
@@ -298,11 +298,11 @@ def _test_rows(
         p = None
         if df and statistic is not None:
             p = float(special.fdtrc(df, units - 1, statistic)) if robust else chi2_p(max(0.0, statistic), df)
-        found.append(TestRow(candidate, statistic, df, p, WALD if robust else LIKELIHOOD_RATIO))
+        found.append(CandidateRow(candidate, statistic, df, p, WALD if robust else LIKELIHOOD_RATIO))
     return tuple(found)
 
 
-def _chosen(rows: tuple[TestRow, ...], alpha: float) -> str:
+def _chosen(rows: tuple[CandidateRow, ...], alpha: float) -> str:
     for row in rows:
         if row.p is None or row.p > alpha:
             return row.candidate
