@@ -310,6 +310,8 @@ def _chosen(rows: tuple[CandidateRow, ...], alpha: float) -> str:
 
 
 def _log_likelihood(sample: Sample, eta: Floats) -> float:
+    if not np.isfinite(eta).all():
+        return np.nan
     return float(np.sum(sample.mass * (sample.outcome * eta - np.logaddexp(0, eta))))
 
 
