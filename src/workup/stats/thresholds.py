@@ -209,9 +209,9 @@ def for_sensitivity(
             float(special.betaincinv(*law, tail)), float(special.betaincinv(*high, 1 - tail)) if high[1] > 0 else 1.0
         )
         chosen = rule.chooser(choose)
-        figures = _figures(table, cut, value, chosen, how, law="sensitivity")
-        expected = f / effect / (n / effect + 1)
-        own = Figure("sensitivity", expected, *ends, how.law("event"))
+        figures = _figures(table, cut, value, chosen, how, chosen_by="sensitivity")
+        if effect == 1:
+            figures["sensitivity"] = Figure("sensitivity", f / (n + 1), *ends, how.law("event"))
         upper = _next_flagged(f / effect, (n - f) / effect + 1, next_events, 1 - tail)
         return Threshold(
             value=value,
@@ -219,7 +219,7 @@ def for_sensitivity(
             place=place,
             apparent=flagged / total,
             chance=float(chance_of_sensitivity(place, n, target, effect)),
-            figures=(own, *figures),
+            figures=tuple(figures.values()),
             next_flagged=(_next_flagged(*law, next_events, tail), upper),
         )
 
@@ -350,15 +350,16 @@ def for_alert_rate(
         ends = Ends(
             float(special.betaincinv(*low, tail)) if low[0] > 0 else 0.0, float(special.betaincinv(*law, 1 - tail))
         )
-        expected = (f / effect + 1) / (n / effect + 1)
-        own = Figure("alert_rate", expected, *ends, how.law("row"))
+        figures = _figures(table, cut, value, rule.chooser(choose), how, chosen_by="alert_rate")
+        if effect == 1:
+            figures["alert_rate"] = Figure("alert_rate", (f + 1) / (n + 1), *ends, how.law("row"))
         return Threshold(
             value=value,
             risk=rule.risk_at(place),
             place=place,
             apparent=flagged / total,
             chance=float(chance_of_budget(place, n, share, effect)),
-            figures=(own, *_figures(table, cut, value, rule.chooser(choose), how, law="alert_rate")),
+            figures=tuple(figures.values()),
         )
 
     return Choice(
@@ -451,30 +452,28 @@ class _Way:
 
 
 def _figures(
-    table: Table, cut: int, value: float, choose: Callable[[Below], Cuts], how: _Way, *, law: str
-) -> tuple[Figure, ...]:
-    """Every figure but the one that has a law of its own."""
+    table: Table, cut: int, value: float, choose: Callable[[Below], Cuts], how: _Way, *, chosen_by: str
+) -> dict[str, Figure]:
+    """Every figure of a chosen threshold, by resampling."""
     tallies = {name: (float(x[0]), float(n[0])) for name, (x, n) in table.below.tallies(np.array([cut])).items()}
     odds = value / (1 - value) if value < 1 else np.inf
     ends = chosen_ends(
         table, choose, cut, odds=min(odds, 1e9), replicates=how.replicates, seed=how.seed, level=how.level
     )
-    found = []
+    found = {}
     for name, (x, n) in tallies.items():
-        if name == law:
-            continue
         if n <= 0:
-            found.append(Figure(name, None, None, None, "undefined"))
-        elif name == "specificity" and law == "sensitivity" and table.independent:
+            found[name] = Figure(name, None, None, None, "undefined")
+        elif name == "specificity" and chosen_by == "sensitivity" and table.independent:
             # The threshold depends on event rows alone, so those without the event are a sample like any other.
-            found.append(Figure(name, x / n, *wilson(x / n, n, level=how.level), "Wilson"))
+            found[name] = Figure(name, x / n, *wilson(x / n, n, level=how.level), "Wilson")
         else:
-            found.append(Figure(name, x / n, *ends[name], how.resampled))
+            found[name] = Figure(name, x / n, *ends[name], how.resampled)
     if odds < np.inf:
         hits, (alerts, rows) = tallies["sensitivity"][0], tallies["alert_rate"]
         benefit = (hits - odds * (alerts - hits)) / rows
-        found.append(Figure("net_benefit", benefit, *ends["net_benefit"], how.resampled))
-    return tuple(found)
+        found["net_benefit"] = Figure("net_benefit", benefit, *ends["net_benefit"], how.resampled)
+    return found
 
 
 def figures_at(

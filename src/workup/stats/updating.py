@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from workup.stats import isotonic, logistic
+from workup.stats import isotonic, logistic, scales
 from workup.stats.arrays import Floats, Ints
 from workup.stats.calibration import CLIP, logit
-from workup.stats.intervals import chi2_p
+from workup.stats.intervals import Ends, chi2_p
 from workup.stats.random import generator
 from workup.stats.rank import placements
 from workup.stats.sizes.development import develop
@@ -533,3 +533,14 @@ def cross_fit(sample: Sample, procedure: Callable[[Sample], Update], fold: Ints)
         risk[inside] = found.apply(held.risk, held.predictors)
         updates.append(found)
     return CrossFitted(risk, tuple(updates))
+
+
+def moved(ends: Ends, apparent: float, honest: float, *, scale: str = "identity") -> Ends:
+    """The interval of an apparent figure moved, on the figure's own scale, to where the honest one lies.
+
+    >>> [round(end, 3) for end in moved(Ends(0.8, 1.25), 1.0, 0.9, scale="log")]
+    [0.72, 1.125]
+    """
+    shift = scales.there(honest, scale) - scales.there(apparent, scale)
+    low, high = (scales.back(scales.there(end, scale) + shift, scale) for end in ends)
+    return Ends(np.nan if low is None else low, np.nan if high is None else high)
