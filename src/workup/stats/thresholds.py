@@ -210,8 +210,8 @@ def for_sensitivity(
         )
         chosen = rule.chooser(choose)
         figures = _figures(table, cut, value, chosen, how, chosen_by="sensitivity")
-        if effect == 1:
-            figures["sensitivity"] = Figure("sensitivity", f / (n + 1), *ends, how.law("event"))
+        expected = f / effect / (n / effect + 1)
+        figures["sensitivity"] = Figure("sensitivity", expected, *ends, how.law("event"))
         upper = _next_flagged(f / effect, (n - f) / effect + 1, next_events, 1 - tail)
         return Threshold(
             value=value,
@@ -351,8 +351,8 @@ def for_alert_rate(
             float(special.betaincinv(*low, tail)) if low[0] > 0 else 0.0, float(special.betaincinv(*law, 1 - tail))
         )
         figures = _figures(table, cut, value, rule.chooser(choose), how, chosen_by="alert_rate")
-        if effect == 1:
-            figures["alert_rate"] = Figure("alert_rate", (f + 1) / (n + 1), *ends, how.law("row"))
+        expected = (f / effect + 1) / (n / effect + 1)
+        figures["alert_rate"] = Figure("alert_rate", expected, *ends, how.law("row"))
         return Threshold(
             value=value,
             risk=rule.risk_at(place),

@@ -201,7 +201,11 @@ def closed_test(sample: Sample, *, alpha: float = 0.05) -> ClosedTest:
         reason = reason if len(used) >= min(2, whole) else "the risks separate events from the others"
         reason = reason if used else "all outcomes are the same"
     large = _intercept(sample, lp)
-    joint = _recalibration(sample, lp) if "lp" in columns else (np.nan, np.nan)
+    joint = np.nan, np.nan
+    if fit is not None and used == _OWN:
+        joint = float(fit.coefficients[0]), float(fit.coefficients[1])
+    elif "lp" in columns:
+        joint = _recalibration(sample, lp)
     likelihood = {
         "none": _log_likelihood(sample, lp),
         "in_the_large": _log_likelihood(sample, lp + large),
