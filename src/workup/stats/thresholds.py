@@ -619,7 +619,8 @@ def for_alerts_per_day(
     seed: int = 0,
     level: float = 0.95,
 ) -> DailyChoice:
-    """The lowest of the candidates from which on the mean number of alerts a day stays within the budget.
+    """The lowest of the candidates from which on the mean number of alerts a day stays within the budget; assured, the
+    lowest whose interval does.
 
     `alerts(t)` gives, for each alert fired at a threshold, its patient (0 to `patients` − 1) and its day (0 to `days`
     − 1). All whole calendar days count, those without an alert too. Candidates are rounded up to 4 digits first. "From
@@ -633,7 +634,8 @@ def for_alerts_per_day(
     here = np.log(totals.sum(axis=1) + 0.5)
     mean = totals.sum(axis=1) / days
     # At a fixed threshold; the highest that fails decides, so the assurance is kept whichever threshold is taken.
-    upper = np.exp(here - np.quantile(scaled - here, 1 - assurance, axis=0)) / days
+    tail = min(1 - assurance, (1 - level) / 2)
+    upper = np.exp(here - np.quantile(scaled - here, tail, axis=0)) / days
 
     def at(place: int, most: float) -> DailyThreshold:
         within = np.exp(scaled) - 0.5 <= most * days + 1e-9
@@ -651,13 +653,19 @@ def for_alerts_per_day(
         )
 
     first, sure = (int(_last_run(row[None, :])[0]) for row in (mean <= budget + 1e-12, upper <= budget))
+    assured = None
+    for place in range(sure, len(values)):
+        # In a resample the same margin is kept below the budget as here, without resampling the resample.
+        assured = at(place, budget * float(mean[place] / upper[place]))
+        if assured.per_day.high is not None and assured.per_day.high <= budget:
+            break
+        assured = None
     return DailyChoice(
         budget=budget,
         assurance=assurance,
-        # In a resample the same margin is kept below the budget as here, without resampling the resample.
-        assured=at(sure, budget * float(mean[sure] / upper[sure])) if sure < len(values) else None,
+        assured=assured,
         naive=at(first, budget) if first < len(values) else None,
-        reason=None if sure < len(values) else "no candidate threshold keeps to the budget with this assurance",
+        reason=None if assured is not None else "no candidate threshold keeps to the budget with this assurance",
     )
 
 
