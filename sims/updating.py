@@ -46,7 +46,8 @@ ASSURED = (0.95, 1.0)
 LEVEL = (0.03, 0.08)
 TARGET, SHARE = 0.90, 0.15
 SPREAD = 1.2  # of the log odds
-ICC = 0.3
+ICC = 0.3  # of rows of one patient
+ALIKE = 0.5  # where the question is what dependent rows do to a test
 EFFECTS = np.array([0.8, -0.6, 0.5, 0.4])  # of four predictors, whose log odds have about the spread above
 
 
@@ -90,9 +91,9 @@ def _closed(size: Size) -> list[Cell]:
 def _test_once(cell: Cell, rng: np.random.Generator) -> dict[str, Outcome]:
     """Is the model, which is right, updated? That is counted where others count what an interval covers."""
     patients, rows = cell.settings["patients"], cell.settings["rows_per_patient"]
-    columns = [alike(rng, patients, rows, ICC).ravel() for _ in EFFECTS]
+    columns = [alike(rng, patients, rows, ALIKE).ravel() for _ in EFFECTS]
     lp = -1.1 + EFFECTS @ np.array(columns)
-    y = (special.ndtr(alike(rng, patients, rows, ICC)).ravel() < special.expit(lp)).astype(np.float64)
+    y = (special.ndtr(alike(rng, patients, rows, ALIKE)).ravel() < special.expit(lp)).astype(np.float64)
     named = {f"x{i}": column for i, column in enumerate(columns[: cell.settings["predictors"]])}
     patient = None if rows == 1 else np.repeat(np.arange(patients), rows)
     sample = updating.Sample(y, special.expit(lp), named, patient)
