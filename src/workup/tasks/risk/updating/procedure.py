@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,16 @@ import numpy.typing as npt
 from workup.errors import InputError, near, visible
 from workup.scores import Levels, patient_codes
 from workup.stats.arrays import Bools, Floats, Ints
-from workup.stats.updating import CannotUpdate, Sample, Update, not_offered, update
+from workup.stats.updating import (
+    FEWEST_PATIENTS,
+    CannotUpdate,
+    RunsBackwards,
+    Sample,
+    Update,
+    cross_fit,
+    not_offered,
+    update,
+)
 from workup.task import RiskSystem, Table
 from workup.tasks.risk.checks import check_outcome, check_risk, check_weight, numbers
 
@@ -48,7 +58,7 @@ class Mending:
         return tuple(level for level, one in self.updates.items() if one.backwards)
 
     def apply(self, risk: Floats, table: Table, *, where: str = "table") -> Floats:
-        """The updated risk of every row; NaN where the risk or a predictor is missing, unchanged in an unknown level."""
+        """The updated risk of every row; NaN where it or a predictor is missing, unchanged in an unknown level."""
         found = risk.copy()
         predictors = predictors_of(table, [name for name in self.columns if name != self.group], where=where)
         for one, rows in self._parts(table, len(risk), where):
@@ -91,36 +101,52 @@ class Procedure:
 
     def measured_on(self, sample: Sample, levels: Levels | None) -> Procedure:
         """The same with what these rows forbid, so that refits to parts of them are held to the same methods."""
-        return replace(
-            self, forbidden={level: not_offered(sample.take(rows)) for level, rows in _rows(sample, levels)}
-        )
+        return replace(self, forbidden={level: not_offered(sample.take(rows)) for level, rows in _rows(sample, levels)})
 
     def fit(self, sample: Sample, levels: Levels | None = None) -> Mending:
         """The update of these rows; `levels` are those of the group, where one is named."""
         made = {}
         for level, rows in _rows(sample, levels):
-            forbidden = None if self.forbidden is None else self.forbidden.get(level, {})
-            part = sample if levels is None else sample.take(rows)
             try:
-                made[level] = update(part, method=self.method, alpha=self.alpha, forbidden=forbidden)
+                made[level] = self.fit_level(sample.take(rows), level)
             except CannotUpdate as error:
                 raise InputError(
-                    f"this update needs more, or other, data: {error}",
-                    where=f"--method {self.method}" + (f", {self.group} {visible(level)}" if level else ""),
+                    str(error),
+                    where=f"method {self.method}" + (f", {visible(self.group)} {visible(level)}" if self.group else ""),
+                    remedy="name a method that asks for less, or leave it to the closed test",
                 ) from None
         return Mending(made, self.group)
 
+    def fit_level(self, part: Sample, level: str) -> Update:
+        """The update of the rows of one level. Risks that run backwards are left as they are, and marked."""
+        forbidden = None if self.forbidden is None else self.forbidden.get(level, {})
+        try:
+            return update(part, method=self.method, alpha=self.alpha, forbidden=forbidden)
+        except RunsBackwards as error:
+            return replace(update(part, method="none", forbidden={}), backwards=True, reason=str(error))
 
-def _rows(sample: Sample, levels: Levels | None) -> list[tuple[str, Any]]:
+    def cross_fitted(self, sample: Sample, levels: Levels | None, fold: Ints) -> tuple[Floats, dict[str, list[str]]]:
+        """The risk of every row by a procedure made anew without its fold, and the methods of the folds by level."""
+        risk, methods = sample.risk.copy(), {}
+        for level, rows in _rows(sample, levels):
+            found = cross_fit(sample.take(rows), partial(self.fit_level, level=level), fold[rows])
+            risk[rows] = found.risk
+            methods[level] = list(found.methods)
+        return risk, methods
+
+
+def _rows(sample: Sample, levels: Levels | None) -> list[tuple[str, Bools]]:
+    """Who is updated together; a level of so few patients that its update would speak of them is left as it is."""
     if levels is None:
         return [("", np.ones(len(sample.outcome), dtype=np.bool_))]
-    return [(level, rows) for level, rows in levels.masks() if rows.any()]
+    people = sample.clusters
+    return [(level, rows) for level, rows in levels.masks() if np.unique(people[rows]).size >= FEWEST_PATIENTS]
 
 
 # ---- as a refit function ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class UpdatedModel:
     """A mended model: predicts from the rows of a table, with the risks that the model itself gave or gives them."""
 

@@ -150,11 +150,11 @@ def choose(rule: Rule, scores: Scores, *, held_out: bool, search: bool, replicat
         return _of_costs(rule, scores, common, search=search)
     if rule.kind == "alerts_per_day":
         return _of_days(rule, scores, replicates=replicates, seed=seed)
-    assurance = {"assurance": rule.assurance, "held_out": held_out}
+    common |= {"assurance": rule.assurance, "held_out": held_out}
     if rule.kind == "sensitivity":
-        found = thresholds.for_sensitivity(outcome, risk, rule.number, **assurance, **common)
+        found = thresholds.for_sensitivity(outcome, risk, rule.number, **common)
     else:
-        found = thresholds.for_alert_rate(outcome, risk, rule.number, **assurance, **common)
+        found = thresholds.for_alert_rate(outcome, risk, rule.number, **common)
     return Chosen(
         rule,
         None if found.assured is None else found.assured.value,
