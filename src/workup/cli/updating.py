@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +11,10 @@ import typer
 from workup.cli.common import Progress, command, emit, say
 from workup.errors import InputError, visible
 from workup.files.output_paths import check_target
+from workup.reports.updating import sections
 
 if TYPE_CHECKING:
+    from workup.reports.layout import Section
     from workup.updating import Made
 
 CODES = {"better": 0, "none needed": 0, "worse": 1, "backwards": 1, "no gain shown": 3}
@@ -85,14 +88,21 @@ def update(
 
 
 def made(
-    study: Path, asked: Any, *, out: Path | None, system: str | None, key_file: Path | None, json: str | None
+    study: Path,
+    asked: Any,
+    *,
+    out: Path | None,
+    system: str | None,
+    key_file: Path | None,
+    json: str | None,
+    draw: Callable[[Mapping[str, Any]], list[Section]] = sections,
+    kind: str = "update report",
 ) -> Made:
-    """Make an update, write it where it goes, and tell all about it."""
+    """Make an update, write it where it goes, and tell about it as `draw` does."""
     from workup.cli.compare import plain_json
     from workup.cli.redact_keys import read_key_file
     from workup.cli.run import load
     from workup.reports.text import section_text
-    from workup.reports.updating import sections
     from workup.updating import make_update
 
     for target in (out, json):
@@ -101,9 +111,9 @@ def made(
     with Progress() as progress:
         found = make_update(load(study), asked, system=system, key=key, watch=progress)
     if json is not None:
-        emit(plain_json({"schema_version": 1, "kind": "update report", **found.told}), json)
+        emit(plain_json({"schema_version": 1, "kind": kind, **found.told}), json)
     if json != "-":
-        emit("\n".join(section_text(section) for section in sections(found.told)), None)
+        emit("\n".join(section_text(section) for section in draw(found.told)), None)
     if out is not None and found.content is not None:
         emit(found.content, str(out))
         signed = "signed" if key is not None else "not signed: whoever receives it cannot tell who made it"

@@ -61,6 +61,25 @@ def sections(told: Row) -> list[Section]:
     return [*found, *_refused(told), _notes(told)]
 
 
+def threshold_sections(told: Row) -> list[Section]:
+    """Thresholds alone, of risks that nobody thought of changing."""
+    if told["verdict"] == "backwards":
+        return sections(told)
+    [one] = told["updates"]
+    said = [f"Chosen on the risks as they are: {_size(told)}."]
+    if one["pointed_to"] not in (None, "none"):
+        said.append(
+            f"These data speak against the risks as they are: the closed test points to {_plain(one['pointed_to'])}. A "
+            "threshold does not make up for that; update first ('workup update'), then choose."
+        )
+    head = Section("Thresholds", tuple(said), key="thresholds")
+    return [head, *_thresholds(told), _notes(told)]
+
+
+def _size(of: Row) -> str:
+    return f"{count(of['events'])} events in {count(of['rows'])} rows of {count(of['patients'])} patients"
+
+
 def _verdict(told: Row) -> Section:
     said = []
     if told["by"] is not None:
@@ -75,11 +94,10 @@ def _verdict(told: Row) -> Section:
         named = told["asked"] == "none" and told["verdict"] == "none needed"
         said.append(_VERDICTS["as named" if named else told["verdict"]])
         said += list(_why(told))
-    events = f"{count(told['events'])} events in {count(told['rows'])} rows of {count(told['patients'])} patients"
     rows = [
         ("Study", told["study"]),
         ("System", " ".join(filter(None, dict.fromkeys((told["system"]["name"], told["system"]["version"]))))),
-        ("Updated on", events + (f", {told['days'][0]} to {told['days'][1]}" if told["days"] else "")),
+        ("Updated on", _size(told) + (f", {told['days'][0]} to {told['days'][1]}" if told["days"] else "")),
         *((f"Update{_level(told, one)}", _METHODS[one["method"]]) for one in told["updates"]),
         *((f"Parameters{_level(told, one)}", _parameters(one)) for one in told["updates"] if one["parameters"]),
     ]
@@ -106,12 +124,15 @@ def _why(told: Row) -> Iterator[str]:
 
 def _figures(told: Row) -> Section:
     honest = told["honest"]
-    size = f"{count(honest['events'])} events in {count(honest['rows'])} rows of {count(honest['patients'])} patients"
-    said = [f"{_HOW[honest['how']]}: {size}."]
+    said = [f"{_HOW[honest['how']]}: {_size(honest)}."]
     for level, methods in (honest["methods"] or {}).items():
         whose = f"{told['by']} {level}: " if level else ""
         said.append(f"{whose}Methods that the folds chose: {_tally(methods)}.")
     columns = {name: {e["metric"]: e for e in part} for name, part in told["figures"].items()}
+    if _unchanged(told):
+        table = tuple((_TITLES[metric], _figure(e)) for metric, e in columns["original"].items())
+        own = Table(("", "as they are"), table, "Figures with 95 % intervals")
+        return Section("The risks as they are", (f"On {_size(told)}.",), (own,), key="honest")
     corrected = {e["metric"]: e for e in told["optimism"]}
     heads = ["", "before", "after, on others", "after, on those who made it"]
     if corrected:
@@ -145,6 +166,12 @@ def _figures(told: Row) -> Section:
     return Section("What it does for patients who did not make it", tuple(said), tables, tuple(points), key="honest")
 
 
+def _unchanged(told: Row) -> bool:
+    """Was nothing changed, and nothing judged on other rows?"""
+    kept = all(one["method"] == "none" for one in told["updates"])
+    return kept and told["honest"]["how"] == "cross-fitted"
+
+
 def _said_of(row: Row) -> str:
     if row["low"] is None or row["high"] is None:
         return row["reason"] or "no interval"
@@ -152,7 +179,7 @@ def _said_of(row: Row) -> str:
 
 
 def _groups(told: Row) -> Iterator[Section]:
-    if not told["groups"]:
+    if not told["groups"] or _unchanged(told):
         return
     margin = told["groups"][0]["margin"]
     rows = []
@@ -197,11 +224,10 @@ def _test(told: Row) -> Section:
             rows.append((*level, _plain(row["candidate"]), number(row["statistic"]), str(row["df"]), p, kept))
             kinds.append(row["kind"])
     kind = ", ".join(dict.fromkeys(kinds))
-    largest = "the log odds of the risk"
-    if told["predictors"]:
-        largest += " and " + ", ".join(told["predictors"])
+    terms = ["an intercept", "the log odds of the risk", *told["predictors"]]
+    largest = f"{', '.join(terms[:-1])} and {terms[-1]}"
     said = (
-        f"Each candidate against the largest model (an intercept, {largest}), {kind}; the first with p above "
+        f"Each candidate against the largest model ({largest}), {kind}; the first with p above "
         f"{told['alpha']:g} is chosen."
         if rows
         else "No test could be made: no model has a finite fit to these rows.",
