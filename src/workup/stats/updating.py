@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special
 
-from workup.stats import isotonic, logistic
+from workup.stats import isotonic, logistic, scales
 from workup.stats.arrays import Floats, Ints
 from workup.stats.calibration import CLIP, logit
-from workup.stats.intervals import chi2_p
+from workup.stats.intervals import Ends, chi2_p
 from workup.stats.random import generator
 from workup.stats.rank import placements
 from workup.stats.sizes.development import develop
@@ -84,7 +84,7 @@ class Sample:
         return self.patient is not None and np.unique(self.patient).size < self.patient.size
 
 
-class TestRow(NamedTuple):
+class CandidateRow(NamedTuple):
     """One candidate against the largest model."""
 
     candidate: str
@@ -102,7 +102,7 @@ class ClosedTest:
     """
 
     chosen: str
-    rows: tuple[TestRow, ...]
+    rows: tuple[CandidateRow, ...]
     kind: str
     rank: int
     kept: tuple[str, ...]  # predictors that add rank, in order
@@ -125,7 +125,7 @@ class Update:
     parameters: Mapping[str, Any]
     fitted_on: tuple[float, float]  # least and greatest lp, outwards to two decimals so that they name no patient's
     chosen_by: str = "closed test"  # or "named"
-    test: tuple[TestRow, ...] = ()
+    test: tuple[CandidateRow, ...] = ()
     reason: str | None = None  # why the method is not the one that the test pointed to
     backwards: bool = False  # higher risks go with fewer events, which no recalibration mends
     clip: float = CLIP
@@ -277,7 +277,7 @@ def _covariance(sample: Sample, design: Floats, eta: Floats, bread: Floats) -> F
 
 def _test_rows(
     sample: Sample, names: tuple[str, ...], fit: _Fit, likelihood: Mapping[str, float], *, robust: bool
-) -> tuple[TestRow, ...]:
+) -> tuple[CandidateRow, ...]:
     """Every candidate against the largest model, by the coefficients that the candidate does without."""
     without = {
         "none": [True] * len(names),
@@ -298,11 +298,11 @@ def _test_rows(
         p = None
         if df and statistic is not None:
             p = float(special.fdtrc(df, units - 1, statistic)) if robust else chi2_p(max(0.0, statistic), df)
-        found.append(TestRow(candidate, statistic, df, p, WALD if robust else LIKELIHOOD_RATIO))
+        found.append(CandidateRow(candidate, statistic, df, p, WALD if robust else LIKELIHOOD_RATIO))
     return tuple(found)
 
 
-def _chosen(rows: tuple[TestRow, ...], alpha: float) -> str:
+def _chosen(rows: tuple[CandidateRow, ...], alpha: float) -> str:
     for row in rows:
         if row.p is None or row.p > alpha:
             return row.candidate
@@ -310,6 +310,8 @@ def _chosen(rows: tuple[TestRow, ...], alpha: float) -> str:
 
 
 def _log_likelihood(sample: Sample, eta: Floats) -> float:
+    if not np.isfinite(eta).all():
+        return np.nan
     return float(np.sum(sample.mass * (sample.outcome * eta - np.logaddexp(0, eta))))
 
 
@@ -531,3 +533,14 @@ def cross_fit(sample: Sample, procedure: Callable[[Sample], Update], fold: Ints)
         risk[inside] = found.apply(held.risk, held.predictors)
         updates.append(found)
     return CrossFitted(risk, tuple(updates))
+
+
+def moved(ends: Ends, apparent: float, honest: float, *, scale: str = "identity") -> Ends:
+    """The interval of an apparent figure moved, on the figure's own scale, to where the honest one lies.
+
+    >>> [round(end, 3) for end in moved(Ends(0.8, 1.25), 1.0, 0.9, scale="log")]
+    [0.72, 1.125]
+    """
+    shift = scales.there(honest, scale) - scales.there(apparent, scale)
+    low, high = (scales.back(scales.there(end, scale) + shift, scale) for end in ends)
+    return Ends(np.nan if low is None else low, np.nan if high is None else high)
