@@ -23,7 +23,8 @@ from workup.preflight import Ready, checked
 from workup.report import canonical
 from workup.scores import Levels, Scores
 from workup.stats.arrays import Floats
-from workup.stats.updating import METHODS, Sample, folds_of_patients
+from workup.stats.intervals import Ends
+from workup.stats.updating import METHODS, Sample, folds_of_patients, moved
 from workup.study import Study
 from workup.task import Table, Watch, silent
 from workup.tasks.risk.backwards import runs_backwards
@@ -410,25 +411,26 @@ def _figures(
     seen = of(apparent, draws)
     updated = of(honest.updated, of_honest)
     if honest.apparent is not None:
-        updated = [_moved(own, beside) for own, beside in zip(updated, seen, strict=True)]
+        scale = {metric.name: metric.scale for metric in _metrics(task, study, apparent, names)}
+        updated = [_moved(own, beside, scale[own.metric]) for own, beside in zip(updated, seen, strict=True)]
     return {"original": of(honest.original, of_honest), "honest": updated, "apparent": seen}
 
 
-def _moved(honest: Estimate, apparent: Estimate) -> Estimate:
+def _moved(honest: Estimate, apparent: Estimate, scale: str) -> Estimate:
     """A cross-fitted value with the apparent interval moved to it: the folds' own would not count that they share
     their rows."""
     if honest.value is None or apparent.value is None or apparent.low is None or apparent.high is None:
         return replace(
             honest, low=None, high=None, se=None, status=apparent.status, reason=apparent.reason or honest.reason
         )
-    by = honest.value - apparent.value
+    ends = moved(Ends(apparent.low, apparent.high), apparent.value, honest.value, scale=scale)
     return replace(
         honest,
-        low=apparent.low + by,
-        high=apparent.high + by,
+        low=ends.low,
+        high=ends.high,
         se=apparent.se,
         status=apparent.status,
-        method=f"{apparent.method}, moved by {by:.4g} to the value of {FOLDS}-fold cross-fitting",
+        method=f"{apparent.method}, moved to the value of {FOLDS}-fold cross-fitting",
     )
 
 

@@ -270,6 +270,12 @@ def _threshold(one: Row) -> Section:
             f"{number(beside['busiest'])} alerts or more; {percent(beside['above_budget'])} of days are above the "
             "budget. A budget per day moves with the number of patients."
         )
+    if "assured" in beside:
+        found = beside["assured"]
+        said.append(
+            f"The rule asks for the mean alone. From {found['value']:.12g} on it is met with probability "
+            f"{_p(found['chance'])}: write @0.95 behind the rule to have that one."
+        )
     if "search" in beside:
         found = beside["search"]
         said.append(

@@ -20,7 +20,7 @@ from workup.errors import InputError, visible
 from workup.files.received import content_of, json_of
 from workup.report import canonical, digest
 from workup.signing import sign, signed_by
-from workup.stats.updating import TestRow, Update
+from workup.stats.updating import CandidateRow, Update
 from workup.tasks.risk.updating.procedure import Mending
 
 SCHEMA_VERSION = 1
@@ -402,7 +402,7 @@ def _update(record: Mapping[str, Any]) -> Update:
         dict(record["parameters"]),
         (record["fitted_on"]["low"], record["fitted_on"]["high"]),
         chosen_by=record["chosen_by"],
-        test=tuple(TestRow(**row) for row in record["test"]),
+        test=tuple(CandidateRow(**row) for row in record["test"]),
         clip=record["clip"],
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -232,21 +231,25 @@ def _of_days(rule: Rule, scores: Scores, *, replicates: int, seed: int) -> Chose
         **assured,
     )
     one = found.naive if rule.assurance is None else found.assured
+    other = found.assured if rule.assurance is None else found.naive
     beside: dict[str, Any] = {"days": days}
-    if one is None:
-        return Chosen(rule, None, None, (), reason=found.reason or "no threshold keeps to it", beside=beside)
-    beside |= {"busiest": one.busiest, "above_budget": one.above_budget}
     kept = scores.take(rows)
     naive = None
-    if rule.assurance is not None and found.naive is not None:
+    if other is not None and rule.assurance is not None:
         naive = {
-            "value": found.naive.value,
-            "apparent": found.naive.per_day.value,
-            "chance": None,
-            "expected": [e.as_dict() for e in _estimates((found.naive.per_day,), found.naive.value, kept)],
+            "value": other.value,
+            "apparent": other.per_day.value,
+            "chance": other.chance,
+            "expected": [e.as_dict() for e in _estimates((other.per_day,), other.value, kept)],
         }
+    if one is None:
+        why = found.reason or "no threshold keeps to the budget"
+        return Chosen(rule, None, None, (), reason=why, naive=naive, beside=beside)
+    beside |= {"busiest": one.busiest, "above_budget": one.above_budget}
+    if other is not None and rule.assurance is None:
+        beside["assured"] = {"value": other.value, "chance": other.chance}
     expected = _estimates((one.per_day,), one.value, kept)
-    return Chosen(rule, one.value, None, expected, method=one.per_day.method, naive=naive, beside=beside)
+    return Chosen(rule, one.value, one.chance, expected, method=one.per_day.method, naive=naive, beside=beside)
 
 
 def _whole_days(scores: Scores) -> tuple[Ints, Ints, int]:
@@ -264,13 +267,8 @@ def _whole_days(scores: Scores) -> tuple[Ints, Ints, int]:
 def _candidates(risk: Any) -> list[float]:
     """Thresholds to try: quantiles of the risks, rounded up to 4 digits, which tightens a budget and names nobody."""
     spread = np.quantile(risk, np.linspace(0, 1, _MOST_CANDIDATES)) if risk.size else np.zeros(0)
-    found = {_rounded_up(float(one)) for one in spread if one > 0}
+    found = {thresholds.rounded_above(float(one)) for one in spread}
     return sorted(one for one in found if one <= 1)
-
-
-def _rounded_up(value: float) -> float:
-    step = 10.0 ** (math.floor(math.log10(value)) - 3)
-    return float(f"{math.ceil(value / step - 1e-9) * step:.4g}")
 
 
 def _estimates(figures: Sequence[thresholds.Figure], value: float, scores: Scores) -> tuple[Estimate, ...]:
