@@ -12,7 +12,7 @@ from workup.reports.layout import Section, Table
 from workup.reports.wording import count, number, percent
 
 Row = Mapping[str, Any]
-_NOTHING = 1e-9  # a mean that was fitted to be 0 and is so but for rounding
+_NOTHING = 0.0005
 
 _VERDICTS = {
     "better": "BETTER: on patients who did not make it, the updated risks are closer to what happened.",
@@ -73,7 +73,7 @@ def threshold_sections(told: Row) -> list[Section]:
             "threshold does not make up for that; update first ('workup update'), then choose."
         )
     head = Section("Thresholds", tuple(said), key="thresholds")
-    return [head, *_thresholds(told), _notes(told)]
+    return [head, *_thresholds(told), *([_notes(told, untold=False)] if told["notes"] else [])]
 
 
 def _size(of: Row) -> str:
@@ -144,8 +144,8 @@ def _figures(told: Row) -> Section:
     paired = [
         (
             _TITLES[row["metric"]],
-            number(row["first"]),
-            number(row["second"]),
+            _number(row["first"]),
+            _number(row["second"]),
             _figure(row, signed=True),
             _said_of(row),
         )
@@ -238,10 +238,10 @@ def _test(told: Row) -> Section:
 
 def _thresholds(told: Row) -> Iterator[Section]:
     for one in told["thresholds"]:
-        yield _threshold(one)
+        yield _threshold(one, "risk" if _unchanged(told) else "updated risk")
 
 
-def _threshold(one: Row) -> Section:
+def _threshold(one: Row, noun: str) -> Section:
     title = f"Threshold {one['name']}: {one['rule']}"
     said = []
     beside, naive = one["beside"] or {}, one["naive"]
@@ -251,7 +251,7 @@ def _threshold(one: Row) -> Section:
         chance = (
             "" if one["chance"] is None else f" It meets the rule on new patients with probability {_p(one['chance'])}."
         )
-        said.append(f"Flag a patient whose updated risk is {one['value']:.12g} or more.{chance}")
+        said.append(f"Flag a patient whose {noun} is {one['value']:.12g} or more.{chance}")
     if naive is not None:
         chance = (
             ""
@@ -267,8 +267,9 @@ def _threshold(one: Row) -> Section:
     if "busiest" in beside:
         said.append(
             f"Over {count(beside['days'])} whole days, those without an alert among them. One day in twenty has "
-            f"{number(beside['busiest'])} alerts or more; {percent(beside['above_budget'])} of days are above the "
-            "budget. A budget per day moves with the number of patients."
+            f"{count(beside['busiest'])} alerts or more; {percent(beside['above_budget'])} of days are above the "
+            f"budget. A budget per day moves with the number of patients; this one is {number(beside['per_100'])} "
+            "alerts per 100 predictions."
         )
     if "assured" in beside:
         found = beside["assured"]
@@ -311,8 +312,9 @@ def _refused(told: Row) -> Iterator[Section]:
         yield Section("Not offered", (), (Table(heads, rows),), key="refused")
 
 
-def _notes(told: Row) -> Section:
-    return Section("To be read with it", points=tuple(told["notes"]), key="notes")
+def _notes(told: Row, *, untold: bool = True) -> Section:
+    points = (*told["notes"], *((told["untold"],) if untold and "untold" in told else ()))
+    return Section("To be read with it", points=points, key="notes")
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------
@@ -354,11 +356,15 @@ def _figure(seen: Row, *, signed: bool = False) -> str:
         return "–"
 
     def form(x: float) -> str:
-        x = 0.0 if abs(x) < _NOTHING else x
-        return ("+" if signed and x > 0 else "") + number(x)
+        return f"{x:+.4f}" if signed else _number(x)
 
     ends = "" if seen.get("low") is None else f" ({form(seen['low'])} to {form(seen['high'])})"
     return form(seen["value"]) + ends
+
+
+def _number(value: float | None) -> str:
+    """A figure; one that was fitted to be 0, and is so but for rounding or the folds, is not written as 6.8e-05."""
+    return "0.000" if value is not None and abs(value) < _NOTHING else number(value)
 
 
 def _p(value: float) -> str:

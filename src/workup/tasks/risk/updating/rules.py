@@ -245,7 +245,8 @@ def _of_days(rule: Rule, scores: Scores, *, replicates: int, seed: int) -> Chose
     if one is None:
         why = found.reason or "no threshold keeps to the budget"
         return Chosen(rule, None, None, (), reason=why, naive=naive, beside=beside)
-    beside |= {"busiest": one.busiest, "above_budget": one.above_budget}
+    per_100 = 100 * len(alerts(one.value)[0]) / len(rows)
+    beside |= {"busiest": one.busiest, "above_budget": one.above_budget, "per_100": per_100}
     if other is not None and rule.assurance is None:
         beside["assured"] = {"value": other.value, "chance": other.chance}
     expected = _estimates((one.per_day,), one.value, kept)
