@@ -19,6 +19,7 @@ _VERDICTS = {
     "worse": "WORSE: on patients who did not make it, the updated risks are farther from what happened. Do not use it.",
     "no gain shown": "NO GAIN SHOWN: on patients who did not make it, these data do not show that the update helps.",
     "none needed": "NONE NEEDED: these data do not speak against the risks as they are, and nothing was changed.",
+    "too few": "NO UPDATE: these data speak against the risks as they are, and are too few to mend them.",
     "as named": "NOTHING WAS CHANGED, as was asked; the risks are those of the system.",
     "backwards": "THE RISK RUNS BACKWARDS: higher risks go with fewer events. No update mends that, and none was made.",
 }
@@ -91,8 +92,7 @@ def _verdict(told: Row) -> Section:
         said += [_VERDICTS["backwards"], *filter(None, told["alarm"])]
         said += [f"{_of_level(told, one)}{_sentence(one['reason'])}" for one in told["updates"] if one["reason"]]
     else:
-        named = told["asked"] == "none" and told["verdict"] == "none needed"
-        said.append(_VERDICTS["as named" if named else told["verdict"]])
+        said.append(_VERDICTS[_headline(told)])
         said += list(_why(told))
     rows = [
         ("Study", told["study"]),
@@ -102,6 +102,14 @@ def _verdict(told: Row) -> Section:
         *((f"Parameters{_level(told, one)}", _parameters(one)) for one in told["updates"] if one["parameters"]),
     ]
     return Section("Update", tuple(said), (Table(("", ""), tuple(rows)),), key="update")
+
+
+def _headline(told: Row) -> str:
+    if all(one["method"] == "none" for one in told["updates"]):
+        if told["asked"] == "none":
+            return "as named"
+        return "none needed" if told["verdict"] == "none needed" else "too few"
+    return str(told["verdict"])
 
 
 def _why(told: Row) -> Iterator[str]:

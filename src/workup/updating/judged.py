@@ -147,11 +147,12 @@ def _of_group(before: Estimate, after: Estimate, margin: float) -> str:
     return ""
 
 
-def verdict_of(mending: Mending, compared: Mapping[str, list[dict[str, Any]]]) -> Verdict:
-    """Better or worse where the paired interval of Brier or of |ln O/E| says so; worse if either does."""
-    unmended = [one for one in mending.updates.values() if one.method != "none"]
-    refused = [one for one in mending.updates.values() if one.method == "none" and one.reason]
-    if not unmended and not refused:
+def verdict_of(compared: Mapping[str, list[dict[str, Any]]], *, needed: bool) -> Verdict:
+    """Better or worse where the paired interval of Brier or of |ln O/E| says so; worse if either does.
+
+    `needed` False says that the test found nothing to mend.
+    """
+    if not needed:
         return "none needed"
     rows = [row for row in compared["all"] if row["low"] is not None and row["high"] is not None]
     if any(row["low"] > 0 for row in rows):

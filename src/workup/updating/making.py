@@ -62,12 +62,13 @@ def make_update(
         said = backwards["sentence"] if backwards is not None else ""
         remedy = backwards["remedy"] if backwards is not None else ""
         return Made(None, {**told, "verdict": "backwards", "alarm": [said, remedy]}, "backwards")
+    needed = any(one.method != "none" or one.reason for one in mending.updates.values())
     mending = _as_written(mending)
     draws = found.draws(rows.scores)
     honest = honest_rows(found, rows, mending, procedure, asked, draws, watch)
     figures = figures_of(found.task, study, honest, rows.mended(mending), mending, draws)
     compared = compared_of(found.task, study, honest)
-    verdict = verdict_of(mending, compared)
+    verdict = verdict_of(compared, needed=needed)
     chosen = [_threshold(rule, honest, asked) for rule in asked.thresholds]
     record = update_record(
         mending,
