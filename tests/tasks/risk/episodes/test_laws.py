@@ -112,8 +112,10 @@ def _given(s: slow.Settings) -> dict[str, Any]:
 
 
 def _known(stays: list[slow.Stay]) -> bool:
-    """Whether there is a target and a prediction at all: without one the tables are refused, which is tested apart."""
-    return any(kind == "target" for one in stays for kind, _ in one.events) and any(one.predictions for one in stays)
+    """Whether there is a target, and a stay in both tables: without these they are refused, which is tested apart."""
+    return any(kind == "target" for one in stays for kind, _ in one.events) and any(
+        one.predictions and one.events for one in stays
+    )
 
 
 def _run(stays: list[slow.Stay], loose: list[tuple[str, str, int]], s: slow.Settings) -> Evaluated | None:

@@ -189,6 +189,16 @@ def test_no_prediction_inside_a_stay() -> None:
     assert "each is before the start or after the end" in _refused(_with(SCORES, time=[100, 200, 300]))
 
 
+def test_tables_that_share_no_id() -> None:
+    """Written in two ways, ids would make every event a missed one; with a cut of the data nothing else would show."""
+    said = _refused(_with(SCORES, encounter=["01", "01", "02"]), given={"as_of": 20})
+    assert "none that the two share" in said
+    said = _refused(
+        _with(SCORES, patient=["01", "01", "02"]), _with(HAPPENED, encounter=[None] * 5), given={"as_of": 20}
+    )
+    assert "ids of patients" in said
+
+
 def test_an_encounter_of_nobody() -> None:
     """A stay of the events alone must have its patient."""
     assert "an encounter without one in row 6" in _refused(happened=_more(HAPPENED, (None, "c", "target", 3)))
