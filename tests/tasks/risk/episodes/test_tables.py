@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import settings as settings_of_hypothesis
+from hypothesis import strategies as st
 
 from tests.support.episode_tables import ROLES, cells, evaluated, events, hours_of, predictions, settings
 from workup.errors import InputError, StudyError, WorkupError
@@ -38,12 +42,12 @@ def _more(table: dict[str, Any], *rows: tuple[Any, ...]) -> dict[str, Any]:
 def _refused(
     scores: dict[str, Any] = SCORES,
     happened: dict[str, Any] = HAPPENED,
-    given: dict[str, Any] | None = None,
+    said_of: dict[str, Any] | None = None,
     roles: dict[str, Any] | None = None,
     **columns: Any,
 ) -> str:
     with pytest.raises(WorkupError) as caught:
-        evaluated(scores, happened, {"horizon": 6, **(given or {})}, roles=roles, **columns)
+        evaluated(scores, happened, {"horizon": 6, **(said_of or {})}, roles=roles, **columns)
     said = str(caught.value)
     assert "To fix:" in said
     return said
@@ -119,7 +123,7 @@ def test_types_of_events() -> None:
     assert "Known: end, start, target" in said
     assert "named as end" in _refused(roles={**ROLES, "end": ["ends"]})
     assert "'stopp', which is named as stop_at" in _refused(
-        happened=_with(HAPPENED, type=["start", "target", "end", "stop", "end"]), given={"stop_at": ["stopp"]}
+        happened=_with(HAPPENED, type=["start", "target", "end", "stop", "end"]), said_of={"stop_at": ["stopp"]}
     )
     found = evaluated(SCORES, HAPPENED, {"horizon": 6}, roles=ROLES)
     assert any("'death', which is named as death" in note for note in found.notes)
@@ -174,7 +178,7 @@ def test_ids_that_are_not_exact() -> None:
 
 def test_policy_recorded_needs_alerts() -> None:
     """Alerts that were fired must be among the events."""
-    assert "needs alerts among the events" in _refused(given={"policy": "recorded"})
+    assert "needs alerts among the events" in _refused(said_of={"policy": "recorded"})
 
 
 def test_thresholds_are_checked() -> None:
@@ -191,10 +195,10 @@ def test_no_prediction_inside_a_stay() -> None:
 
 def test_tables_that_share_no_id() -> None:
     """Written in two ways, ids would make every event a missed one; with a cut of the data nothing else would show."""
-    said = _refused(_with(SCORES, encounter=["01", "01", "02"]), given={"as_of": 20})
+    said = _refused(_with(SCORES, encounter=["01", "01", "02"]), said_of={"as_of": 20})
     assert "none that the two share" in said
     said = _refused(
-        _with(SCORES, patient=["01", "01", "02"]), _with(HAPPENED, encounter=[None] * 5), given={"as_of": 20}
+        _with(SCORES, patient=["01", "01", "02"]), _with(HAPPENED, encounter=[None] * 5), said_of={"as_of": 20}
     )
     assert "ids of patients" in said
 
@@ -465,3 +469,39 @@ def test_whatever_comes_first() -> None:
     happened = _with(HAPPENED, time=[0, 1.5, 9, 0, 9])
     found = evaluated(SCORES, happened, {"horizon": 6})
     assert (found.fates["case"], found.fates["after_event"]) == (1, 1)
+
+
+_JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**20), 10**20),
+    st.floats(),
+    st.text(max_size=6),
+    st.datetimes(),
+    st.sampled_from(
+        ("2024-01-01", "2024-01-01T03:00Z", "0.4", "a", "A", "start", "target", "end", "9999-12-31", "1e400", "nan")
+    ),
+    st.lists(st.integers(), max_size=1),
+)
+
+
+@settings_of_hypothesis(max_examples=150, deadline=None)
+@given(st.data())
+def test_junk_in_any_column_is_refused_or_counted(data: Any) -> None:
+    """Whatever stands in a cell, an error teaches or figures come; nothing else is raised."""
+    part = settings({"horizon": 6, "as_of": 30})
+    scores, happened = dict(predictions(SCORES)), dict(events(HAPPENED))
+    for table in (scores, happened):
+        name = data.draw(st.sampled_from(sorted(table)))
+        column = table[name].astype(object)
+        for place in range(len(column)):
+            if data.draw(st.booleans()):
+                column[place] = data.draw(_JUNK)
+        table[name] = column
+    with contextlib.suppress(WorkupError):
+        evaluate(
+            read_predictions(scores, EpisodeColumnsPart(), part),
+            read_events(happened, EventsPart.checked(ROLES, where="the test"), part),
+            part,
+            (0.5,),
+        )
