@@ -12,6 +12,7 @@ import numpy as np
 
 from workup import plugins
 from workup.disclosure.identifying import near_unique
+from workup.disclosure.small_groups import Regrouped
 from workup.errors import StudyError, WorkupError
 from workup.estimate import Draws
 from workup.lenses.drift.lens import Settings as DriftSettings
@@ -22,7 +23,7 @@ from workup.preflight import lens_member
 from workup.report import LensResult
 from workup.scores import Scores
 from workup.study import Study
-from workup.task import Task
+from workup.task import Kind, Task
 
 ROWS_OF = "rows_of"  # key of a joined table's rows that names their kind
 KINDS = "kinds"  # in the settings of a joined result: the metrics of each kind
@@ -64,7 +65,8 @@ def looked_at(
 ) -> list[Looked]:
     """The rows of a study as its lenses are given them, kind by kind where the task tells kinds apart.
 
-    What may be shown is decided on the rows of each kind: a ward that many stays pass through may be the first of few.
+    What may be shown is decided on all rows and then on those of each kind that stand for people: a ward that many
+    stays pass through may be the first of few.
     """
     followed = task.followed(metrics, study)
     own = getattr(task, "kinds", None)
@@ -75,13 +77,20 @@ def looked_at(
     found = []
     for kind in own(kept.scores, metrics):
         settings = {lens: {**kind.settings.get(lens, {}), **said} for lens, said in lenses.items()}
-        rows = without_persons(kind.scores)
-        shown = (
-            withhold(rows, study.model_copy(update={"lenses": settings})) if len(rows) else replace(kept, scores=rows)
-        )
         held = [metric for metric in kind.metrics if id(metric) in chosen]
+        shown = _kept_of(kind, kept, study.model_copy(update={"lenses": settings}), grouped=bool(held))
         found.append(Looked(kind.name, shown, kind.metrics, held, draws(kind.scores), settings))
     return found
+
+
+def _kept_of(kind: Kind, kept: Withholding, study: Study, *, grouped: bool) -> Withholding:
+    """What may be shown of the rows of one kind, where groups of them are shown at all."""
+    rows = without_persons(kind.scores)
+    crossed = bool(study.lenses.get("sites", {}).get("by"))  # groups within sites may be of few where neither is
+    if (kind.people or crossed) and grouped and len(rows):
+        return withhold(rows, study)
+    sites = kept.site is not None and bool(kept.site.withheld)
+    return Withholding(kept.k, rows, site=Regrouped(rows.site, kept.site.withheld) if sites and kept.site else None)
 
 
 def without_persons(scores: Scores) -> Scores:
@@ -199,7 +208,7 @@ def _judges(lens: str, one: Looked, settings: Mapping[str, Any]) -> bool:
 
 def withheld_notes(kept: Withholding, looked: Sequence[Looked]) -> list[str]:
     """What a reader must know of groups that are not shown, of all rows and of each kind."""
-    return list(dict.fromkeys([*kept.notes(), *(note for one in looked for note in one.kept.notes())]))
+    return _said({"": list(kept.notes()), **{one.name: list(one.kept.notes()) for one in looked if one.name}})
 
 
 def withheld_table(kept: Withholding, looked: Sequence[Looked]) -> list[dict[str, Any]]:
@@ -240,7 +249,7 @@ def joined(
     field = _SHARED_ERROR.get(lens)
     shared = {field: {kind: one.settings.get(field) for kind, one in results.items()}} if field else {}
     names = {kind: list(dict.fromkeys(metric.name for metric in metrics[kind])) for kind in results}
-    notes = [note for one in results.values() for note in one.notes]
+    notes = _said({kind: one.notes for kind, one in results.items()})
     notes += [f"The {lens} lens cannot look at {kind} rows: {error}" for kind, error in refused.items()]
     return LensResult(
         lens=lens,
@@ -248,9 +257,21 @@ def joined(
         estimates=tuple(e for one in results.values() for e in one.estimates),
         tables=_by_kind({kind: one.tables for kind, one in results.items()}),
         charts=_by_kind({kind: one.charts for kind, one in results.items()}),
-        notes=tuple(dict.fromkeys([*notes, *_family_notes(lens, shared)])),
+        notes=(*notes, *_family_notes(lens, shared)),
         **{part: tuple(_marked(results, part)) for part in _JOINED},
     )
+
+
+def _said(notes: Mapping[str, Sequence[str]]) -> list[str]:
+    """Notes of all kinds, each once: what is said of every kind, or of all rows, stands alone, and the rest says of
+    which rows it is."""
+    every = [set(said) for said in notes.values()]
+    found = dict.fromkeys(notes.get("", ()))
+    for kind, said in notes.items():
+        for note in said:
+            if note not in notes.get("", ()):
+                found.setdefault(note if all(note in one for one in every) else f"{kind} rows: {note}")
+    return list(found)
 
 
 def _marked(results: Mapping[str, LensResult], part: str) -> Iterator[Mapping[str, Any]]:

@@ -230,13 +230,16 @@ class Part(NamedTuple):
 class Kind(NamedTuple):
     """Rows of one kind in a table that holds several, and what is measured on these rows alone.
 
-    `settings` are those of lenses, by name, that suit rows of this kind where the study says nothing of its own.
+    `settings` are those of lenses, by name, that suit rows of this kind where the study says nothing of its own. Rows
+    that stand for people are counted before a group of them is told; where they are things that happened to some of the
+    people whom other rows stand for (`people` False), it is these who are counted.
     """
 
     name: str
     scores: Scores
     metrics: Sequence[Metric]
     settings: Mapping[str, Mapping[str, Any]] = {}
+    people: bool = True
 
 
 class Paired(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workup.report import Estimate, LensResult
 from workup.reports.charts.figure import FIRST, INK, MUTED, SECOND, Figure, Spec, base
 from workup.reports.layout import Table
-from workup.reports.wording import interval, number
+from workup.reports.wording import count, interval, number
 
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # lines of several thresholds differ in more than their colour
 _MOST_LINES = len(_DASHES)
@@ -114,7 +114,7 @@ def _timeline(internal: LensResult) -> Iterator[Figure]:
     if not rows:
         return
     x = _axis("hour", "hours from the start of the stay", nice=True)
-    y = {"field": "stay", "type": "ordinal", "title": "stay"}
+    y = {"field": "stay", "type": "ordinal", "title": "stay", "sort": list(dict.fromkeys(str(r["stay"]) for r in rows))}
     shapes = {"alert": ("triangle-up", FIRST), "event": ("diamond", SECOND), "end": ("stroke", MUTED)}
     layer = []
     for what, (shape, colour) in shapes.items():
@@ -126,14 +126,21 @@ def _timeline(internal: LensResult) -> Iterator[Figure]:
         "by chance among those with an event and those without; hours are counted from their start, and nothing here "
         "names a person.",
     )
-    table = Table(
-        ("stay", "hour", "what"),
-        tuple((str(r["stay"]), number(r["hour"]), r["what"]) for r in rows),
-        "Alerts and events",
-    )
+    table = timeline_table(rows)
     yield Figure(
         "timeline", "Alerts and events in a few stays", {**base(width=620), "layer": layer}, says, table, wide=True
     )
+
+
+def timeline_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """One line per stay: hours from its start at which it alerted, had the event, and ended."""
+    body = []
+    for stay in dict.fromkeys(row["stay"] for row in rows):
+        own = [row for row in rows if row["stay"] == stay]
+        hours = {w: ", ".join(number(r["hour"]) for r in own if r["what"] == w) for w in ("alert", "event", "end")}
+        body.append((str(stay), *(said or "–" for said in hours.values())))
+    heads = ("stay", "alerts at hour", "event at hour", "ended at hour")
+    return Table(heads, tuple(body), "Alerts and events in a few stays, in hours from their start and without names")
 
 
 def _at(threshold: Any) -> str:
@@ -141,4 +148,4 @@ def _at(threshold: Any) -> str:
 
 
 def _counts(e: Estimate) -> str:
-    return "" if e.numerator is None else f"{number(e.numerator)}/{number(e.denominator)}"
+    return "" if e.numerator is None else f"{count(e.numerator)}/{count(e.denominator)}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from workup.report import Estimate, LensResult, Report
 from workup.reports.charts.figure import find
-from workup.reports.wording import number, percent, plural
+from workup.reports.wording import count, number, percent, plural
 
 
 def headline(report: Report) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _share(e: Estimate) -> str:
 def _between(e: Estimate, noun: str) -> str:
     if e.low is None or e.high is None:
         return f" ({_no_interval(e)})"
-    counted = "" if e.denominator is None else f", {number(e.numerator)} of {number(e.denominator)} {noun}"
+    counted = "" if e.denominator is None else f", {count(e.numerator)} of {count(e.denominator)} {noun}"
     return f" ({e.level:.0%} interval {percent(e.low)} to {percent(e.high)}{counted})"
 
 

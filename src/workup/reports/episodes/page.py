@@ -13,7 +13,7 @@ from workup.reports import case_mix
 from workup.reports.charts.figure import Figure, find
 from workup.reports.drift import report as drift
 from workup.reports.episodes.figures import figures as own_figures
-from workup.reports.episodes.figures import lead_table
+from workup.reports.episodes.figures import lead_table, timeline_table
 from workup.reports.episodes.headline import headline
 from workup.reports.estimates import HEADS, rows
 from workup.reports.groups import by_group, comparisons, parity, smallest_gaps
@@ -24,10 +24,11 @@ from workup.reports.power import report as power
 from workup.reports.risk.page import RiskPage
 from workup.reports.sites import report as sites
 from workup.reports.smallest import smallest_section
-from workup.reports.wording import interval, metric_title, number, percent
+from workup.reports.wording import count, interval, metric_title, number, percent
 
 _APART = ("sites", "power", "drift")  # lenses whose sections are drawn for one kind of rows at a time
 _ROOMS = {"sites": sites, "power": power, "drift": drift}
+_ROOM_WORDS = {"sites": "Sites", "power": "Power", "drift": "Over time"}
 _WORDS = {
     "case": "risks and outcomes",
     "watch": "alarms",
@@ -71,8 +72,9 @@ class EpisodesPage(RiskPage):
         return replace(report, results=kept)
 
     def headline(self, report: Report) -> Sequence[str]:
-        """What the internal lens says of alarms and events."""
-        return tuple(headline(report)) if "internal" in report.results else ()
+        """What the internal lens says of alarms and events, and alerts of the drift lens on other rows than events."""
+        said = tuple(headline(report)) if "internal" in report.results else ()
+        return (*said, *_other_alerts(report))
 
     def size(self, report: Report) -> str:
         """Patients, stays and events."""
@@ -105,6 +107,11 @@ class EpisodesPage(RiskPage):
             title = "Risks and outcomes" if section.key == "overall" else section.title
             yield replace(section, title=title)
 
+    def said(self, sentence: str, report: Report) -> str:
+        """A note that a lens said of one kind of rows, with the words for them."""
+        kind, of, rest = sentence.partition(" rows: ")
+        return f"Of {_WORDS[kind]}: {rest}" if of and kind in _WORDS else sentence
+
     def lenses(self, report: Report) -> Iterator[Section]:
         """Groups of all kinds of rows together, the other lenses one kind after the other."""
         groups = report.results.get("subgroups")
@@ -113,9 +120,8 @@ class EpisodesPage(RiskPage):
             yield from case_mix.section(groups, title="How the groups differ in inputs and risks", key="case-mix")
         for lens in _APART:
             for kind in kinds_of(report, lens):
-                seen = report_of(report, kind, _APART)
-                for section in _ROOMS[lens].sections(seen):
-                    yield replace(section, title=f"{section.title}: {_kind(kind)}", key=f"{section.key}:{kind}")
+                found = _ROOMS[lens].sections(report_of(report, kind, _APART))
+                yield _as_one(found, f"{_ROOM_WORDS[lens]}: {_kind(kind)}", f"{lens}:{kind}")
         yield smallest_section(report)
         if groups is not None and groups.tables.get("smallest_difference"):
             yield smallest_gaps(groups)
@@ -138,12 +144,37 @@ class EpisodesPage(RiskPage):
         for lens in _APART:
             for kind in kinds_of(report, lens):
                 drawn = _ROOMS[lens].figures(report_of(report, kind, _APART))
-                found |= {f"{key}:{kind}": charts for key, charts in drawn.items()}
+                found[f"{lens}:{kind}"] = [chart for charts in drawn.values() for chart in charts]
         return {**found, **(own_figures(internal) if internal is not None else {})}
 
     def flat(self, report: Report) -> dict[str, Any]:
         """Familiar names are those of one prediction per patient."""
         raise ReportError("the flat form is not known for the task 'episodes'. To fix: use -f json.")
+
+
+def _other_alerts(report: Report) -> Iterator[str]:
+    """Alerts of the drift lens beside those on events, which are told with the lens itself."""
+    for kind in kinds_of(report, "drift"):
+        seen = report_of(report, kind, _APART)
+        if kind != "event" and seen.results["drift"].alerts:
+            yield from (f"Over time, of {_kind(kind)}: {sentence}" for sentence in drift.headline(seen))
+
+
+def _as_one(found: Sequence[Section], title: str, key: str) -> Section:
+    """What one lens says of one kind of rows, as one section: with four kinds there would be a hundred of them."""
+    kept = [section for section in found if section.sentences or section.tables or section.points]
+    return Section(
+        title,
+        tuple(f"{section.title}. {' '.join(section.sentences)}" for section in kept if section.sentences),
+        tuple(
+            replace(table, caption=f"{section.title}: {table.caption}" if table.caption else section.title, titled=True)
+            for section in kept
+            for table in section.tables
+            if table.rows
+        ),
+        tuple(point for section in kept for point in section.points),
+        key,
+    )
 
 
 def _kind(kind: str) -> str:
@@ -160,7 +191,7 @@ def _who(internal: LensResult) -> Section:
     """Who was watched, what became of every prediction, and what was put aside."""
     tables = internal.tables
     fates = tables.get("fates") or ()
-    every = sum(row["predictions"] for row in fates if row["predictions"] is not None)
+    every = sum(row["predictions"] for row in fates)
     settings = Table(
         ("setting", "value"),
         tuple((str(row["setting"]), str(row["value"])) for row in tables.get("episode_settings", ())),
@@ -170,16 +201,13 @@ def _who(internal: LensResult) -> Section:
     body = tuple(
         (
             str(row["fate"]).replace("_", " "),
-            "fewer than told" if row["predictions"] is None else number(row["predictions"]),
-            "–" if row["predictions"] is None or not every else percent(row["predictions"] / every),
+            number(row["predictions"]),
+            percent(row["predictions"] / every) if every else "–",
             _FATES.get(row["fate"], ""),
         )
         for row in fates
     )
-    aside = tuple(
-        (str(row["what"]).replace("_", " "), "fewer than told" if row["count"] is None else number(row["count"]))
-        for row in tables.get("put_aside", ())
-    )
+    aside = tuple((str(row["what"]).replace("_", " "), number(row["count"])) for row in tables.get("put_aside", ()))
     ends = tuple((str(row["how"]), number(row["stays"])) for row in tables.get("stay_ends", ()))
     found = (
         settings,
@@ -228,7 +256,7 @@ def _cell(e: Estimate | None) -> str:
     if e.value is None:
         return f"– ({e.reason})"
     ends = f"no interval: {e.reason}" if e.low is None else interval(e)
-    n = f"{number(e.n_patients)} patients" if e.numerator is None else f"{number(e.numerator)}/{number(e.denominator)}"
+    n = f"{number(e.n_patients)} patients" if e.numerator is None else f"{count(e.numerator)}/{count(e.denominator)}"
     return f"{number(e.value)} ({ends}; {n})"
 
 
@@ -311,8 +339,8 @@ def _recognition(internal: LensResult) -> Section:
 
 def _timeline(internal: LensResult) -> Section:
     found = internal.tables.get("timeline") or ()
-    body = tuple((str(row["stay"]), number(row["hour"]), str(row["what"])) for row in found)
-    table = Table(("stay", "hours from its start", "what"), body, "Alerts and events in a few stays, without names")
+    table = timeline_table(found)
+    body = table.rows
     return Section("A few stays hour by hour", (), (table,) if body else (), key="episodes-timeline")
 
 

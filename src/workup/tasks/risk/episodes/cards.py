@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workup.metric import Card
+from workup.metric import Card, Concern
 from workup.tasks.risk.cards import CARDS as RISK_CARDS
 
 EVENTS, ALARMS, STAYS = "events", "alarms", "stays"
@@ -38,6 +38,7 @@ EPISODE_CARDS = {
         describe="all alerts fired in a hundred days of patients watched, after the event too, since nurses hear those",
         better="lower",
         scale="log",
+        concern=Concern(medium=10, high=25, in_group=15),
         section=ALARMS,
         shown=("headline", "groups", "cards", "latest", "forests"),
     ),

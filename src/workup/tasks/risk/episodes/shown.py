@@ -35,13 +35,9 @@ def tables(scores: Scores, evaluated: Evaluated, study: EpisodesStudy, *, reduce
     found: dict[str, Any] = {
         "episode_settings": list(_settings(study)),
         "watched": _watched(scores, evaluated),
-        "fates": list(_fates(evaluated, k)),
-        "put_aside": [
-            {"what": name, "count": None if 0 < count < k else count}
-            for name, count in evaluated.aside.items()
-            if count
-        ],
-        "stay_ends": list(_ends(evaluated, k)),
+        "fates": [{"fate": name, "predictions": evaluated.fates[name]} for name in FATES],
+        "put_aside": [{"what": name, "count": count} for name, count in evaluated.aside.items() if count],
+        "stay_ends": list(_ends(evaluated)),
         "alarms_a_day": [_a_day(watch, threshold) for threshold in study.alarms()],
         "alarms_by": list(_alarms_by(watch, study.alarms(), k)),
         "lead_to_recognition": list(_recognition(evaluated, study.alarms(), k)),
@@ -75,17 +71,7 @@ def _watched(scores: Scores, evaluated: Evaluated) -> dict[str, Any]:
     }
 
 
-def _fates(evaluated: Evaluated, k: int) -> Iterator[dict[str, Any]]:
-    """Every fate with its predictions; of how many patients decides whether that is told."""
-    inside = evaluated.judged.inside
-    patient = evaluated.stays.patient[inside.moments.stay]
-    for code, name in enumerate(FATES):
-        count = evaluated.fates[name]
-        people = np.unique(patient[inside.fates.fate == code]).size if name != "outside" else min(count, k)
-        yield {"fate": name, "predictions": None if count and people < k else count}
-
-
-def _ends(evaluated: Evaluated, k: int) -> Iterator[dict[str, Any]]:
+def _ends(evaluated: Evaluated) -> Iterator[dict[str, Any]]:
     words = {
         "discharge": "left alive",
         "death": "died",
@@ -98,7 +84,7 @@ def _ends(evaluated: Evaluated, k: int) -> Iterator[dict[str, Any]]:
     for name, said in words.items():
         count = evaluated.of_stays[name]
         if count:
-            yield {"how": said, "stays": None if count < k else count}
+            yield {"how": said, "stays": count}
 
 
 # ---- alarms ----------------------------------------------------------------------------------------------------------

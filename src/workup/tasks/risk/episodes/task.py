@@ -81,6 +81,7 @@ _OWN_COLUMNS = {
     WATCH: ("watch", "predictions", "days", "alerts@", "suppressed@", "true@", "false@", "neutral@", "acted_alerts@"),
     EVENT: ("event", "scored", "flagged@", "by_score@", "lead@", "acted@"),
     STAY: ("stay", "judged_stay@", "true_stay@"),
+    ALL: ("watch", "event", "true@", "false@", "flagged@"),
 }
 _FEWEST_EVENTS = 20  # of a window, below which a share of events says nothing of a change
 # What a score that is no risk leaves nothing to draw of.
@@ -206,11 +207,11 @@ class EpisodesTask:
         found = [Kind(CASE, _rows(scores, CASE), own[CASE], {"drift": delay})]
         found += [Kind(kind, _rows(scores, kind), own[kind], {"drift": delay}) for kind in (WATCH, STAY)]
         events = _rows(scores, EVENT)
-        found.insert(2, Kind(EVENT, events, own[EVENT], {"drift": few}))
+        found.insert(2, Kind(EVENT, events, own[EVENT], {"drift": few}, people=False))
         found.append(Kind(ALL, _rows(scores, ALL), own[ALL], {"drift": delay}))
         for metric in flagged:
             column = at("flagged", metric.at.get("threshold"))
-            found.append(Kind(column, events.take(events[column] > 0), [metric], {"drift": few}))
+            found.append(Kind(column, events.take(events[column] > 0), [metric], {"drift": few}, people=False))
         return [kind for kind in found if kind.metrics]
 
     def parts(self, scores: Scores, study: EpisodesStudy) -> Iterator[Part]:
@@ -219,10 +220,16 @@ class EpisodesTask:
         for threshold in study.alarms():
             keys = {} if threshold is None else {"threshold": threshold}
             for kind, column in ((EVENT, at("acted", threshold)), (WATCH, at("acted_alerts", threshold))):
-                measured = [metric for metric in kinds[kind].metrics if metric.at.items() >= keys.items()]
+                measured = [
+                    metric
+                    for metric in kinds[kind].metrics
+                    if metric.at.items() >= keys.items() and metric.name != "alert_acted_share"
+                ]
                 yield from _not_acted(kinds[kind].scores, column, measured, study.smallest_cell)
         case = kinds[CASE]
-        yield from _not_acted(case.scores, "acted", case.metrics, study.smallest_cell)
+        nothing = _meaningless(study) if _reduced(study) else set()
+        of_risks = [metric for metric in case.metrics if metric.name not in nothing]
+        yield from _not_acted(case.scores, "acted", of_risks, study.smallest_cell)
         if LANDMARK in case.scores.groups and LANDMARK not in (study.lenses.get("subgroups") or {}).get("by", ()):
             slices = [
                 Slice({LANDMARK: level}, rows)
@@ -319,10 +326,8 @@ def _meaningless(study: EpisodesStudy) -> set[str]:
 
 def _rows(scores: Scores, kind: str) -> Scores:
     """The rows of one kind with the columns and the groups that are theirs; those that wait are case rows."""
-    if kind == ALL:
-        return replace(scores, waiting=None, groups=_own_groups(scores))
-    part = scores.take(scores[kind] == 1)
-    own = tuple(name for name in _OWN_COLUMNS[kind])
+    own = _OWN_COLUMNS[kind]
+    part = scores.take((scores[WATCH] == 1) | (scores[EVENT] == 1) if kind == ALL else scores[kind] == 1)
 
     def mine(one: Scores) -> dict[str, Any]:
         return {
