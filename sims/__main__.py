@@ -34,6 +34,7 @@ NAMES = (
     "review",
     "span_comparisons",
     "spans_coverage",
+    "episodes",
     "mutated_inputs",
 )
 FOLDER = evidence.ROOT / "evidence"
