@@ -21,7 +21,7 @@ WAIST = (
     *("ranking.py", "evidence.py", "disclosure", "lenses", "packs", "reports"),
 )
 # Parts of reports that are one task's or one lens's own.
-OWN = tuple(f"reports/{name}/" for name in ("risk", "spans", "conversation", "drift", "power", "sites"))
+OWN = tuple(f"reports/{name}/" for name in ("risk", "horizon", "spans", "conversation", "drift", "power", "sites"))
 # What a file may name, and why.
 MAY_NAME = {
     # A plan is made for one kind of figure, before there are data, and says which.
