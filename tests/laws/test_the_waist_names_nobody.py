@@ -42,7 +42,7 @@ MAY_NAME = {
     "compare.py": {"subgroups"},
     # A page has a place for each lens of the house; a lens of others has none yet.
     "reports/page.py": {"drift", "internal", "subgroups"},
-    "reports/sections.py": {"drift", "internal", "power", "sites", "subgroups"},
+    "reports/sections.py": {"drift", "internal", "power", "sites"},
     "reports/smallest.py": {"drift", "internal", "sites"},
     "reports/flat.py": {"sites"},
     # Axes of two metrics of risk, a table of two detectors, one rate in words; "coverage" is the head of a column.
