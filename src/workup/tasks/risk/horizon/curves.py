@@ -106,7 +106,7 @@ def _panels(scores: Scores, horizon: Horizon, censoring: Censoring, *, smallest_
     weighted = _weighted(seen)
     estimable = bool(seen.weights.under(scores.base_weight[None, :]).estimable[0])
     y, p, a = weighted[OUTCOME], weighted[RISK], weighted.base_weight
-    if not estimable or not 0 < float(a @ y) < float(a.sum()):
+    if not (estimable and float(a @ y) > 0 and float(a @ (1 - y)) > 0):
         return {**found, "reason": seen.undefined()}
     smoother = Smoother.of(seen.everyone)
     return {

@@ -137,9 +137,10 @@ def _hazard_ratios(scores: Scores, columns: Floats) -> list[dict[str, Any]]:
     )
     if not fit.fitted:
         return [_no_ratio("the Cox model has no finite fit")] * columns.shape[1]
+    single = scores.weight is None and scores.n_patients == len(scores)
     rows = []
     for place, log_ratio in enumerate(fit.coefficients):
-        se = float(np.sqrt(fit.covariance[place, place] if scores.independent else fit.robust[place, place]))
+        se = float(np.sqrt((fit.covariance if single else fit.robust)[place, place]))
         half = z_critical(_LEVEL) * se
         rows.append(
             {
@@ -198,7 +199,7 @@ def _two_ways(scores: Scores, horizon: Horizon, censoring: Censoring) -> Iterato
 def _usable(at: AtHorizon) -> bool:
     """Someone followed to the horizon, with the event and without."""
     estimable = bool(at.seen.under(at.weight[None, :]).estimable[0])
-    return estimable and 0 < float(at.a @ at.outcome) < float(at.a.sum())
+    return estimable and float(at.a @ at.outcome) > 0 and float(at.a @ (1 - at.outcome)) > 0
 
 
 def fifths(risk: Floats, weight: Floats) -> Ints:

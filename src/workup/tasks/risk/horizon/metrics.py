@@ -135,10 +135,9 @@ def _compute(metric: Metric, measured: Measured) -> Compute:
         if seen.complete:
             return metric.compute(seen.known, weights)
         a, defined = seen.products(weights)
-        if over_all is None:
-            values = metric.compute(seen.known, a)
-        else:
-            values = over_all(metric, seen, a, weights)
+        if not defined.any():
+            return np.full(len(weights), np.nan)
+        values = metric.compute(seen.known, a) if over_all is None else over_all(metric, seen, a, weights)
         return np.where(defined, values, np.nan)
 
     return compute
@@ -222,6 +221,8 @@ def _distances(family: Family, measured: Measured, scores: Scores, level: float)
     def replicates(rows: Scores, weights: Floats) -> Mapping[str, Floats]:
         seen = measured.seen(rows)
         a, defined = seen.products(weights)
+        if not defined.any():
+            return {name: np.full(len(weights), np.nan) for name in _DISTANCES}
         return {name: np.where(defined, values, np.nan) for name, values in family.compute(seen.known, a).items()}
 
     together = Family(replicates)
@@ -324,11 +325,11 @@ def observed_risk(measured: Measured) -> Metric:
     def compute(scores: Scores, weights: Floats) -> Floats:
         seen = measured.seen(scores)
         a, defined = seen.products(weights)
-        events = a @ seen.known["outcome"]
+        y = seen.known["outcome"]
+        events, free = a @ y, a @ (1 - y)
         with np.errstate(invalid="ignore", divide="ignore"):
             share = events / weights.sum(axis=1)
-        free = a.sum(axis=1) > events
-        return np.where(defined & (events > 0) & free, share, np.nan)
+        return np.where(defined & (events > 0) & (free > 0), share, np.nan)
 
     def interval(scores: Scores, level: float) -> Interval:
         seen = measured.seen(scores)

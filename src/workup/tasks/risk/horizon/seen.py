@@ -74,8 +74,9 @@ class Seen:
             v, estimable = self.weights.under(weights)
             rows = np.flatnonzero(self.weights.known)
             a = weights.T[rows] * v.T[rows]
-            events = self.weights.outcome[rows] @ a
-            kept = self._last.kept = (weights, a.T, estimable & (events > 0) & (a.sum(axis=0) > events))
+            happened = self.weights.outcome[rows] > 0
+            both = (a[happened].sum(axis=0) > 0) & (a[~happened].sum(axis=0) > 0)
+            kept = self._last.kept = (weights, a.T, estimable & both)
         return kept[1], kept[2]
 
     def lacking(self) -> str:

@@ -375,7 +375,7 @@ def _values(scores: Scores, horizon: Horizon, study: HorizonStudy) -> tuple[floa
     a, defined = seen.products(scores.base_weight[None, :])
     y = seen.known["outcome"]
     events = float(a[0] @ y)
-    if not defined[0] or not 0 < events < float(a[0].sum()):
+    if not defined[0] or not events > 0 or not float(a[0] @ (1 - y)) > 0:
         return None
     w, risk = scores.base_weight, scores[horizon.risk]
     expected, flipped = float(w @ risk), float(w @ (1 - risk))
