@@ -206,18 +206,13 @@ def closed_test(sample: Sample, *, alpha: float = 0.05) -> ClosedTest:
     robust = sample.repeated or sample.weighted
     lp = logit(sample.risk)
     columns = _basis(lp, sample.predictors)
-    whole = len(columns)
-    fit, reason = None, None
+    fit = None
     # The largest model that has a finite maximum: all columns, else those of recalibration, else the intercept.
     for names in dict.fromkeys((tuple(columns), tuple(name for name in columns if name in _OWN), _OWN[:1])):
         fit = _fitted(sample, lp, {name: columns[name] for name in names}, robust=robust)
         if fit is not None:
             break
     used = names if fit is not None else ()
-    if len(used) < whole:
-        reason = "the predictors separate events from the others, or there are fewer patients than coefficients"
-        reason = reason if len(used) >= min(2, whole) else "the risks separate events from the others"
-        reason = reason if used else "all outcomes are the same"
     large = _intercept(sample, lp)
     joint = np.nan, np.nan
     if fit is not None and used == _OWN:
@@ -241,8 +236,18 @@ def closed_test(sample: Sample, *, alpha: float = 0.05) -> ClosedTest:
         in_the_large=large,
         recalibration=joint,
         largest=np.array([]) if fit is None else fit.coefficients,
-        reason=reason,
+        reason=_why_smaller(len(used), len(columns)),
     )
+
+
+def _why_smaller(used: int, asked: int) -> str | None:
+    if used == asked:
+        return None
+    if used == 0:
+        return "all outcomes are the same"
+    if used < min(2, asked):
+        return "the risks separate events from the others"
+    return "the predictors separate events from the others, or there are fewer patients than coefficients"
 
 
 _OWN = ("1", "lp")  # columns that are no predictors; predictors are kept under names that begin with "x "
