@@ -407,3 +407,11 @@ def test_folds_hold_whole_patients_and_differ_by_one(patients: int, folds: int, 
     assert np.array_equal(updating.folds_of_patients(patient[order], folds=folds, seed=seed), fold[order])
     with pytest.raises(ValueError, match="number of patients"):
         updating.folds_of_patients(patient, folds=units + 1)
+
+
+def test_a_fold_that_holds_everyone_keeps_its_risks() -> None:
+    sample = _sized(30, 30)
+    found = updating.cross_fit(sample, update, np.zeros(60, dtype=np.int64))
+    assert np.array_equal(found.risk, sample.risk)
+    assert found.updates[0].reason == "there are no rows to update on"
+    assert found.updates[0].beyond(sample.risk) == 0

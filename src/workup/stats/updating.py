@@ -440,6 +440,8 @@ def update(
     forbidden = not_offered(sample) if forbidden is None else forbidden
     if sample.weight is not None:
         sample = sample.take(sample.weight > 0)
+    if sample.outcome.size == 0:
+        raise CannotUpdate("there are no rows to update on")
     test = closed_test(sample, alpha=alpha)
     if method != "closed":
         if method not in METHODS:
@@ -464,6 +466,8 @@ def update(
 
 
 def _made(sample: Sample, method: str, parameters: Mapping[str, Any], **words: Any) -> Update:
+    if sample.outcome.size == 0:
+        return Update(method, parameters, (np.nan, np.nan), **words)
     lp = logit(sample.risk)
     span = math.floor(float(lp.min()) * 100) / 100, math.ceil(float(lp.max()) * 100) / 100
     return Update(method, parameters, span, note=_advice(sample, method), **words)
@@ -555,7 +559,8 @@ class CrossFitted:
 def cross_fit(sample: Sample, procedure: Callable[[Sample], Update], fold: Ints) -> CrossFitted:
     """The whole procedure anew without each fold, applied to it.
 
-    A fold without which a named update cannot be made keeps the risks it has, with the reason.
+    A fold without which no update can be made (a named one that the rest does not carry, or no rest) keeps the risks it
+    has, with the reason.
     """
     risk = np.empty(sample.risk.size)
     updates = []
