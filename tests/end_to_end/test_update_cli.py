@@ -112,7 +112,8 @@ def test_too_few_events_step_down_and_say_so(tmp_path: Path) -> None:
     assert code == 3 and found["verdict"] == "no gain shown"
     assert found["updates"][0]["method"] == "none"
     assert "at least 20 events and 20 non-events" in found["updates"][0]["reason"]
-    assert "NO UPDATE: these data speak against" in call("update", tmp_path / "study.yaml", "-o", tmp_path / "u.json").out
+    again = call("update", tmp_path / "study.yaml", "-o", tmp_path / "u.json")
+    assert "NO UPDATE: these data speak against the risks" in again.out
     refused = call("update", tmp_path / "study.yaml", "-o", tmp_path / "u.json", "--method", "isotonic")
     assert refused.code == 2 and "isotonic needs at least 500 events" in refused.err
 

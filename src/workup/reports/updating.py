@@ -20,6 +20,7 @@ _VERDICTS = {
     "no gain shown": "NO GAIN SHOWN: on patients who did not make it, these data do not show that the update helps.",
     "none needed": "NONE NEEDED: these data do not speak against the risks as they are, and nothing was changed.",
     "too few": "NO UPDATE: these data speak against the risks as they are, and are too few to mend them.",
+    "untested": "NO UPDATE: nothing could be fitted to these rows, so nothing is known of the risks.",
     "as named": "NOTHING WAS CHANGED, as was asked; the risks are those of the system.",
     "backwards": "THE RISK RUNS BACKWARDS: higher risks go with fewer events. No update mends that, and none was made.",
 }
@@ -108,7 +109,8 @@ def _headline(told: Row) -> str:
     if all(one["method"] == "none" for one in told["updates"]):
         if told["asked"] == "none":
             return "as named"
-        return "none needed" if told["verdict"] == "none needed" else "too few"
+        if told["verdict"] != "none needed":
+            return "too few" if any(one["test"] for one in told["updates"]) else "untested"
     return str(told["verdict"])
 
 

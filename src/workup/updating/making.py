@@ -62,7 +62,8 @@ def make_update(
         said = backwards["sentence"] if backwards is not None else ""
         remedy = backwards["remedy"] if backwards is not None else ""
         return Made(None, {**told, "verdict": "backwards", "alarm": [said, remedy]}, "backwards")
-    needed = any(one.method != "none" or one.reason for one in mending.updates.values())
+    needed = any(one["method"] != "none" or one["pointed_to"] != "none" for one in told["updates"])
+    needed &= asked.method != "none"
     mending = _as_written(mending)
     draws = found.draws(rows.scores)
     honest = honest_rows(found, rows, mending, procedure, asked, draws, watch)
