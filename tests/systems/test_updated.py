@@ -99,7 +99,7 @@ def test_an_update_of_an_updated_system_goes_on_top_of_it(made: Path, tmp_path: 
 
 @pytest.mark.parametrize("of", [{}, {"use": 3}, {"use": "recorded", "column": "p"}, {"use": "recorded", "with": "p"}])
 def test_what_is_no_system_is_refused(made: Path, of: Any) -> None:
-    with pytest.raises(StudyError, match="'of' must be a column of risks, or a system"):
+    with pytest.raises(StudyError, match="must be a column of risks, or a system"):
         opened(made, update="column.json", of=of)
 
 

@@ -12,7 +12,7 @@ from workup.reports.layout import Section, Table
 from workup.reports.wording import count, number, percent
 
 Row = Mapping[str, Any]
-_NOTHING = 0.0005
+_NEARLY_NOTHING = 0.001
 
 _VERDICTS = {
     "better": "BETTER: on patients who did not make it, the updated risks are closer to what happened.",
@@ -212,8 +212,9 @@ def _groups(told: Row) -> Iterator[Section]:
         for one in told_of
     ]
     said = said or [f"After the update no group's O/E is shown to be outside {1 - margin:g} to {1 + margin:g}."]
-    heads = ("group", "patients", "O/E before", "O/E after", "|ln O/E|, after less before", "")
-    table = Table(heads, tuple(rows), "Observed over expected events by group, on others")
+    heads = ("group", "patients", "O/E before", "O/E after", "|ln O/E|, after less before", "margin")
+    shown = len(heads) if told_of else len(heads) - 1
+    table = Table(heads[:shown], tuple(row[:shown] for row in rows), "Observed over expected events by group, on others")
     yield Section("By group", tuple(said), (table,), key="groups")
 
 
@@ -313,7 +314,11 @@ def _by_metric(estimates: Sequence[Row]) -> dict[str, Row]:
 
 def _refused(told: Row) -> Iterator[Section]:
     rows = tuple(
-        (*((f"{told['by']} {one['level']}",) if told["by"] is not None else ()), _plain(method), reason)
+        (
+            *((f"{told['by']} {one['level']}",) if told["by"] is not None else ()),
+            _plain(method),
+            reason.replace("in_the_large", "in the large"),
+        )
         for one in told["updates"]
         for method, reason in one["refused"].items()
     )
@@ -348,6 +353,7 @@ def _level(told: Row, one: Row) -> str:
 
 
 def _sentence(text: str) -> str:
+    text = text.replace("in_the_large", "in the large")
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
@@ -374,7 +380,7 @@ def _figure(seen: Row, *, signed: bool = False) -> str:
 
 def _number(value: float | None) -> str:
     """A figure; one that was fitted to be 0, and is so but for rounding or the folds, is not written as 6.8e-05."""
-    return "0.000" if value is not None and abs(value) < _NOTHING else number(value)
+    return f"{abs(value):.3f}" if value is not None and abs(value) < _NEARLY_NOTHING else number(value)
 
 
 def _p(value: float) -> str:

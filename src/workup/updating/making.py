@@ -44,13 +44,22 @@ class Made:
 
 
 def make_update(
-    study: Study, asked: Asked, *, system: str | None = None, key: bytes | None = None, watch: Watch = silent
+    study: Study,
+    asked: Asked,
+    *,
+    table: Any = None,
+    system: str | None = None,
+    key: bytes | None = None,
+    watch: Watch = silent,
 ) -> Made:
-    """Test, choose, fit, judge on others, choose thresholds: the whole procedure on one study of risks."""
+    """Test, choose, fit, judge on others, choose thresholds: the whole procedure on one study of risks.
+
+    `table` takes the place of the corpus file, `system` names one of several in the study, and `key` signs the update.
+    """
     asked.check()
     if not isinstance(study, RiskStudy):
         raise StudyError(f"an update is of a study of risks; this one is of '{study.task}'.")
-    ready = checked(study)
+    ready = checked(study, table=table)
     found = scored(study, ready, system=system, watch=watch)
     rows = rows_of(found, asked)
     procedure = Procedure(asked.method, asked.alpha, asked.by).measured_on(rows.sample, rows.levels)
