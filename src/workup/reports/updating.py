@@ -214,7 +214,7 @@ def _groups(told: Row) -> Iterator[Section]:
     said = said or [f"After the update no group's O/E is shown to be outside {1 - margin:g} to {1 + margin:g}."]
     heads = ("group", "patients", "O/E before", "O/E after", "|ln O/E|, after less before", "margin")
     shown = len(heads) if told_of else len(heads) - 1
-    table = Table(heads[:shown], tuple(row[:shown] for row in rows), "Observed over expected events by group, on others")
+    table = Table(heads[:shown], tuple(row[:shown] for row in rows), "Observed over expected by group, on others")
     yield Section("By group", tuple(said), (table,), key="groups")
 
 

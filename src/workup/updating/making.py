@@ -57,8 +57,10 @@ def make_update(
     `table` takes the place of the corpus file, `system` names one of several in the study, and `key` signs the update.
     """
     asked.check()
-    if not isinstance(study, RiskStudy):
-        raise StudyError(f"an update is of a study of risks; this one is of '{study.task}'.")
+    if study.task != RiskTask.name or not isinstance(study, RiskStudy):
+        raise StudyError(
+            f"an update is of a study of risks with one outcome each (task: risk); this one is of '{study.task}'."
+        )
     ready = checked(study, table=table)
     found = scored(study, ready, system=system, watch=watch)
     rows = rows_of(found, asked)

@@ -92,7 +92,7 @@ class UpdatedSystem:
         self.recorded = bool(getattr(self._inner, "recorded", False))
         self.batch = int(getattr(self._inner, "batch", 0) or 1000)
         self.version = f"{self._inner.version} {self.file.mark}"
-        self.notes = (f"{self.file.where}: {UNTOLD}",)
+        self.notes = (*getattr(self._inner, "notes", ()), f"{self.file.where}: {UNTOLD}")
 
     def predict(self, table: Table) -> list[float | None]:
         """The updated risk of each row."""
@@ -107,7 +107,8 @@ class UpdatedSystem:
     def apparent(self, corpus: Corpus, scores: Scores) -> str:
         """Why no figure on these rows is honest: they made the update. Empty where nothing says so."""
         used = self.file.record["used"]
-        if corpus.sha256 == used["corpus_sha256"] or risks_sha256(scores) == used["risks_sha256"]:
+        known = "risk" in scores.values and "outcome" in scores.values
+        if corpus.sha256 == used["corpus_sha256"] or (known and risks_sha256(scores) == used["risks_sha256"]):
             return APPARENT
         days = days_of(scores)
         if days is None or used["from"] is None or self._elsewhere:
