@@ -124,6 +124,77 @@ def score_episodes(
     return validate(study, table=None if files else (predictions, events), watch=watch)
 
 
+def score_horizon(
+    table: Any,
+    *,
+    status: str,
+    risk: Mapping[str, str],
+    followup: str | None = None,
+    event_time: str | None = None,
+    unit: str = "",
+    codes: Mapping[str, str] | None = None,
+    patient: str | None = None,
+    by: Sequence[str] = (),
+    site: str | None = None,
+    time: str | None = None,
+    weight: str | None = None,
+    landmark: str | None = None,
+    strata: Sequence[str] = (),
+    cox: Sequence[str] = (),
+    thresholds: Sequence[float] = (),
+    also: Sequence[str] = (),
+    gates: Sequence[str] = (),
+    seed: int = 0,
+    replicates: int = 2000,
+    name: str = "horizon",
+    smallest_cell: int = 5,
+    time_format: str | None = None,
+    watch: Watch = lambda what, done, total: None,
+) -> Report:
+    """Score recorded risks by one or several horizons against follow-up, some of it cut short.
+
+    `risk` names a column for each horizon; `codes` says what each value of the status means where it is not 0
+    (censored), 1 (event) or 2 (competing event). Censoring is estimated within `strata`, or by a `cox` model, of
+    columns; over everyone without either.
+
+    >>> days, ended = [100, 400, 200, 500] * 20, [1, 0, 0, 1] * 20
+    >>> rows = {"days": days, "ended": ended, "p": [0.8, 0.2, 0.4, 0.3] * 20}
+    >>> report = score_horizon(rows, followup="days", status="ended", risk={"365d": "p"})
+    >>> report.estimate("observed_risk", horizon="365d").value
+    0.25
+    """
+    path = Path(table) if isinstance(table, (str, Path)) else None
+    timed = None if followup is None else {"column": followup, **({"unit": unit} if unit else {})}
+    content = {
+        "name": name,
+        "task": "horizon",
+        "seed": seed,
+        "corpus": {} if path is None else {"path": path.name},
+        "columns": {
+            "followup": timed,
+            "event_time": event_time,
+            "status": {"column": status, "codes": dict(codes)} if codes else status,
+            "risk": dict(risk),
+            "patient": patient,
+            "site": site,
+            "time": time,
+            "weight": weight,
+            "landmark": landmark,
+            "groups": list(by),
+        },
+        "censoring": {"strata": list(strata), "cox": list(cox)} if strata or cox else "marginal",
+        "time_format": time_format,
+        "lenses": {"internal": {}, **({"subgroups": {}} if by else {})},
+        "thresholds": list(thresholds),
+        "also": list(also),
+        "gates": list(gates),
+        "bootstrap": {"replicates": replicates},
+        "smallest_cell": smallest_cell,
+    }
+    study = Study.of(content, base=Path() if path is None else path.parent, where="score_horizon")
+    return validate(study, table=None if path else table, watch=watch)
+
+
 def score_spans(
     gold: Any,
     pred: Any,

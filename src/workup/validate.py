@@ -141,7 +141,12 @@ def look(
         **kept.split(ready.split),
         **task.tables(scores, study, show_text=show_text),
     }
+    apparent = opener.apparent(corpus, scores)
+    if apparent:
+        tables["alarms"] = [*tables.get("alarms", ()), {"code": "apparent", **_APPARENT}]
     results = {lens: _without_withheld(result) for lens, result in _introduce(results, notes, tables).items()}
+    if apparent:
+        results = {lens: _apparent(result, apparent) for lens, result in results.items()}
 
     verdicts = judge(
         ready.gates,
@@ -247,6 +252,20 @@ def _without_withheld(result: LensResult) -> LensResult:
     return replace(result, estimates=tuple(kept))
 
 
+_APPARENT = {
+    "sentence": "THESE DATA MADE THE SYSTEM: what is shown is how well it fits the patients it was made from.",
+    "remedy": "Judge it by later patients, or by those of another place. Until then no gate can pass.",
+}
+
+
+def _apparent(result: LensResult, reason: str) -> LensResult:
+    """Figures of a system on the rows that made it: shown, with the reason why nothing may rest on them."""
+    marked = (
+        replace(e, status="insufficient" if e.status == "ok" else e.status, reason=reason) for e in result.estimates
+    )
+    return replace(result, estimates=tuple(marked))
+
+
 def _latency(engine: Any, batch: int) -> dict[str, float]:
     """Seconds a case took, averaged within the batches that were asked for; nothing where all was recorded."""
     seconds = np.asarray(getattr(engine, "seconds", ()), dtype=np.float64) / batch
@@ -291,6 +310,11 @@ class Opener:
     def notes(self) -> tuple[str, ...]:
         """What the system itself has to say, such as a model saved by another version of its library."""
         return tuple(getattr(self(), "notes", ()))
+
+    def apparent(self, corpus: Corpus, scores: Scores) -> str:
+        """Why no figure on these rows is honest, where the system knows that they made it, such as an update."""
+        asked = getattr(self(), "apparent", None)
+        return "" if asked is None else str(asked(corpus, scores))
 
     def key(self) -> Mapping[str, Any]:
         """All that decides the system's answers."""

@@ -30,7 +30,7 @@ def selftest(
         plugins.find("tasks", task)
     failed = 0
     for name in [task] if task else sorted(home):
-        checks = import_module(f"{home[name].module}.selftest").run(seed=seed)
+        checks = import_module(f"{home[name].module.removesuffix('.task')}.selftest").run(seed=seed)
         for check in checks:
             told = "ok  " if check.passed else "FAIL"
             echo(f"{told}  {check.name}: expected {check.expected}, observed {check.observed}")

@@ -16,9 +16,9 @@ from workup.packs.counts import UNSAID, Cells, cells_of
 from workup.packs.kinds_of_rows import kinds_of, of_kind, refuse_ledger, told_of_kind
 from workup.packs.publish import Publisher, in_order, published_holdings
 from workup.packs.sent_packs import Sent, SiteLedger, sent
-from workup.packs.signing import sign
 from workup.packs.suppression import withhold
 from workup.report import LensResult, Report, canonical, digest
+from workup.signing import sign
 from workup.version import __version__
 
 PACK_VERSION = 2
