@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Literal, Self
 
@@ -138,6 +139,15 @@ class RiskStudy(Study):
     also: tuple[Literal["accuracy", "f1", "ece"], ...] = Field(
         (), description="Metrics of a risk study that are left out unless asked for: accuracy, f1, ece"
     )
+
+    @staticmethod
+    def reads_as(content: Mapping[Any, Any]) -> str | None:
+        """Many predictions before an event, or time until one, are tasks of their own."""
+        if "episodes" in content or "events" in content:
+            return "episodes"
+        columns = content.get("columns")
+        timed = isinstance(columns, Mapping) and ("followup" in columns or "event_time" in columns)
+        return "horizon" if timed else None
 
     @field_validator("thresholds")
     @classmethod
