@@ -14,7 +14,7 @@ from workup import plugins
 from workup.disclosure.identifying import near_unique
 from workup.disclosure.small_groups import Regrouped
 from workup.errors import StudyError, WorkupError
-from workup.estimate import Draws
+from workup.estimate import Draws, Estimate
 from workup.evidence import holdings
 from workup.lenses.drift.lens import Settings as DriftSettings
 from workup.lenses.drift.windows import windows
@@ -261,12 +261,20 @@ def joined(
     return LensResult(
         lens=lens,
         settings={**first.settings, **_groups_of(results), **shared, KINDS: names},
-        estimates=tuple(e for one in results.values() for e in one.estimates),
+        estimates=tuple(e for kind, one in results.items() for e in _with_reasons(one.estimates, metrics[kind])),
         tables=_by_kind({kind: one.tables for kind, one in results.items()}),
         charts=_by_kind({kind: one.charts for kind, one in results.items()}),
         notes=(*notes, *_family_notes(lens, shared)),
         **{part: tuple(_marked(results, part)) for part in _JOINED},
     )
+
+
+def _with_reasons(estimates: Sequence[Estimate], metrics: Sequence[Metric]) -> Iterator[Estimate]:
+    """Estimates of a kind without any row, with what that means for the metric."""
+    why = {metric.name: metric.undefined for metric in metrics}
+    for e in estimates:
+        empty = e.status == "undefined" and not e.n_rows and e.metric in why
+        yield replace(e, reason=why[e.metric]) if empty else e
 
 
 def _groups_of(results: Mapping[str, LensResult]) -> dict[str, Any]:

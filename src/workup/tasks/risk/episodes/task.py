@@ -375,9 +375,8 @@ def _until_closed(scores: Scores) -> dict[str, Any]:
     evaluated = getattr(scores, "evaluated", None)
     if evaluated is None or evaluated.part.horizon != WHOLE_STAY or scores.time is None:
         return {}
-    stays = evaluated.stays
-    is_open = stays.how == OPEN
-    if not is_open.any():
-        return {}
-    last = max(int(scores.time.astype(np.int64).max()), int(stays.start.max()))
-    return {"label_delay": (last - int(stays.start[is_open].min())) / DAY + 1e-6}
+    stays, later = evaluated.stays, scores.waiting
+    times = scores.time if later is None or later.time is None else np.concatenate([scores.time, later.time])
+    last = int(times.astype(np.int64).max())
+    begun = stays.start[(stays.how == OPEN) & (stays.start <= last)]
+    return {"label_delay": (last - int(begun.min())) / DAY + 1e-6} if begun.size else {}
