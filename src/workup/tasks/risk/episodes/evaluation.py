@@ -157,7 +157,9 @@ def evaluate(predictions: Predictions, events: Events, part: EpisodesPart, thres
     of_events = kinds_of_rows.rows_of_events(judged)
     of_stays = kinds_of_rows.rows_of_stays(judged)
     aside = {**events.aside, **predictions.aside, **stays.aside}
-    aside["repeated_hours"] = predictions.aside.get("repeated_hours", 0) + events.aside.get("repeated_hours", 0)
+    aside["times_shown_twice"] = predictions.aside.get("times_shown_twice", 0) + events.aside.get(
+        "times_shown_twice", 0
+    )
     return Evaluated(
         judged=judged,
         design=design,

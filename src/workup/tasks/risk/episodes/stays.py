@@ -4,13 +4,15 @@ Events without an encounter are placed by patient and time. What belongs nowhere
 `events_without_encounter`, `events_without_time` (other than of the target, which make their stay undated),
 `events_after_end` and `merged_onsets` and `later_onsets` (of the target), `duplicate_events` (rows that say again what
 another says; they are looked at all the same), `ends_before_start`, `encounters_without_start` (no start and no
-prediction), `encounters_of_other_versions`, `overlapping_encounters` (of one patient), `begun_after_as_of`.
+prediction) and `events_without_start` (of the target, in these), `encounters_of_other_versions`,
+`overlapping_encounters` (of one patient), `begun_after_as_of`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +55,7 @@ class Stays:
     def __len__(self) -> int:
         return len(self.start)
 
-    @property
+    @cached_property
     def onset(self) -> Ints:
         """The first eligible onset of each stay, FAR where it has none."""
         return self.onsets.take(self.eligible).first
@@ -73,6 +75,9 @@ def find_stays(predictions: Predictions, events: Events, part: EpisodesPart) -> 
     aside["ends_before_start"] = spans.ends_before_start
     kept = spans.started & ~link.elsewhere
     aside["encounters_without_start"] = int((~spans.started & ~link.elsewhere).sum())
+    lost = (stay >= 0) & events.roles["target"]
+    lost[lost] = ~spans.started[stay[lost]] & ~link.elsewhere[stay[lost]]
+    aside["events_without_start"] = int(lost.sum())
     aside["encounters_of_other_versions"] = int(link.elsewhere.sum())
     _refuse_endless(kept & (spans.end == FAR), link, predictions, events, as_of)
     number = np.where(kept, np.cumsum(kept) - 1, -1)

@@ -3,7 +3,7 @@
 What cannot be used is refused with its file, row and remedy. What is put aside is counted in `aside`, by these names:
 `duplicate_predictions` (the same risk at the same moment of a stay, which counts once), `duplicates_in_two_groups` (of
 these, rows that differ in site, group or weight), `predictions_without_risk`, `predictions_of_other_versions`,
-`events_without_type`, `events_of_other_types`, `repeated_hours` (times that a clock set back shows twice).
+`events_without_type`, `events_of_other_types`, `times_shown_twice` (times that a clock set back shows twice).
 Ids never stand in a message.
 """
 
@@ -187,6 +187,7 @@ def read_predictions(
         zoned=clocked.zoned,
         naive=clocked.naive,
         notes=(
+            *clocked.notes("predictions"),
             *risk_notes,
             *(note for one in groupings for note in one.warnings(arrays, where=f"group '{one.name}'")),
         ),
@@ -195,7 +196,7 @@ def read_predictions(
     counted = {
         "predictions_without_risk": int((of_version & ~np.isfinite(risk)).sum()),
         "predictions_of_other_versions": int((~of_version).sum()),
-        "repeated_hours": clocked.repeated,
+        "times_shown_twice": clocked.repeated,
     }
     return _each_once(everything, usable, counted)
 
@@ -315,9 +316,9 @@ def read_events(
         aside={
             "events_without_type": int(kind.missing.sum()),
             "events_of_other_types": len(kind.codes) - len(used) - int(kind.missing.sum()),
-            "repeated_hours": clocked.repeated,
+            "times_shown_twice": clocked.repeated,
         },
-        notes=tuple(notes),
+        notes=(*clocked.notes("events"), *notes),
     )
 
 
