@@ -32,11 +32,13 @@ DEATH, DISCHARGE, LOST, OPEN = range(4)
 class Stays:
     """One row per encounter, in the order of their names; those of the predictions and those of events alone.
 
-    `patient` counts through `patient_names`. `onsets` are the counted onsets, `eligible` which of them can be
-    predicted at all; `onset` is the first of these, FAR where there is none.
+    `number` counts encounters of both tables, those put aside among them, and `patient` through `patient_names`.
+    `onsets` are the counted onsets, `eligible` which of them can be predicted at all; `onset` is the first of these,
+    FAR where there is none.
     """
 
     names: tuple[str, ...]
+    number: Ints
     patient: Ints
     patient_names: tuple[str, ...]
     start: Ints
@@ -109,6 +111,7 @@ def find_stays(predictions: Predictions, events: Events, part: EpisodesPart) -> 
     chosen = chosen[np.argsort(mine[chosen], kind="stable")]
     stays = Stays(
         names=tuple(name for name, one in zip(link.names, kept.tolist(), strict=True) if one),
+        number=np.flatnonzero(kept),
         patient=patient,
         patient_names=link.patient_names,
         start=start,

@@ -77,7 +77,11 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predictions in the order of stays and times, each once. `row` is the row of the file, from 1, for messages."""
+    """Predictions in the order of stays and times, each once.
+
+    `row` is the row of the file, from 1, for messages. `number` counts the moments at which a prediction was made,
+    those without a risk among them, so that the risks of two models at one moment have one number.
+    """
 
     where: str
     patient: Coded
@@ -85,6 +89,7 @@ class Predictions:
     time: Ints
     risk: Floats
     row: Whole
+    number: Whole
     site: Coded | None = None
     groups: Mapping[str, Coded] = field(default_factory=dict)
     weight: Floats | None = None
@@ -180,6 +185,7 @@ def read_predictions(
         time=clocked.time,
         risk=risk,
         row=np.arange(1, len(risk) + 1, dtype=np.int32),
+        number=np.zeros(0, dtype=np.int32),
         site=None if columns.site is None else Coded.of(arrays[columns.site]),
         groups={one.name: _levels(one, arrays, where=f"{where}, group '{one.name}'") for one in groupings},
         weight=weight,
@@ -198,14 +204,17 @@ def read_predictions(
         "predictions_of_other_versions": int((~of_version).sum()),
         "times_shown_twice": clocked.repeated,
     }
-    return _each_once(everything, usable, counted)
+    return _each_once(everything, of_version, usable, counted)
 
 
-def _each_once(table: Predictions, usable: Bools, counted: dict[str, int]) -> Predictions:
+def _each_once(table: Predictions, listed: Bools, usable: Bools, counted: dict[str, int]) -> Predictions:
     """In the order of stays and times, without rows that say again what another says."""
-    rows = np.flatnonzero(usable)
     encounter, time = table.encounter.codes, table.time
+    rows = np.flatnonzero(listed)
     order = rows[np.lexsort((time[rows], encounter[rows]))]
+    number = np.zeros(len(listed), dtype=np.int32)
+    number[order] = np.cumsum(~_equal_neighbours(encounter[order], time[order])) - 1
+    rows, order = rows[usable[rows]], order[usable[order]]
     again = _equal_neighbours(encounter[order], time[order])
     if again.any():
         # Which of several equal rows is kept must not rest on their order in the file.
@@ -227,6 +236,7 @@ def _each_once(table: Predictions, usable: Bools, counted: dict[str, int]) -> Pr
         time=time[kept],
         risk=table.risk[kept],
         row=table.row[kept],
+        number=number[kept],
         site=None if table.site is None else table.site.take(kept),
         groups={name: levels.take(kept) for name, levels in table.groups.items()},
         weight=None if table.weight is None else table.weight[kept],
