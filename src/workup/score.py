@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,66 @@ def score_risk(
     }
     study = Study.of(content, base=Path() if path is None else path.parent, where="score_risk")
     return validate(study, table=None if path else table, watch=watch)
+
+
+def score_episodes(
+    predictions: Any,
+    events: Any,
+    *,
+    target: Sequence[str],
+    horizon: str,
+    columns: Mapping[str, Any] | None = None,
+    event_columns: Mapping[str, Any] | None = None,
+    roles: Mapping[str, Sequence[str]] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    by: Sequence[str] = (),
+    thresholds: Sequence[float] = (),
+    time_format: str | None = None,
+    gates: Sequence[str] = (),
+    seed: int = 0,
+    replicates: int = 2000,
+    name: str = "episodes",
+    smallest_cell: int = 5,
+    watch: Watch = lambda what, done, total: None,
+) -> Report:
+    """Score predictions that were made again and again before an event: two paths, or two tables in memory.
+
+    `target` are the types of events that are predicted and `roles` those that start, end or answer a stay (start, end,
+    death, lost, intervention, alert). `columns` and `event_columns` say which column is what where they are not named
+    patient, encounter, time, risk and patient, encounter, type, time; `settings` are further ones of `episodes`, such
+    as gap, refractory or unit.
+
+    >>> hours = [f"2024-05-01T{hour:02}:00" for hour in (0, 4, 8, 9)]
+    >>> scores = {"patient": ["a"] * 3, "encounter": ["s"] * 3, "time": hours[:3], "risk": [0.1, 0.6, 0.4]}
+    >>> happened = {"patient": ["a"] * 2, "encounter": ["s"] * 2, "type": ["sepsis", "discharge"],
+    ...             "time": [hours[3], "2024-05-03T00:00"]}
+    >>> report = score_episodes(scores, happened, target=["sepsis"], horizon="12h", roles={"end": ["discharge"]},
+    ...                         thresholds=[0.5], replicates=200)
+    >>> report.estimate("event_sensitivity", threshold=0.5).value
+    1.0
+    """
+    paths = [Path(one) if isinstance(one, (str, Path)) else None for one in (predictions, events)]
+    base = Path() if paths[0] is None else paths[0].parent
+    files = None
+    if paths[0] is not None and paths[1] is not None:
+        files = {"predictions": paths[0].name, "events": relpath(paths[1], base)}
+    content = {
+        "name": name,
+        "task": "episodes",
+        "seed": seed,
+        "corpus": files or {},
+        "columns": {**(columns or {}), "groups": list(by)},
+        "events": {"columns": dict(event_columns or {}), "target": list(target), **(roles or {})},
+        "episodes": {"horizon": horizon, **(settings or {})},
+        "time_format": time_format,
+        "lenses": {"internal": {}, **({"subgroups": {}} if by else {})},
+        "thresholds": list(thresholds),
+        "gates": list(gates),
+        "bootstrap": {"replicates": replicates},
+        "smallest_cell": smallest_cell,
+    }
+    study = Study.of(content, base=base, where="score_episodes")
+    return validate(study, table=None if files else (predictions, events), watch=watch)
 
 
 def score_horizon(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from workup.cli.common import Progress, command, emit, say, say_names, verdict_code
-
-if TYPE_CHECKING:
-    from workup.report import Report
+from workup.cli.common import Progress, command
+from workup.cli.score_episodes import episodes
+from workup.cli.shown import show
 
 
 def add_to(app: typer.Typer) -> None:
@@ -22,6 +21,12 @@ def add_to(app: typer.Typer) -> None:
         name="risk",
         example="workup score risk predictions.csv --outcome died --risk p --patient id --by sex --threshold 0.2",
     )(risk)
+    command(
+        group,
+        name="episodes",
+        example="workup score episodes scores.csv events.csv --target sepsis --horizon 24h --end discharge "
+        "--threshold 0.3",
+    )(episodes)
     command(
         group,
         name="horizon",
@@ -92,7 +97,7 @@ def risk(
             largest_unpacked=largest_unpacked,
             watch=progress,
         )
-    _show(report, json=json, allow_unsure=allow_unsure)
+    show(report, json=json, allow_unsure=allow_unsure)
 
 
 def horizon(
@@ -169,7 +174,7 @@ def horizon(
             name=table.stem,
             watch=progress,
         )
-    _show(report, json=json, allow_unsure=allow_unsure)
+    show(report, json=json, allow_unsure=allow_unsure)
 
 
 def _pairs(given: Sequence[str], option: str, example: str) -> dict[str, str]:
@@ -247,7 +252,7 @@ def spans(
             name=gold.stem,
             watch=progress,
         )
-    _show(report, json=json, allow_unsure=allow_unsure)
+    show(report, json=json, allow_unsure=allow_unsure)
 
 
 def conversation(
@@ -315,18 +320,4 @@ def conversation(
             name=cases.stem,
             watch=progress,
         )
-    _show(report, json=json, allow_unsure=allow_unsure)
-
-
-def _show(report: Report, *, json: str | None, allow_unsure: bool) -> None:
-    """The record where it was asked for, the text report elsewhere, and the exit code of the gates."""
-    from workup.reports import text
-
-    say_names(report)
-    if json is not None:
-        emit(report.to_json(), json, private=report.contains_phi)
-    if json != "-":
-        emit(text.render(report), None)
-    if json not in (None, "-"):
-        say(f"The record is in {json}")
-    raise typer.Exit(verdict_code([v.outcome for v in report.verdicts], allow_unsure=allow_unsure))
+    show(report, json=json, allow_unsure=allow_unsure)

@@ -106,7 +106,9 @@ class Censoring:
             v = seen.under(w[None, :]).v[0]
             if self.kind == "cox":
                 model = cox_of_censoring(rows)
-                v = 1 / model.before(seen.until)
+                chance = model.before(seen.until)
+                # Of those lost before, who have no weight, some had no chance at all to be followed so far.
+                v = np.divide(1.0, chance, out=np.zeros_like(chance), where=seen.known)
                 through = model.through
             by_row = np.zeros(int(rows[ROW].max()) + 1)
             by_row[rows[ROW].astype(np.int64)] = v

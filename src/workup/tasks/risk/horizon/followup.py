@@ -20,7 +20,7 @@ from workup.stats.arrays import Bools, Floats, Ints
 from workup.stats.horizon_weights import CENSORED, COMPETING, EVENT
 from workup.task import Case, Table
 from workup.tasks.risk.checks import check_risk, missing_cells, numbers
-from workup.tasks.risk.cohort import Cohort, Columns, as_arrays, check_cohort, names_found
+from workup.tasks.risk.cohort import Cohort, Columns, check_cohort, columns_of, names_found
 from workup.tasks.risk.derived import derive
 from workup.tasks.risk.horizon.censoring import Horizon
 from workup.tasks.risk.horizon.settings import DAY, UNITS, HorizonColumns, HorizonStudy, StatusPart, rising
@@ -89,7 +89,7 @@ def check_followup(table: Table, study: HorizonStudy, *, where: str) -> Followup
     """A table with its parts checked."""
     columns = study.columns
     assert columns is not None
-    arrays = as_arrays(table, where=where)
+    arrays = columns_of(table, where=where)
     named = _named(columns)
     derived = derive(arrays, {part: text for part, text in named.items() if _may_be_derived(part)}, where=where)
     arrays |= derived.columns

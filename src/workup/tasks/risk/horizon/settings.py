@@ -12,7 +12,7 @@ from workup.settings import Part
 from workup.stats.horizon_weights import CENSORED, COMPETING, EVENT
 from workup.tasks.risk.durations import Duration
 from workup.tasks.risk.horizon.censoring import Horizon, Kind
-from workup.tasks.risk.settings import GroupPart, RiskStudy, refuse_taken_names
+from workup.tasks.risk.settings import GroupPart, RiskStudy, check_groups
 
 # Microseconds in a unit of follow-up. A month and a year are the mean ones of the calendar.
 DAY = 86_400_000_000
@@ -141,7 +141,7 @@ class HorizonColumns(Part):
             raise ValueError("event_time needs time, the moment of the prediction, or follow-up cannot be counted")
         if self.landmark is not None and self.patient is None:
             raise ValueError("landmark needs patient: the landmarks of one patient are not independent")
-        refuse_taken_names(self.groups, patient=self.patient, site=self.site)
+        check_groups(self.groups, patient=self.patient, site=self.site)
         return self
 
     @property

@@ -47,7 +47,7 @@ from workup.tasks.risk.horizon.followup import Followup, check_followup
 from workup.tasks.risk.horizon.metrics import ON_REQUEST, Resampling, horizon_metrics
 from workup.tasks.risk.horizon.seen import Seen
 from workup.tasks.risk.horizon.settings import HorizonStudy
-from workup.tasks.risk.task import RiskTask, missing_risk_notes, words_of
+from workup.tasks.risk.task import RiskTask, missing_risk_notes, words
 
 _MOST_PSEUDO = 5_000  # rows up to which pseudo-values are made: each needs the whole curve anew
 NOT_RUN = (
@@ -260,7 +260,7 @@ def asked_for(study: HorizonStudy) -> set[str]:
     """Which of the metrics that are left out by default this study wants: those it lists, and those that a gate or a
     setting of a lens names."""
     ruled = {rule.partition(".")[0].partition("{")[0].strip() for rule in study.gates}
-    return {name for name in ON_REQUEST if name in {*study.also, *ruled, *words_of(study.lenses)}}
+    return {name for name in ON_REQUEST if name in {*study.also, *ruled, *words(study.lenses)}}
 
 
 def _named(study: HorizonStudy, name: str) -> tuple[Horizon, ...]:
