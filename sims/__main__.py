@@ -15,6 +15,7 @@ from sims import evidence, repetitions
 NAMES = (
     "coverage",
     "time_to_event",
+    "updating",
     "corpora",
     "conversation",
     "conversation_program",

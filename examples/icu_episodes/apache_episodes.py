@@ -14,6 +14,7 @@ nothing can be shown of repeated alerts, silenced ones, or a score that rises.
 
 import argparse
 import csv
+from collections import Counter
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -21,23 +22,29 @@ import workup
 from workup.reports import html, markdown, text
 
 FIRST_DAY = timedelta(hours=24)
+SOME_DAY, APART = datetime(2014, 1, 1), timedelta(days=190)
 ELSEWHERE = "Other Hospital"  # from there on nothing is known
 
 
 def tables(folder):
-    """Scores and events on the clock of each hospital stay, which begins on the first of January of its year."""
+    """Scores and events on the clock of each hospital stay. Dates are not in the data, nor the order of a patient's
+    stays: each begins half a year after the one before it in the file, which is longer than any lasted."""
     risks = {
         row["patientunitstayid"]: row["predictedhospitalmortality"]
         for row in _rows(folder / "apachepatientresult.csv")
         if row["apacheversion"] == "IVa" and float(row["predictedhospitalmortality"] or -1) >= 0
     }
     hospitals = {row["hospitalid"]: row for row in _rows(folder / "hospital.csv")}
-    predictions, events, seen = [], [], set()
+    predictions, events, began, stays = [], [], {}, Counter()
     for row in _rows(folder / "patient.csv"):
         if not row["hospitaldischargestatus"]:
             continue  # nobody wrote down how the stay ended
         who = {"patient": row["uniquepid"], "encounter": row["patienthealthsystemstayid"]}
-        admitted = datetime(int(row["hospitaldischargeyear"]), 1, 1)
+        new = who["encounter"] not in began
+        if new:
+            began[who["encounter"]] = SOME_DAY + stays[who["patient"]] * APART
+            stays[who["patient"]] += 1
+        admitted = began[who["encounter"]]
         in_unit = admitted - timedelta(minutes=int(row["hospitaladmitoffset"]))
         if row["patientunitstayid"] in risks:
             predictions.append(
@@ -49,8 +56,7 @@ def tables(folder):
                     "beds": hospitals.get(row["hospitalid"], {}).get("numbedscategory", ""),
                 }
             )
-        if who["encounter"] not in seen:
-            seen.add(who["encounter"])
+        if new:
             left = in_unit + timedelta(minutes=int(row["hospitaldischargeoffset"]))
             died = row["hospitaldischargestatus"] == "Expired"
             away = row["hospitaldischargelocation"] == ELSEWHERE

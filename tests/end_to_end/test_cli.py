@@ -29,7 +29,8 @@ from workup.tasks.risk import selftest
 
 def new(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str = "risk") -> Done:
     """`workup new` with a corpus and resamples that take a second and not a minute."""
-    monkeypatch.setattr(starting, "_SIZES", {"risk": 300, "survival": 300, "episodes": 120, "spans": 40, "conversation": 6})
+    sizes = {"risk": 300, "survival": 300, "episodes": 120, "spans": 40, "conversation": 6}
+    monkeypatch.setattr(starting, "_SIZES", sizes)
     made = call("new", task, folder)
     file = folder / "study.yaml"
     text = file.read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from tests.support.oracles import read
 from tests.support.planted_updates import off, planted, study
 from tests.support.shell import SECRET, call, is_quiet, risk_words, shuffled, write
 from workup.report import Report
+from workup.tasks.risk.updating.rules import choose
 
 KEY = "a secret that two places share\n"
 
@@ -48,6 +49,8 @@ def test_a_good_update_is_found_and_judged_on_others(tmp_path: Path) -> None:
         honest = figure(found, "honest", metric)
         assert honest["low"] < 1 < honest["high"]
     assert figure(found, "original", "calibration_slope")["high"] < 0.8
+    # The order of risks is kept, so an AUROC that changes would be noise.
+    assert found["keeps_order"] and not any(e["metric"] == "auroc" for e in found["figures"]["honest"])
     record = json.loads((tmp_path / "update.json").read_text())
     assert record["honest"]["verdict"] == "better" and record["chosen_by"] == "closed test"
     assert SECRET not in json.dumps(record)
@@ -112,7 +115,8 @@ def test_too_few_events_step_down_and_say_so(tmp_path: Path) -> None:
     assert code == 3 and found["verdict"] == "no gain shown"
     assert found["updates"][0]["method"] == "none"
     assert "at least 20 events and 20 non-events" in found["updates"][0]["reason"]
-    assert "NO UPDATE: these data speak against" in call("update", tmp_path / "study.yaml", "-o", tmp_path / "u.json").out
+    again = call("update", tmp_path / "study.yaml", "-o", tmp_path / "u.json")
+    assert "NO UPDATE: these data speak against the risks" in again.out
     refused = call("update", tmp_path / "study.yaml", "-o", tmp_path / "u.json", "--method", "isotonic")
     assert refused.code == 2 and "isotonic needs at least 500 events" in refused.err
 
@@ -345,6 +349,23 @@ def test_thresholds_are_rounded_on_the_safe_side(tmp_path: Path) -> None:
     assert second["value"] > above and np.mean(risk >= second["value"]) <= 0.15
 
 
+def test_thresholds_are_chosen_on_honest_risks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = planted(tmp_path, slope=0.7, rows=600)
+    seen: list[Any] = []
+
+    def spied(rule: Any, scores: Any, **how: Any) -> Any:
+        seen.append((np.mean((scores["risk"] - scores["outcome"]) ** 2), how["held_out"]))
+        return choose(rule, scores, **how)
+
+    monkeypatch.setattr("workup.updating.making.choose", spied)
+    _, found = updated(tmp_path, file, "--threshold", "cost_ratio 4")
+    assert seen == [(pytest.approx(figure(found, "honest", "brier")["value"]), False)]
+    assert seen[0][0] > figure(found, "apparent", "brier")["value"]
+    write(tmp_path / "later.csv", off(400, seed=8, slope=0.7, year=2024))
+    _, found = updated(tmp_path, file, "--threshold", "cost_ratio 4", "--validate", tmp_path / "later.csv")
+    assert seen[1] == (pytest.approx(figure(found, "honest", "brier")["value"]), True)
+
+
 def test_a_sensitivity_that_few_events_cannot_assure_is_null(tmp_path: Path) -> None:
     write(tmp_path / "t.csv", off(60, seed=3))
     done = call(
@@ -418,6 +439,16 @@ def test_what_cannot_be_done_is_refused_in_one_message(
     is_quiet(done, SECRET)
     assert done.code == 2 and said in done.err and done.err.count("workup:") == 1
     assert not (tmp_path / "u.json").exists()
+
+
+def test_weighted_rows_are_updated_with_their_weights(tmp_path: Path) -> None:
+    rows = off(900, slope=0.7)
+    rows["w"] = ["3" if died == "1" else "1" for died in rows["died"]]
+    write(tmp_path / "t.csv", rows)
+    columns = {"outcome": "died", "risk": "p", "weight": "w"}
+    _, found = updated(tmp_path, study(tmp_path, "t.csv", columns=columns), "--method", "in_the_large")
+    assert figure(found, "apparent", "oe_ratio")["value"] == pytest.approx(1, abs=1e-9)
+    assert "Wald" in found["updates"][0]["test"][0]["kind"]
 
 
 def test_studies_of_other_tasks_are_refused(tmp_path: Path) -> None:

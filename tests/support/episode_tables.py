@@ -60,22 +60,22 @@ def _duration(hours: Any) -> Any:
     return hours if isinstance(hours, str) else f"{hours:.6f}h"
 
 
-def predictions(rows: Mapping[str, Sequence[Any]]) -> Table:
+def predictions(rows: Mapping[str, Any]) -> Table:
     """A table of predictions from columns of hours, ids and risks."""
     columns = {name: cells(values) for name, values in rows.items() if name not in ("time", "risk", "weight")}
     numbers = {name: np.array(rows[name], dtype=np.float64) for name in ("risk", "weight") if name in rows}
     return {**columns, **numbers, "time": np.array([moment(hours) for hours in rows["time"]])}
 
 
-def events(rows: Mapping[str, Sequence[Any]]) -> Table:
+def events(rows: Mapping[str, Any]) -> Table:
     """A table of events from columns of hours, ids and types."""
     columns = {name: cells(values) for name, values in rows.items() if name != "time"}
     return {**columns, "time": np.array([moment(hours) for hours in rows["time"]])}
 
 
 def evaluated(
-    of_predictions: Mapping[str, Sequence[Any]],
-    of_events: Mapping[str, Sequence[Any]],
+    of_predictions: Mapping[str, Any],
+    of_events: Mapping[str, Any],
     given: Mapping[str, Any],
     thresholds: Sequence[float] = (0.5,),
     *,

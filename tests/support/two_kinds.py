@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class TwoKinds(TriageTask):
     """Every case is a row that was put in order; every second one is also a call, of which some were urgent."""
 
     name = "two kinds"
-    cards: ClassVar[Mapping[str, Card]] = {
+    cards: Mapping[str, Card] = {
         **TriageTask.cards,
         "urgent_calls": Card(title="urgent calls", describe="share of calls that were urgent", scale="logit"),
     }

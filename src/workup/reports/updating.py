@@ -12,7 +12,7 @@ from workup.reports.layout import Section, Table
 from workup.reports.wording import count, number, percent
 
 Row = Mapping[str, Any]
-_NOTHING = 0.0005
+_NEARLY_NOTHING = 0.001
 
 _VERDICTS = {
     "better": "BETTER: on patients who did not make it, the updated risks are closer to what happened.",
@@ -20,6 +20,7 @@ _VERDICTS = {
     "no gain shown": "NO GAIN SHOWN: on patients who did not make it, these data do not show that the update helps.",
     "none needed": "NONE NEEDED: these data do not speak against the risks as they are, and nothing was changed.",
     "too few": "NO UPDATE: these data speak against the risks as they are, and are too few to mend them.",
+    "untested": "NO UPDATE: nothing could be fitted to these rows, so nothing is known of the risks.",
     "as named": "NOTHING WAS CHANGED, as was asked; the risks are those of the system.",
     "backwards": "THE RISK RUNS BACKWARDS: higher risks go with fewer events. No update mends that, and none was made.",
 }
@@ -108,7 +109,8 @@ def _headline(told: Row) -> str:
     if all(one["method"] == "none" for one in told["updates"]):
         if told["asked"] == "none":
             return "as named"
-        return "none needed" if told["verdict"] == "none needed" else "too few"
+        if told["verdict"] != "none needed":
+            return "too few" if any(one["test"] for one in told["updates"]) else "untested"
     return str(told["verdict"])
 
 
@@ -210,8 +212,9 @@ def _groups(told: Row) -> Iterator[Section]:
         for one in told_of
     ]
     said = said or [f"After the update no group's O/E is shown to be outside {1 - margin:g} to {1 + margin:g}."]
-    heads = ("group", "patients", "O/E before", "O/E after", "|ln O/E|, after less before", "")
-    table = Table(heads, tuple(rows), "Observed over expected events by group, on others")
+    heads = ("group", "patients", "O/E before", "O/E after", "|ln O/E|, after less before", "margin")
+    shown = len(heads) if told_of else len(heads) - 1
+    table = Table(heads[:shown], tuple(row[:shown] for row in rows), "Observed over expected by group, on others")
     yield Section("By group", tuple(said), (table,), key="groups")
 
 
@@ -311,7 +314,11 @@ def _by_metric(estimates: Sequence[Row]) -> dict[str, Row]:
 
 def _refused(told: Row) -> Iterator[Section]:
     rows = tuple(
-        (*((f"{told['by']} {one['level']}",) if told["by"] is not None else ()), _plain(method), reason)
+        (
+            *((f"{told['by']} {one['level']}",) if told["by"] is not None else ()),
+            _plain(method),
+            reason.replace("in_the_large", "in the large"),
+        )
         for one in told["updates"]
         for method, reason in one["refused"].items()
     )
@@ -346,6 +353,7 @@ def _level(told: Row, one: Row) -> str:
 
 
 def _sentence(text: str) -> str:
+    text = text.replace("in_the_large", "in the large")
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
@@ -372,7 +380,7 @@ def _figure(seen: Row, *, signed: bool = False) -> str:
 
 def _number(value: float | None) -> str:
     """A figure; one that was fitted to be 0, and is so but for rounding or the folds, is not written as 6.8e-05."""
-    return "0.000" if value is not None and abs(value) < _NOTHING else number(value)
+    return f"{abs(value):.3f}" if value is not None and abs(value) < _NEARLY_NOTHING else number(value)
 
 
 def _p(value: float) -> str:

@@ -44,13 +44,24 @@ class Made:
 
 
 def make_update(
-    study: Study, asked: Asked, *, system: str | None = None, key: bytes | None = None, watch: Watch = silent
+    study: Study,
+    asked: Asked,
+    *,
+    table: Any = None,
+    system: str | None = None,
+    key: bytes | None = None,
+    watch: Watch = silent,
 ) -> Made:
-    """Test, choose, fit, judge on others, choose thresholds: the whole procedure on one study of risks."""
+    """Test, choose, fit, judge on others, choose thresholds: the whole procedure on one study of risks.
+
+    `table` takes the place of the corpus file, `system` names one of several in the study, and `key` signs the update.
+    """
     asked.check()
-    if not isinstance(study, RiskStudy):
-        raise StudyError(f"an update is of a study of risks; this one is of '{study.task}'.")
-    ready = checked(study)
+    if study.task != RiskTask.name or not isinstance(study, RiskStudy):
+        raise StudyError(
+            f"an update is of a study of risks with one outcome each (task: risk); this one is of '{study.task}'."
+        )
+    ready = checked(study, table=table)
     found = scored(study, ready, system=system, watch=watch)
     rows = rows_of(found, asked)
     procedure = Procedure(asked.method, asked.alpha, asked.by).measured_on(rows.sample, rows.levels)
@@ -62,7 +73,8 @@ def make_update(
         said = backwards["sentence"] if backwards is not None else ""
         remedy = backwards["remedy"] if backwards is not None else ""
         return Made(None, {**told, "verdict": "backwards", "alarm": [said, remedy]}, "backwards")
-    needed = any(one.method != "none" or one.reason for one in mending.updates.values())
+    needed = any(one["method"] != "none" or one["pointed_to"] != "none" for one in told["updates"])
+    needed &= asked.method != "none"
     mending = _as_written(mending)
     draws = found.draws(rows.scores)
     honest = honest_rows(found, rows, mending, procedure, asked, draws, watch)

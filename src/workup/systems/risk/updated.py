@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from workup import plugins
-from workup.errors import InputError, StudyError, visible
+from workup.errors import InputError, visible
 from workup.scores import Scores
 from workup.signing import read_key
 from workup.stats.arrays import Floats
@@ -26,6 +26,24 @@ if TYPE_CHECKING:
 
 RECORDED = "recorded"
 UPDATED = "risk_updated"
+
+
+def _column_or_system(value: Any) -> Any:
+    # One sentence for both forms, where a union would complain once for each of them.
+    column = isinstance(value, str) and bool(value.strip()) and value.isprintable() and len(value) <= 500
+    system = isinstance(value, dict) and set(value) <= {"use", "with", "name"} and isinstance(value.get("use"), str)
+    if system and isinstance(value.get("with", {}), dict) and isinstance(value.get("name", ""), str):
+        return value
+    if not column:
+        raise ValueError("must be a column of risks, or a system with 'use' and, where it needs settings, 'with'")
+    return value
+
+
+Of = Annotated[
+    str | dict[str, Any],
+    BeforeValidator(_column_or_system),
+    Field(description="Column of recorded risks, or the system as {use: …, with: {…}}"),
+]
 
 
 class UpdatedSystem:
@@ -45,10 +63,7 @@ class UpdatedSystem:
         name: str,
         base: Path,
         update: Annotated[FilePath, Field(description="update.json of `workup update`")],
-        of: Annotated[
-            Word | dict[str, Any],
-            Field(description="Column of recorded risks, or the system as {use: …, with: {…}}"),
-        ],
+        of: Of,
         key_file: Annotated[FilePath, Field(description="Key that the update must be signed with")] = "",
         as_system: Annotated[
             Word, Field(description="Name of the system that these risks are of, where they cannot tell themselves")
@@ -77,7 +92,7 @@ class UpdatedSystem:
         self.recorded = bool(getattr(self._inner, "recorded", False))
         self.batch = int(getattr(self._inner, "batch", 0) or 1000)
         self.version = f"{self._inner.version} {self.file.mark}"
-        self.notes = (f"{self.file.where}: {UNTOLD}",)
+        self.notes = (*getattr(self._inner, "notes", ()), f"{self.file.where}: {UNTOLD}")
 
     def predict(self, table: Table) -> list[float | None]:
         """The updated risk of each row."""
@@ -92,7 +107,8 @@ class UpdatedSystem:
     def apparent(self, corpus: Corpus, scores: Scores) -> str:
         """Why no figure on these rows is honest: they made the update. Empty where nothing says so."""
         used = self.file.record["used"]
-        if corpus.sha256 == used["corpus_sha256"] or risks_sha256(scores) == used["risks_sha256"]:
+        known = "risk" in scores.values and "outcome" in scores.values
+        if corpus.sha256 == used["corpus_sha256"] or (known and risks_sha256(scores) == used["risks_sha256"]):
             return APPARENT
         days = days_of(scores)
         if days is None or used["from"] is None or self._elsewhere:
@@ -104,12 +120,6 @@ def _opened(of: str | dict[str, Any], file: UpdateFile, *, base: Path, where: st
     """The system that is mended, under the name that the update knows it by unless it has one of its own."""
     if isinstance(of, str):
         return plugins.find("systems", RECORDED)(name=RECORDED, base=base, column=of)
-    unknown = sorted(set(of) - {"use", "with", "name"})
-    if unknown or not isinstance(of.get("use"), str) or not isinstance(of.get("with", {}), dict):
-        raise StudyError(
-            f"{where}: 'of' must be a column of risks, or a system with 'use' and, where it needs settings, 'with'"
-            + (f"; got '{visible(str(unknown[0]))[:60]}'." if unknown else ".")
-        )
     own = str(of.get("name") or file.system["name"])
     context = {"name": own, "base": base}
     made = plugins.make("systems", of["use"], of.get("with", {}), where=f"{where}, of", context=context)
@@ -157,8 +167,11 @@ def check_system(file: UpdateFile, *, name: str, version: str, column: str | Non
 
 
 def told(file: UpdateFile, risk: Floats, table: Table, *, where: str) -> tuple[str, ...]:
-    """Warnings about rows that the update was not made for."""
+    """Warnings about the update itself, and about rows that it was not made for."""
     mending, said = file.mending, []
+    verdict = file.record["honest"]["verdict"]
+    if verdict in ("worse", "no gain shown"):
+        said.append(f"Warning: on patients who did not make it, this update was judged '{verdict}'.")
     rows = int(np.count_nonzero(np.isfinite(risk)))
     if beyond := mending.beyond(risk, table, where=where):
         low, high = (100 / (1 + np.exp(-file.record["fitted_on"][end])) for end in ("low", "high"))

@@ -1,4 +1,4 @@
-"""Laws of episodes, on random tables: equality with plain loops, and what no shuffling, splitting or slicing changes."""
+"""Laws of episodes, on random tables: equal to plain loops, and what no shuffling, splitting or slicing changes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from workup.scores import Scores
 from workup.tasks.risk.episodes.cases import case_rows
 from workup.tasks.risk.episodes.evaluation import Evaluated
 from workup.tasks.risk.episodes.fates import FATES
+from workup.tasks.risk.episodes.rows import rows_of_events, rows_of_stays, rows_of_watching
 
 STEP = 30  # minutes: coarse, so that moments often coincide
 THRESHOLDS = (0.3, 0.6)
-_UNITS = [("prediction", "max"), ("landmark", "max"), *((u, s) for u in ("encounter", "patient") for s in ("max", "first", "last", "mean"))]
+_REDUCED = [(unit, score) for unit in ("encounter", "patient") for score in ("max", "first", "last", "mean")]
+_UNITS = [("prediction", "max"), ("landmark", "max"), *_REDUCED]
 _RISKS = st.sampled_from((0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.9))
 
 
@@ -87,9 +89,7 @@ def _tables(stays: list[slow.Stay], loose: list[tuple[str, str, int]]) -> tuple[
         (one.patient, one.name, time / 60, risk, ward) for one in stays for time, risk, ward in one.predictions
     ]
     happened = [
-        (one.patient, one.name, kind, None if time is None else time / 60)
-        for one in stays
-        for kind, time in one.events
+        (one.patient, one.name, kind, None if time is None else time / 60) for one in stays for kind, time in one.events
     ] + [(patient, None, kind, time / 60) for patient, kind, time in loose]
     return (
         by_rows(("patient", "encounter", "time", "risk", "ward"), predictions),
@@ -112,8 +112,10 @@ def _given(s: slow.Settings) -> dict[str, Any]:
 
 
 def _known(stays: list[slow.Stay]) -> bool:
-    """Whether there is a target and a prediction at all: without one the tables are refused, which is tested apart."""
-    return any(kind == "target" for one in stays for kind, _ in one.events) and any(one.predictions for one in stays)
+    """Whether there is a target, and a stay in both tables: without these they are refused, which is tested apart."""
+    return any(kind == "target" for one in stays for kind, _ in one.events) and any(
+        one.predictions and one.events for one in stays
+    )
 
 
 def _run(stays: list[slow.Stay], loose: list[tuple[str, str, int]], s: slow.Settings) -> Evaluated | None:
@@ -121,11 +123,12 @@ def _run(stays: list[slow.Stay], loose: list[tuple[str, str, int]], s: slow.Sett
     try:
         return evaluated(*_tables(stays, loose), _given(s), THRESHOLDS)
     except InputError as error:
-        assert "inside a stay" in str(error) or "lies in one encounter" in str(error)
+        if "inside a stay" not in str(error) and "lies in one encounter" not in str(error):
+            raise
         return None
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(_world())
 def test_equal_to_plain_loops(world: Any) -> None:
     """Fates, counts, leads and every unit's rows are those of the definition."""
@@ -138,7 +141,7 @@ def test_equal_to_plain_loops(world: Any) -> None:
         assert found is None
         return
     assert found is not None
-    names = {name: 0 for name in FATES}
+    names = dict.fromkeys(FATES, 0)
     for one in stays:
         for time, _, _ in one.predictions:
             names[one.fate(time, s)] += 1
@@ -160,7 +163,9 @@ def test_equal_to_plain_loops(world: Any) -> None:
             (found.stays.patient_names[found.stays.patient[stay]], risk, None if math.isnan(outcome) else outcome)
             for stay, risk, outcome in zip(rows.stay, rows.risk.round(12).tolist(), rows.outcome.tolist(), strict=True)
         ]
-        theirs = [(patient, round(risk, 12), outcome) for patient, _, risk, outcome in slow.cases(stays, unit, score, s)]
+        theirs = [
+            (patient, round(risk, 12), outcome) for patient, _, risk, outcome in slow.cases(stays, unit, score, s)
+        ]
         assert sorted(ours, key=str) == sorted(theirs, key=str), (unit, score)
 
 
@@ -202,7 +207,7 @@ def _bytes(scores: Scores | None) -> Any:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(_world(), st.sampled_from(["prediction", "encounter", "patient"]), st.randoms(use_true_random=False))
 def test_shuffling_either_table_changes_no_byte(world: Any, unit: str, random: Any) -> None:
     """Rows of both tables in another order, cut into two files and put together again: the same bytes."""
@@ -215,41 +220,41 @@ def test_shuffling_either_table_changes_no_byte(world: Any, unit: str, random: A
         first = evaluated(*tables, given_, THRESHOLDS)
     except InputError:
         return
-    shuffled = []
+    shuffled: list[Any] = []
     for table in tables:
         order = list(range(len(next(iter(table.values())))))
         random.shuffle(order)
         shuffled.append({name: [column[place] for place in order] for name, column in table.items()})
-    second = evaluated(*shuffled, given_, THRESHOLDS)
+    second = evaluated(shuffled[0], shuffled[1], given_, THRESHOLDS)
     assert _bytes(first.scores) == _bytes(second.scores)
     assert (first.fates, first.aside, first.counts) == (second.fates, second.aside, second.counts)
 
 
-@settings(max_examples=60, deadline=None)
+def _of_stay(found: Evaluated, name: str) -> dict[str, list[float]]:
+    """Every column of the rows of one stay, of whatever kind."""
+    number = found.stays.names.index(name)
+    kinds = (rows_of_watching(found.judged, found.design), rows_of_events(found.judged), rows_of_stays(found.judged))
+    return {
+        f"{rows.kind} {column}": values[rows.stay == number].tolist()
+        for rows in kinds
+        for column, values in rows.values.items()
+    }
+
+
+@settings(max_examples=40, deadline=None)
 @given(_world())
 def test_another_stay_changes_nothing_of_the_first(world: Any) -> None:
-    """Counts of several stays are the sum of the counts of each by itself."""
+    """Neither a second stay of the patient nor those of others touch its rows."""
     stays, _, s = world
-    if not _known(stays):
-        return
-    found = _run(stays, [], s)
-    if found is None:
-        return
-    for label in found.labels:
-        alone: dict[str, float] = dict.fromkeys(found.counts[label], 0.0)
-        for one in stays:
-            # A patient elsewhere with a target, so that a stay without one can stand alone.
-            other = slow.Stay("z", "pz", [], [("start", 0), ("target", 0), ("end", 60)])
-            part = _run([one, other], [], s) if one.predictions else None
-            if part is None and one.eligible(s):
-                alone["events"] += len(one.eligible(s))
-            for name in alone if part is not None else ():
-                alone[name] += part.counts[label][name] if part is not None else 0.0
-        for name, value in found.counts[label].items():
-            assert math.isclose(value, alone[name], abs_tol=1e-9), name
+    # With a stay of somebody else, so that there is a target and a prediction whatever the first stay has.
+    other = slow.Stay("z", "pz", [(30, 0.9, "icu")], [("start", 0), ("target", 60), ("end", 90)])
+    alone, among = _run([stays[0], other], [], s), _run([*stays, other], [], s)
+    assert alone is not None
+    assert among is not None
+    assert str(_of_stay(alone, "s00")) == str(_of_stay(among, "s00"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(_world())
 def test_levels_and_months_add_up(world: Any) -> None:
     """Of every grouping and of every month, the parts of an additive column add up to all."""
@@ -260,7 +265,9 @@ def test_levels_and_months_add_up(world: Any) -> None:
     scores = found.scores
     assert scores.time is not None
     months = scores.time.astype("datetime64[M]")
-    additive = [name for name in scores.values if not name.startswith(("outcome", "risk", "lead", "followup", "status"))]
+    additive = [
+        name for name in scores.values if not name.startswith(("outcome", "risk", "lead", "followup", "status"))
+    ]
     for name in additive:
         whole = float(scores[name].sum())
         for levels in scores.groups.values():
@@ -269,7 +276,7 @@ def test_levels_and_months_add_up(world: Any) -> None:
     assert np.array_equal(sum(scores[kind] for kind in ("case", "watch", "event", "stay")), np.ones(len(scores)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(_world(), st.sampled_from((30, 60, 90)))
 def test_a_gap_is_a_lead_that_was_asked_for(world: Any, gap: int) -> None:
     """event_sensitivity with gap h equals flagged_before{h} with gap 0, under any policy."""
@@ -286,7 +293,7 @@ def test_a_gap_is_a_lead_that_was_asked_for(world: Any, gap: int) -> None:
         assert one.counts[label]["alerts"] == two.counts[label]["alerts"]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(_world())
 def test_a_higher_threshold_never_fires_more_alerts_under_level(world: Any) -> None:
     """Whatever the refractory period."""
@@ -299,7 +306,8 @@ def test_a_higher_threshold_never_fires_more_alerts_under_level(world: Any) -> N
 
 def test_a_higher_threshold_may_raise_sensitivity_and_under_crossing_alerts() -> None:
     """An early alert no longer hides the one in time; and a level that is crossed more often fires more often."""
-    predictions = {"patient": ["p"] * 3, "encounter": ["e"] * 3, "time": [0, 4, 8], "risk": [0.4, 0.7, 0.4]}
+    predictions: dict[str, Any] = {"patient": ["p"] * 3, "encounter": ["e"] * 3, "time": [0, 4, 8]}
+    predictions["risk"] = [0.4, 0.7, 0.4]
     happened = {
         "patient": ["p"] * 3,
         "encounter": ["e"] * 3,

@@ -37,9 +37,7 @@ _ADDITIVE = {
 
 def _evaluated(case: oracles.Case) -> Evaluated:
     given = {name: value for name, value in case.input["settings"].items() if name != "thresholds"}
-    return evaluated(
-        case.input["predictions"], case.input["events"], given, case.input["settings"]["thresholds"]
-    )
+    return evaluated(case.input["predictions"], case.input["events"], given, case.input["settings"]["thresholds"])
 
 
 def _exactly(found: Any, expected: Any) -> None:
@@ -199,7 +197,7 @@ def test_rows_of_predictions_and_landmarks(case: oracles.Case) -> None:
     order = np.lexsort((marks.stay, np.zeros(0) if marks.landmark is None else marks.landmark))
     landmarks = [
         {
-            "landmark": found.part.landmarks[marks.landmark[place]].hours,  # type: ignore[index]
+            "landmark": found.part.landmarks[marks.landmark[place]].hours,
             "encounter": stays.names[marks.stay[place]],
             "risk": marks.risk[place],
             "outcome": None if math.isnan(marks.outcome[place]) else marks.outcome[place],

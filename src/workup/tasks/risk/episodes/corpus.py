@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from workup import plugins
 from workup.errors import InputError, StudyError
-from workup.scores import Levels, Scores
+from workup.scores import Scores
 from workup.task import Case, Corpus, Table
 from workup.tasks.risk.episodes.evaluation import Evaluated, evaluate
 from workup.tasks.risk.episodes.study import EpisodesCorpusPart, EpisodesStudy
@@ -171,9 +171,8 @@ def _hashed(predictions: Predictions, events: Events) -> Any:
     add("risk", predictions.risk.astype("<f8"))
     if predictions.weight is not None:
         add("weight", predictions.weight.astype("<f8"))
-    levels: dict[str, Levels] = dict(sorted(predictions.groups.items()))
-    for name, one in ({"site": predictions.site} | levels if predictions.site is not None else levels).items():
-        assert one is not None
+    placed = [] if predictions.site is None else [("site", predictions.site)]
+    for name, one in (*placed, *sorted(predictions.groups.items())):
         add(name, one.codes.astype("<i8"))
         add_names(name, one.names)
     roles = np.zeros(len(events), dtype=np.int64)

@@ -131,7 +131,14 @@ def evaluate(predictions: Predictions, events: Events, part: EpisodesPart, thres
     stays, chosen = find_stays(predictions, events, part)
     everyone = stays.predictions
     fates = fates_of(stays, part, everyone.stay, everyone.time)
-    within = fates.fate != OUTSIDE
+    within = np.asarray(fates.fate != OUTSIDE)
+    if not within.any():
+        raise InputError(
+            "a prediction inside a stay was expected",
+            where=predictions.where,
+            got=f"none among {len(predictions):,}: each is before the start or after the end of its stay",
+            remedy="check the times, their zones, and which types are start and end",
+        )
     rank = np.flatnonzero(within).astype(np.int32)
     mine = chosen[rank]
     inside = Inside(everyone.take(within), predictions.risk[mine], fates.take(rank))
@@ -149,13 +156,6 @@ def evaluate(predictions: Predictions, events: Events, part: EpisodesPart, thres
     watching = kinds_of_rows.rows_of_watching(judged, design)
     of_events = kinds_of_rows.rows_of_events(judged)
     of_stays = kinds_of_rows.rows_of_stays(judged)
-    if not len(watching):
-        raise InputError(
-            "a prediction inside a stay was expected",
-            where=predictions.where,
-            got=f"none among {len(predictions):,}: each is before the start or after the end of its stay",
-            remedy="check the times, their zones, and which types are start and end",
-        )
     aside = {**events.aside, **predictions.aside, **stays.aside}
     aside["repeated_hours"] = predictions.aside.get("repeated_hours", 0) + events.aside.get("repeated_hours", 0)
     return Evaluated(

@@ -15,7 +15,7 @@ from workup.stats.arrays import Floats
 from workup.stats.intervals import t_critical
 from workup.tasks.risk.episodes.cards import CARDS
 
-# The rows that a metric is of. `all` are those of every kind, for the one ratio of alerts to events.
+# The rows that a metric is of. `all` are those of alerts and of events, for the one ratio of these.
 CASE, WATCH, EVENT, STAY, ALL = "case", "watch", "event", "stay", "all"
 FLAGGED = "flagged"  # of the events, those that are flagged at a threshold
 NO_RISK = "a {score} of risks is no risk at one horizon"

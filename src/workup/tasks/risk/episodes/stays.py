@@ -149,9 +149,13 @@ class _Link:
         own = _renumbered(predictions.patient, patients)
         scored = np.zeros(len(names), dtype=bool)
         scored[of_predictions] = True
-        wrong = both & scored[stay]
+        elsewhere = np.isin(np.arange(len(names)), _renumbered_names(predictions.elsewhere, names))
+        scored |= elsewhere
+        _refuse_strangers("encounter", stay[stay >= 0], scored, predictions, events)
+        if not (stay >= 0).any():
+            _refuse_strangers("patient", who[who >= 0], np.isin(np.arange(len(patients)), own), predictions, events)
         patient[of_predictions] = own
-        wrong &= who != patient[stay]
+        wrong = both & (who != patient[stay])
         if wrong.any():
             raise InputError(
                 "an encounter of one patient was expected",
@@ -160,7 +164,7 @@ class _Link:
                 remedy="check which columns are patient and encounter in the two tables; if ids of encounters begin "
                 "anew with each patient, join the two columns into one",
             )
-        nobody = (stay >= 0) & (patient[stay] < 0)
+        nobody = (stay >= 0) & (patient[stay] < 0) & ~elsewhere[stay]
         if nobody.any():
             raise InputError(
                 "the patient of every encounter was expected",
@@ -172,7 +176,7 @@ class _Link:
             names=names,
             patient=patient,
             patient_names=patients,
-            elsewhere=np.isin(np.arange(len(names)), _renumbered_names(predictions.elsewhere, names)),
+            elsewhere=elsewhere,
             first_prediction=least(of_predictions, predictions.time, stays=len(names)),
             of_predictions=of_predictions,
             stay=stay,
@@ -302,6 +306,17 @@ def _refuse_mixed(predictions: Predictions, events: Events, part: EpisodesPart) 
             where=f"{predictions.where} and {events.where}",
             got=f"zones in {with_zone.where} and none in {without.where}",
             remedy=MIXED_REMEDY,
+        )
+
+
+def _refuse_strangers(what: str, of_events: Ints, known: Bools, predictions: Predictions, events: Events) -> None:
+    """Two tables that share no id would make every event a missed one, and every prediction a control."""
+    if of_events.size and not known[of_events].any():
+        raise InputError(
+            f"ids of {what}s that stand in both tables were expected",
+            where=f"{predictions.where} and {events.where}",
+            got="none that the two share",
+            remedy=f"check which column is the {what} in each, and that ids are written alike (007 and 7 are two)",
         )
 
 

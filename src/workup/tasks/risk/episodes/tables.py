@@ -54,9 +54,11 @@ class Coded:
             keys: list[Any] = list(values)
             raw = raw.reshape(-1)
         else:
-            index: dict[str, int] = {}
-            cells = (cell if type(cell) is str else level_name(cell) for cell in column.tolist())
-            raw = np.fromiter((index.setdefault(cell, len(index)) for cell in cells), dtype=np.int32, count=len(column))
+            cells = column.tolist()
+            if set(map(type, cells)) != {str}:
+                cells = [cell if type(cell) is str else level_name(cell) for cell in cells]
+            index = {cell: place for place, cell in enumerate(dict.fromkeys(cells))}
+            raw = np.fromiter(map(index.__getitem__, cells), dtype=np.int32, count=len(cells))
             keys = list(index)
         texts = [level_name(key) for key in keys]
         names = tuple(sorted(set(texts) - {MISSING}))

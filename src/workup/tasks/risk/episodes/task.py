@@ -81,6 +81,7 @@ _OWN_COLUMNS = {
     WATCH: ("watch", "predictions", "days", "alerts@", "suppressed@", "true@", "false@", "neutral@", "acted_alerts@"),
     EVENT: ("event", "scored", "flagged@", "by_score@", "lead@", "acted@"),
     STAY: ("stay", "judged_stay@", "true_stay@"),
+    ALL: ("watch", "event", "true@", "false@", "flagged@"),
 }
 _FEWEST_EVENTS = 20  # of a window, below which a share of events says nothing of a change
 # What a score that is no risk leaves nothing to draw of.
@@ -325,10 +326,8 @@ def _meaningless(study: EpisodesStudy) -> set[str]:
 
 def _rows(scores: Scores, kind: str) -> Scores:
     """The rows of one kind with the columns and the groups that are theirs; those that wait are case rows."""
-    if kind == ALL:
-        return replace(scores, waiting=None, groups=_own_groups(scores))
-    part = scores.take(scores[kind] == 1)
-    own = tuple(name for name in _OWN_COLUMNS[kind])
+    own = _OWN_COLUMNS[kind]
+    part = scores.take((scores[WATCH] == 1) | (scores[EVENT] == 1) if kind == ALL else scores[kind] == 1)
 
     def mine(one: Scores) -> dict[str, Any]:
         return {

@@ -73,6 +73,7 @@ class HorizonTask:
         "sensitivity",
         "specificity",
         say_few=tuple(name for name in CARDS if name != "alert_rate"),
+        outcomes="horizon",
     )
     batch = 1_000
     shows_text = False

@@ -266,29 +266,38 @@ def _whole_days(scores: Scores) -> tuple[Ints, Ints, int]:
 
 
 def _candidates(risk: Any) -> list[float]:
-    """Thresholds to try: quantiles of the risks, rounded up to 4 digits, which tightens a budget and names nobody."""
-    spread = np.quantile(risk, np.linspace(0, 1, _MOST_CANDIDATES)) if risk.size else np.zeros(0)
-    found = {thresholds.rounded_above(float(one)) for one in spread}
+    """Thresholds to try: that which flags all, and quantiles of the risks, rounded up to 4 digits, which tightens a
+    budget and names nobody."""
+    spread = np.quantile(risk, np.linspace(0, 1, _MOST_CANDIDATES))
+    found = {thresholds.rounded_down(float(risk.min())), *(thresholds.rounded_above(float(one)) for one in spread)}
     return sorted(one for one in found if one <= 1)
 
 
 def _estimates(figures: Sequence[thresholds.Figure], value: float, scores: Scores) -> tuple[Estimate, ...]:
-    events = int(np.count_nonzero(scores["outcome"] > 0))
-    return tuple(
-        Estimate(
-            metric=one.name,
-            slice={"threshold": value},
-            value=one.value,
-            low=one.low,
-            high=one.high,
-            level=LEVEL,
-            method=one.method,
-            se=None,
-            n_patients=scores.n_patients,
-            n_rows=len(scores),
-            n_events=events,
-            status="ok" if one.low is not None else "undefined" if one.value is None else "insufficient",
-            reason=None if one.low is not None else "no interval could be had from these rows",
-        )
-        for one in figures
+    return tuple(_estimate(one, value, scores) for one in figures)
+
+
+def _estimate(figure: thresholds.Figure, threshold: float, scores: Scores) -> Estimate:
+    """A figure of a threshold as records hold it. A value is never shown outside its own interval."""
+    low, high, reason = figure.low, figure.high, None
+    if figure.value is None or low is None or high is None:
+        reason = "no interval could be had from these rows"
+    elif not low <= figure.value <= high:
+        low, high = min(low, figure.value), max(high, figure.value)
+        reason = "widened to hold the value, which nearly all resamples lie to one side of"
+    missing = "undefined" if figure.value is None else "insufficient"
+    return Estimate(
+        metric=figure.name,
+        slice={"threshold": threshold},
+        value=figure.value,
+        low=low,
+        high=high,
+        level=LEVEL,
+        method=figure.method,
+        se=None,
+        n_patients=scores.n_patients,
+        n_rows=len(scores),
+        n_events=int(np.count_nonzero(scores["outcome"] > 0)),
+        status=missing if low is None else "ok",  # type: ignore[arg-type]
+        reason=reason,
     )
