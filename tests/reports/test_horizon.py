@@ -192,3 +192,9 @@ def test_risks_that_run_backwards_get_no_plain_sentence(table: Any) -> None:
 @pytest.mark.parametrize(("horizon", "expected"), [("24h", "24 hours"), ("1461d", "4 years (1461 days)"), ("?", "?")])
 def test_horizons_are_said_as_people_say_them(horizon: str, expected: str) -> None:
     assert words(horizon) == expected
+
+
+def test_sites_are_shown_by_the_primary_horizon_and_say_so(report: Report) -> None:
+    found = sections(report)
+    assert "Pooled over the sites, by 3 years" in [section.title for section in found]
+    assert "Sites and windows are shown by the primary horizon" in found[-1].points[-1]
