@@ -207,8 +207,8 @@ class HorizonTask:
         given = np.where(_complete(outputs), 0.0, np.nan)
         said = missing_risk_notes(rows.cohort, given, groups=scores.groups, smallest_cell=study.smallest_cell)
         said += [*corpus.notes, *about_risks(scores, study)]
-        columns = [*study.censoring_part.strata, *study.censoring_part.cox] or list(scores.groups)
-        said += censoring_notes(_censoring_table(scores, study), columns)
+        assert study.columns is not None
+        said += censoring_notes(_censoring_table(scores, study), study.columns.risk)
         said += about_censoring(scores, study)
         if not study.all_thresholds():
             said.append("No decision threshold was named, so sensitivity, PPV and their kin are not shown.")
@@ -269,7 +269,7 @@ def _table(study: HorizonStudy, table: Any) -> tuple[Mapping[str, npt.NDArray[An
         return read(table), "table", None
     if part.generate is not None:
         planted, kind, seed = plugins.generated(
-            part.generate, kind="cohort", seed=study.seed, where="corpus.generate", gives="table"
+            part.generate, kind="survival", seed=study.seed, where="corpus.generate", gives="table"
         )
         return planted.table, f"generated {kind}", seed
     if part.path is None:
