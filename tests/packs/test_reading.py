@@ -13,8 +13,8 @@ import pytest
 from tests.support.hospitals import hospital, report_of
 from workup.errors import InputError
 from workup.packs import check_together, make_pack, read_key, read_pack
-from workup.packs.signing import sign
 from workup.report import Report, digest
+from workup.signing import sign
 
 KEY, OTHER = b"a shared secret of a site", b"the secret of another one"
 

@@ -16,8 +16,8 @@ from tests.support.hospitals import hospital, report_of
 from workup.errors import InputError, MissingExtra
 from workup.packs import Pack, Seen, SiteKeys, check_together, make_key_pair, make_pack, read_pack
 from workup.packs.compatible import NEAR_COPY, likeness
-from workup.packs.signing import sign, signed_by
 from workup.report import Report, digest
+from workup.signing import sign, signed_by
 
 HERE = Path(__file__).parent
 

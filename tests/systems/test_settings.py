@@ -45,6 +45,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "openai_chat": {"base_url": "https://chat.example/v1", "model": "small"},
     "smollm2": {},
     "scripted": {"generate": {"count": 2}},
+    "update": {"update": "update.json", "of": "p"},
 }
 VALUES: dict[str, Any] = {
     "number": 7,
@@ -86,9 +87,10 @@ KINDS: dict[str, str] = {
     **dict.fromkeys(("timeout",), "positive"),
     **dict.fromkeys(("rate",), "positive or none"),
     **dict.fromkeys(("recall", "oracle", "reversal", "wrong_value", "stale", "failures"), "share or none"),
-    **dict.fromkeys(("trust", "allow_download", "organizations", "cache"), "flag"),
+    **dict.fromkeys(("trust", "allow_download", "organizations", "cache", "elsewhere"), "flag"),
     **dict.fromkeys(("path", "cases", "config", "policy", "ca_file", "column", "mapping", "model"), "text"),
     **dict.fromkeys(("language", "locale", "spans_key", "device", "revision", "behaviour"), "text"),
+    **dict.fromkeys(("update", "of", "key_file", "as_system"), "text"),
     **dict.fromkeys(
         ("env", "send", "emits", "features", "labels", "exclude", "entities", "detectors", "layers", "info_types"),
         "words or none",

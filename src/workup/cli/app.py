@@ -10,6 +10,7 @@ from workup.cli import (
     cases,
     corpus,
     plugins,
+    updating,
 )
 from workup.cli import (
     detect as detecting,
@@ -89,6 +90,7 @@ GROUPS = (
     starting,
     running,
     scoring,
+    updating,
     importing,
     cases,
     detecting,

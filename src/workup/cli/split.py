@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json as jsons
 import os
 import shutil
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workup.cli.common import command, emit, say
+from workup.cli.csv_tables import csv_cells, text_lines
 from workup.errors import InputError
 from workup.files.output_paths import check_folder, check_target
 from workup.files.received import content_of, is_file, json_of
@@ -168,35 +167,10 @@ def _weight_name(content: Table) -> str:
 def _lines(content: Table, rows: Any, weight: Any, column: str | None, *, indices: bool) -> Iterator[str]:
     """A side as lines of CSV: every column as it was read, or the numbers of the rows below the header."""
     names = ["row"] if indices else list(content)
-    cells = [(rows + 1).tolist()] if indices else [_cells(content[name][rows]) for name in names]
+    cells = [(rows + 1).tolist()] if indices else [csv_cells(content[name][rows]) for name in names]
     if column is not None:
         names, cells = [*names, column], [*cells, [repr(value) for value in weight[rows].tolist()]]
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(names)
-    for place, row in enumerate(zip(*cells, strict=True)):
-        writer.writerow(row)
-        if place % 10_000 == 9_999:
-            yield buffer.getvalue()
-            buffer.seek(0)
-            buffer.truncate()
-    yield buffer.getvalue()
-
-
-def _cells(column: Any) -> list[str]:
-    """Numbers that read back as the same numbers, times as ISO, nothing where a value is missing."""
-    import numpy as np
-
-    if column.dtype.kind == "M":
-        days = column.astype("datetime64[D]")
-        whole = bool((np.isnat(column) | (days == column)).all())
-        texts = np.datetime_as_string(days if whole else column.astype("datetime64[us]"))
-        return ["" if text == "NaT" else str(text) for text in texts.tolist()]
-    if column.dtype.kind == "f":
-        return [
-            "" if v != v else str(int(v)) if v.is_integer() and abs(v) < 2**53 else repr(v) for v in column.tolist()
-        ]
-    return ["" if value is None else str(value) for value in column.tolist()]
+    yield from text_lines(names, cells)
 
 
 def _check_folder(out: Path) -> None:

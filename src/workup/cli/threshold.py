@@ -1,7 +1,9 @@
-"""`workup threshold`: the score from which on a detector's predictions are kept, confirmed on patients of their own."""
+"""`workup threshold`: the risk from which on patients are flagged, with what that will do on new ones; or the score
+from which on a detector's predictions are kept, confirmed on patients of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +11,7 @@ from typing import Annotated
 import typer
 
 from workup.cli.common import Progress, command, emit, verdict_code
+from workup.errors import InputError
 
 _CODES = {"confirmed": "pass", "not_confirmed": "fail", "none": "fail", "unsure": "unsure"}
 
@@ -18,14 +21,36 @@ def add_to(app: typer.Typer) -> None:
     command(
         app,
         name="threshold",
-        example="workup threshold --gold corpus.jsonl --pred scored.jsonl --target 0.95 --seed 1",
+        example='workup threshold study.yaml --rule "sensitivity >= 0.90 @0.95", or for a detector: '
+        "workup threshold --gold corpus.jsonl --pred scored.jsonl --target 0.95 --seed 1",
     )(threshold)
 
 
 def threshold(
-    gold: Annotated[Path, typer.Option(help="Documents with golds: JSONL, BRAT, i2b2, CoNLL, DocBin, TAB …")],
-    pred: Annotated[Path, typer.Option(help="Predictions with scores, one JSON object a line: id and spans")],
-    target: Annotated[float, typer.Option(help="What the lower bound of recall must reach")],
+    study: Annotated[
+        Path | None, typer.Argument(help="Study of risks; a detector of spans is given by --gold and --pred instead")
+    ] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            help='For risks: "sensitivity >= 0.90 @0.95", "alert_rate <= 0.15 @0.95", "alerts_per_day <= 12" or '
+            '"cost_ratio 9"; repeat for several'
+        ),
+    ] = None,
+    search: Annotated[
+        bool, typer.Option("--search", help="For risks: the cut of the greatest net benefit at the cost ratio")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="For risks: write an update.json that flags and changes no risk")
+    ] = None,
+    key_file: Annotated[Path | None, typer.Option(help="For risks: key to sign what -o writes with")] = None,
+    gold: Annotated[
+        Path | None, typer.Option(help="Documents with golds: JSONL, BRAT, i2b2, CoNLL, DocBin, TAB …")
+    ] = None,
+    pred: Annotated[
+        Path | None, typer.Option(help="Predictions with scores, one JSON object a line: id and spans")
+    ] = None,
+    target: Annotated[float | None, typer.Option(help="What the lower bound of recall must reach")] = None,
     mode: Annotated[str, typer.Option(help="Matching mode that recall is counted by")] = "full_mask",
     level: Annotated[str, typer.Option(help="leaf, branch or phi")] = "phi",
     policy: Annotated[str, typer.Option(help="What must be masked")] = "as_annotated",
@@ -41,10 +66,105 @@ def threshold(
     json: Annotated[str | None, typer.Option(help="Write the choice here; - for standard output")] = None,
     allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="An undecided choice does not fail")] = False,
 ) -> None:
-    """Choose the score with the least over-redaction at a recall, on one part of the patients; confirm it on the other.
+    """Choose a threshold for risks by rules, and say what it will do on new patients; or for a detector of spans.
 
-    Exit 0 where the recall is confirmed, 1 where it is not or no threshold reaches it, 3 where that is undecided.
+    Risks: exit 0 where every rule has a threshold, 1 where the risk runs backwards, 3 where the data carry none.
+    Detector: the score with the least over-redaction at a recall, chosen on one part of the patients and confirmed on
+    the other; exit 0 where the recall is confirmed, 1 where it is not or none reaches it, 3 where that is undecided.
     """
+    if study is not None:
+        of_spans = {"--gold": gold, "--pred": pred, "--target": target}
+        given = [name for name, value in of_spans.items() if value is not None]
+        if given:
+            raise InputError(
+                "a study of risks takes rules", got=given[0], remedy="leave it out, or leave out the study"
+            )
+        raise typer.Exit(
+            _of_risks(
+                study, rule or (), search=search, out=out, key_file=key_file, json=json, allow_unsure=allow_unsure
+            )
+        )
+    if rule or search or out is not None or key_file is not None:
+        raise InputError(
+            "rules are for the risks of a study",
+            got="no study",
+            remedy="name one: workup threshold study.yaml --rule …",
+        )
+    if gold is None or pred is None or target is None:
+        raise InputError(
+            "either a study of risks with --rule, or --gold, --pred and --target were expected",
+            got="neither",
+            remedy='give  study.yaml --rule "sensitivity >= 0.90",  or  --gold FILE --pred FILE --target 0.95',
+        )
+    _of_spans(
+        gold,
+        pred,
+        target,
+        mode=mode,
+        level=level,
+        policy=policy,
+        labels=labels,
+        ignore=ignore or (),
+        annotators=annotators,
+        trim=trim,
+        offsets=offsets,
+        share=share,
+        seed=seed,
+        json=json,
+        allow_unsure=allow_unsure,
+    )
+
+
+def _of_risks(
+    study: Path,
+    rules: Sequence[str],
+    *,
+    search: bool,
+    out: Path | None,
+    key_file: Path | None,
+    json: str | None,
+    allow_unsure: bool,
+) -> int:
+    """Thresholds on the risks as they are; an update is not thought of."""
+    from workup.cli.updating import CODES, made
+    from workup.reports.updating import threshold_sections
+    from workup.tasks.risk.updating.rules import parse_rules
+    from workup.updating import Asked
+
+    if not rules:
+        raise InputError(
+            "a rule is needed to choose a threshold by", got="none", remedy='give  --rule "sensitivity >= 0.90 @0.95"'
+        )
+    asked = Asked(method="none", thresholds=tuple(parse_rules(rules)), search=search)
+    found = made(
+        study, asked, out=out, system=None, key_file=key_file, json=json, draw=threshold_sections, kind="thresholds"
+    )
+    if found.verdict == "backwards":
+        return CODES[found.verdict]
+    return verdict_code(
+        ["unsure" if one["value"] is None else "pass" for one in found.told["thresholds"]], allow_unsure=allow_unsure
+    )
+
+
+def _of_spans(
+    gold: Path,
+    pred: Path,
+    target: float,
+    *,
+    mode: str,
+    level: str,
+    policy: str,
+    labels: str,
+    ignore: Sequence[str],
+    annotators: str,
+    trim: str,
+    offsets: str,
+    share: float,
+    seed: int,
+    json: str | None,
+    allow_unsure: bool,
+) -> None:
+    """The score of a detector, by recall."""
     from workup import plugins
     from workup.cli.compare import plain_json
     from workup.replay import Unasked
@@ -66,7 +186,7 @@ def threshold(
         "levels": [level],
         "policies": [policy],
         "labels": labels,
-        "ignore": list(ignore or ()),
+        "ignore": list(ignore),
         "primary": {"mode": mode, "level": level},
     }
     study = SpansStudy.of(content, base=gold.parent, where="threshold")

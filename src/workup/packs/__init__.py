@@ -5,8 +5,8 @@ from workup.packs.load import Pack, read_pack
 from workup.packs.pack import PACK_VERSION, make_next_pack, make_pack, says_overlaps
 from workup.packs.received_packs import Seen
 from workup.packs.sent_packs import SiteLedger
-from workup.packs.signing import make_key_pair, read_key
 from workup.packs.site_keys import SiteKeys
+from workup.signing import make_key_pair, read_key
 
 __all__ = [
     "PACK_VERSION",

@@ -17,9 +17,9 @@ from workup.files.received import open_named
 from workup.packs.counts import who_and_at
 from workup.packs.pack import PACK_VERSION
 from workup.packs.schema import PackForm
-from workup.packs.signing import signed_by
 from workup.packs.site_keys import SiteKeys
 from workup.report import canonical, digest
+from workup.signing import signed_by
 
 LARGEST_FILE = 20_000_000
 _AGAIN = "ask the site to make the pack again with  workup site-pack"

@@ -15,9 +15,9 @@ from workup.evidence import SiteEvidence
 from workup.packs.counts import UNSAID, Cells, cells_of
 from workup.packs.publish import Publisher, published_holdings
 from workup.packs.sent_packs import Sent, SiteLedger, sent
-from workup.packs.signing import sign
 from workup.packs.suppression import withhold
 from workup.report import LensResult, Report, canonical, digest
+from workup.signing import sign
 from workup.version import __version__
 
 PACK_VERSION = 2

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workup.errors import InputError, visible
-from workup.packs.signing import METHOD, check_public, method_of, read_key, signed_by
+from workup.signing import METHOD, check_public, method_of, read_key, signed_by
 
 _FORM = "write a line for each site:  North: north.pub  for a public key, or  South: {hmac: south.key}  for a secret"
 

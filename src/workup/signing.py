@@ -1,5 +1,5 @@
-"""Signatures of packs: Ed25519, where each site has a private key of its own, or HMAC-SHA256 with a secret that a site
-and the pooling centre share. Which key is whose is not decided here."""
+"""Signatures of packs and updates: Ed25519, where each site has a private key of its own, or HMAC-SHA256 with a secret
+that maker and receiver share. Which key is whose is not decided here."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def method_of(key: bytes) -> str:
 
 
 def sign(record: Mapping[str, Any], key: bytes) -> dict[str, str]:
-    """The signature of a record that already carries its sha256: Ed25519 for a private key in PEM, else HMAC.
+    """The signature of a record, its own field `signature` left out: Ed25519 for a private key in PEM, else HMAC.
 
     >>> record = {"site": "A", "sha256": "0" * 64}
     >>> record["signature"] = sign(record, b"0123456789abcdef")

@@ -1,0 +1,6 @@
+"""A study becomes an update: the least change that its data support, judged on patients who did not make it."""
+
+from workup.updating.asked import Asked
+from workup.updating.making import Made, make_update
+
+__all__ = ["Asked", "Made", "make_update"]
