@@ -14,6 +14,8 @@ from sims import evidence, repetitions
 
 NAMES = (
     "coverage",
+    "time_to_event",
+    "updating",
     "corpora",
     "conversation",
     "conversation_program",
@@ -33,6 +35,7 @@ NAMES = (
     "review",
     "span_comparisons",
     "spans_coverage",
+    "episodes",
     "mutated_inputs",
 )
 FOLDER = evidence.ROOT / "evidence"

@@ -16,6 +16,7 @@ from workup import plugins
 from workup.errors import InputError, visible
 from workup.estimate import Estimate
 from workup.gates import same_slice
+from workup.kinds import without_persons
 from workup.lenses.paired import LEVEL, Gap, Row, compare_scores, comparison_row
 from workup.lenses.withholding import withhold
 from workup.metric import Metric, in_order
@@ -88,6 +89,8 @@ def paired_runs(mine: Scored, theirs: Scored, *, only: Callable[[Metric], bool] 
 
     `only` chooses among all metrics of the task; groups are then left out.
     """
+    if getattr(mine.task, "kinds", None) is not None:
+        return _paired_kinds(mine, theirs, only)
     pairing = getattr(mine.task, "paired", None)
     shared, of_second = _shared(*(_chosen(rows, only) for rows in (mine, theirs)))
     if pairing is not None:
@@ -103,6 +106,48 @@ def paired_runs(mine: Scored, theirs: Scored, *, only: Callable[[Metric], bool] 
         first, second, shared, mine.draws(drawn), of_second=of_second, groups=groups, intervals=intervals
     )
     return PairedRuns(found, notes, tables)
+
+
+def _paired_kinds(mine: Scored, theirs: Scored, only: Callable[[Metric], bool] | None) -> PairedRuns:
+    """Both systems on rows of several kinds, each kind by itself: by the numbers of its rows, or row by row where both
+    systems made the same ones."""
+    shared, of_second = _shared(*(_chosen(rows, only) for rows in (mine, theirs)))
+    other = dict(zip(map(id, shared), of_second, strict=True))
+    told = withhold(mine.scores, mine.study).scores
+    seconds = {kind.name: kind.scores for kind in theirs.task.kinds(theirs.scores, of_second)}  # type: ignore[attr-defined]
+    found: list[Row] = []
+    notes: list[str] = []
+    for kind in mine.task.kinds(told, shared):  # type: ignore[attr-defined]
+        if not kind.metrics or not len(kind.scores):
+            continue
+        second = seconds.get(kind.name)
+        if second is None or not _same_rows(kind.scores, second):
+            notes.append(
+                f"The two systems do not have the same {kind.name} rows, so figures of these are not compared."
+            )
+            continue
+        by_number = "row" in kind.scores.values
+        notes += _left_out(kind.scores, second) if by_number else ()
+        first = withhold(without_persons(kind.scores), mine.study).scores
+        groups = list(first.groups) if only is None and "subgroups" in mine.study.lenses else []
+        found += compare_scores(
+            first,
+            second,
+            kind.metrics,
+            mine.draws(kind.scores),
+            of_second=[other[id(metric)] for metric in kind.metrics],
+            groups=groups,
+        )
+    return PairedRuns(found, tuple(notes))
+
+
+def _same_rows(first: Scores, second: Scores) -> bool:
+    """Can two systems' rows be paired: by number, or because they are of the same patients at the same times?"""
+    if "row" in first.values and "row" in second.values:
+        return True
+    if len(first) != len(second) or (first.time is None) != (second.time is None):
+        return False
+    return first.time is None or second.time is None or bool(np.array_equal(first.time, second.time))
 
 
 def compared_metrics(rows: Scored) -> Sequence[Metric]:

@@ -37,6 +37,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 READER, RUN = "reader", "judge_run"  # slice keys of a judged figure, and of the same by one run of the judge
 STRADDLED = "the judge's own re-runs lie on both sides"
+_CUSTOMARY = 0.95  # level of the intervals that reports print
 _DIGITS = 12  # of a number in a record; a threshold of 1/3 and its record are one
 _MANY = 10_000_000  # patients beyond which a number is no plan
 _FORM = "METRIC[{key=value,…}].(value|low|high|n) OP NUMBER[@LEVEL], or … OP baseline [± NUMBER]"
@@ -266,7 +267,7 @@ def _verdict(gate: Gate, row: Estimate, threshold: float | str, *, named: bool, 
     if far is not None and _COMPARE[gate.op](far, threshold):
         if beyond := beyond_reach(gate, threshold, row.ceiling, row.clusters):
             return Verdict(rule, "not_assessed", observed, beyond)
-        straddles = f"the interval {row.low:.4g} to {row.high:.4g} straddles {threshold:g}"
+        straddles = f"the interval{_at(gate)} {row.low:.4g} to {row.high:.4g} straddles {threshold:g}"
         return Verdict(rule, "unsure", observed, f"{straddles}; {_settling(gate, row, threshold)}")
     said = (_say(gate, end, threshold, "misses"), beyond_reach(gate, threshold, row.ceiling, row.clusters))
     return Verdict(rule, "fail", observed, "; ".join(filter(None, said)))
@@ -348,7 +349,12 @@ def _harm_seen(gate: Gate, row: Estimate, threshold: float) -> bool:
 
 
 def _say(gate: Gate, end: float | None, threshold: float, word: str) -> str:
-    return f"{gate.part} {end:.4g} {word} {gate.op} {threshold:g}"
+    return f"{gate.part}{_at(gate)} {end:.4g} {word} {gate.op} {threshold:g}"
+
+
+def _at(gate: Gate) -> str:
+    """The level of the end that is judged, where it is not the customary one that reports print."""
+    return f" ({100 * gate.level:g} %)" if gate.part in ("low", "high") and gate.level != _CUSTOMARY else ""
 
 
 def _settling(gate: Gate, row: Estimate, threshold: float) -> str:

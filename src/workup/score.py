@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,137 @@ def score_risk(
         "smallest_cell": smallest_cell,
     }
     study = Study.of(content, base=Path() if path is None else path.parent, where="score_risk")
+    return validate(study, table=None if path else table, watch=watch)
+
+
+def score_episodes(
+    predictions: Any,
+    events: Any,
+    *,
+    target: Sequence[str],
+    horizon: str,
+    columns: Mapping[str, Any] | None = None,
+    event_columns: Mapping[str, Any] | None = None,
+    roles: Mapping[str, Sequence[str]] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    by: Sequence[str] = (),
+    thresholds: Sequence[float] = (),
+    time_format: str | None = None,
+    gates: Sequence[str] = (),
+    seed: int = 0,
+    replicates: int = 2000,
+    name: str = "episodes",
+    smallest_cell: int = 5,
+    watch: Watch = lambda what, done, total: None,
+) -> Report:
+    """Score predictions that were made again and again before an event: two paths, or two tables in memory.
+
+    `target` are the types of events that are predicted and `roles` those that start, end or answer a stay (start, end,
+    death, lost, intervention, alert). `columns` and `event_columns` say which column is what where they are not named
+    patient, encounter, time, risk and patient, encounter, type, time; `settings` are further ones of `episodes`, such
+    as gap, refractory or unit.
+
+    >>> hours = [f"2024-05-01T{hour:02}:00" for hour in (0, 4, 8, 9)]
+    >>> scores = {"patient": ["a"] * 3, "encounter": ["s"] * 3, "time": hours[:3], "risk": [0.1, 0.6, 0.4]}
+    >>> happened = {"patient": ["a"] * 2, "encounter": ["s"] * 2, "type": ["sepsis", "discharge"],
+    ...             "time": [hours[3], "2024-05-03T00:00"]}
+    >>> report = score_episodes(scores, happened, target=["sepsis"], horizon="12h", roles={"end": ["discharge"]},
+    ...                         thresholds=[0.5], replicates=200)
+    >>> report.estimate("event_sensitivity", threshold=0.5).value
+    1.0
+    """
+    paths = [Path(one) if isinstance(one, (str, Path)) else None for one in (predictions, events)]
+    base = Path() if paths[0] is None else paths[0].parent
+    files = None
+    if paths[0] is not None and paths[1] is not None:
+        files = {"predictions": paths[0].name, "events": relpath(paths[1], base)}
+    content = {
+        "name": name,
+        "task": "episodes",
+        "seed": seed,
+        "corpus": files or {},
+        "columns": {**(columns or {}), "groups": list(by)},
+        "events": {"columns": dict(event_columns or {}), "target": list(target), **(roles or {})},
+        "episodes": {"horizon": horizon, **(settings or {})},
+        "time_format": time_format,
+        "lenses": {"internal": {}, **({"subgroups": {}} if by else {})},
+        "thresholds": list(thresholds),
+        "gates": list(gates),
+        "bootstrap": {"replicates": replicates},
+        "smallest_cell": smallest_cell,
+    }
+    study = Study.of(content, base=base, where="score_episodes")
+    return validate(study, table=None if files else (predictions, events), watch=watch)
+
+
+def score_horizon(
+    table: Any,
+    *,
+    status: str,
+    risk: Mapping[str, str],
+    followup: str | None = None,
+    event_time: str | None = None,
+    unit: str = "",
+    codes: Mapping[str, str] | None = None,
+    patient: str | None = None,
+    by: Sequence[str] = (),
+    site: str | None = None,
+    time: str | None = None,
+    weight: str | None = None,
+    landmark: str | None = None,
+    strata: Sequence[str] = (),
+    cox: Sequence[str] = (),
+    thresholds: Sequence[float] = (),
+    also: Sequence[str] = (),
+    gates: Sequence[str] = (),
+    seed: int = 0,
+    replicates: int = 2000,
+    name: str = "horizon",
+    smallest_cell: int = 5,
+    time_format: str | None = None,
+    watch: Watch = lambda what, done, total: None,
+) -> Report:
+    """Score recorded risks by one or several horizons against follow-up, some of it cut short.
+
+    `risk` names a column for each horizon; `codes` says what each value of the status means where it is not 0
+    (censored), 1 (event) or 2 (competing event). Censoring is estimated within `strata`, or by a `cox` model, of
+    columns; over everyone without either.
+
+    >>> days, ended = [100, 400, 200, 500] * 20, [1, 0, 0, 1] * 20
+    >>> rows = {"days": days, "ended": ended, "p": [0.8, 0.2, 0.4, 0.3] * 20}
+    >>> report = score_horizon(rows, followup="days", status="ended", risk={"365d": "p"})
+    >>> report.estimate("observed_risk", horizon="365d").value
+    0.25
+    """
+    path = Path(table) if isinstance(table, (str, Path)) else None
+    timed = None if followup is None else {"column": followup, **({"unit": unit} if unit else {})}
+    content = {
+        "name": name,
+        "task": "horizon",
+        "seed": seed,
+        "corpus": {} if path is None else {"path": path.name},
+        "columns": {
+            "followup": timed,
+            "event_time": event_time,
+            "status": {"column": status, "codes": dict(codes)} if codes else status,
+            "risk": dict(risk),
+            "patient": patient,
+            "site": site,
+            "time": time,
+            "weight": weight,
+            "landmark": landmark,
+            "groups": list(by),
+        },
+        "censoring": {"strata": list(strata), "cox": list(cox)} if strata or cox else "marginal",
+        "time_format": time_format,
+        "lenses": {"internal": {}, **({"subgroups": {}} if by else {})},
+        "thresholds": list(thresholds),
+        "also": list(also),
+        "gates": list(gates),
+        "bootstrap": {"replicates": replicates},
+        "smallest_cell": smallest_cell,
+    }
+    study = Study.of(content, base=Path() if path is None else path.parent, where="score_horizon")
     return validate(study, table=None if path else table, watch=watch)
 
 

@@ -93,7 +93,8 @@ class Study(Part):
     """What to validate, with which lenses and gates. `Study.load("study.yaml")` reads one.
 
     These are the fields of every study. A task that has fields of its own brings a Study with them (`Task.Settings`),
-    and what is read of a study that names this task is one of those.
+    and what is read of a study that names this task is one of those. Such a form may have a static method
+    `reads_as(content)`, which answers with the name of another task where the content is a study of that.
     """
 
     name: str = Field(description="Name of the study")
@@ -168,6 +169,7 @@ class Study(Part):
         """Read plain data with the settings of the task that it names, or raise one StudyError with every fault."""
         if not isinstance(content, Mapping) or cls is not Study:
             return super().checked(content, where=where, lines=lines)
+        content = _as_meant(content)
         model = of_task(content.get("task"))
         known = {field.alias or name for name, field in model.model_fields.items()}
         foreign = _owners(set(content) - known)
@@ -213,6 +215,14 @@ def of_task(name: Any) -> type[Study]:
     except WorkupError:  # said by whoever needs the task
         found = None
     return found if isinstance(found, type) and issubclass(found, Study) else Study
+
+
+def _as_meant(content: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The content under the task that it is a study of: one whose form says so (`reads_as`) may have a part that is
+    of a finer task, which takes it over where it is installed."""
+    meant = getattr(of_task(content.get("task")), "reads_as", None)
+    task = None if meant is None else meant(content)
+    return {**content, "task": task} if task in plugins.registered("tasks") else content
 
 
 def _owners(keys: Collection[Any]) -> dict[str, str]:

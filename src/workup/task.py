@@ -227,6 +227,21 @@ class Part(NamedTuple):
     slices: Sequence[Slice]
 
 
+class Kind(NamedTuple):
+    """Rows of one kind in a table that holds several, and what is measured on these rows alone.
+
+    `settings` are those of lenses, by name, that suit rows of this kind where the study says nothing of its own. Rows
+    that stand for people are counted before a group of them is told; where they are things that happened to some of the
+    people whom other rows stand for (`people` False), it is these who are counted.
+    """
+
+    name: str
+    scores: Scores
+    metrics: Sequence[Metric]
+    settings: Mapping[str, Mapping[str, Any]] = {}
+    people: bool = True
+
+
 class Paired(NamedTuple):
     """Two systems on the same rows, in one order; `tables` and `notes` are what only the task can tell of the pair."""
 
@@ -277,6 +292,8 @@ class Task(Protocol):
     Of several systems in one table: `ranked(study)`, a static method that gives its columns as `Ranked`, from a study
     as the record holds it; `replicates(scores)`, the number of the run that each row belongs to, where cases are put
     to a system several times; and `costed`, the word for what one row stands for.
+    `kinds(scores, metrics)` is for a task whose table holds rows of several kinds: each Kind has its own rows and those
+    of these metrics that speak of them, and every lens looks at each kind by itself (`workup.kinds`).
     `counted`, a CountedFigures, is optional too: how figures are tied to counts, without which a site pack of the task
     cannot withhold small ones.
     """

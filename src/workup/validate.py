@@ -15,10 +15,11 @@ import numpy as np
 
 from workup import plugins
 from workup.disclosure.identifying import name_warnings
-from workup.errors import StudyError, near
+from workup.errors import StudyError, WorkupError, near
 from workup.estimate import Draws
 from workup.evidence import holdings
 from workup.gates import judge, levels
+from workup.kinds import Looked, joined, looked_at, of_each, tried, withheld_notes, withheld_table
 from workup.lenses.withholding import withhold
 from workup.metric import Metric, in_order
 from workup.preflight import NO_SYSTEM, Ready, asked_of, check_settings, checked, lens_member, placed, unnamed_system
@@ -115,12 +116,11 @@ def look(
 ) -> Report:
     """Look at scored rows through every lens of their study, judge its gates, and write the record."""
     study, ready, opener, task, corpus = rows.study, rows.ready, rows.opener, rows.task, rows.corpus
-    draws = rows.draws()
     kept, names = withhold(rows.scores, study), name_warnings(rows.scores.groups)
     scores = kept.scores
     metrics = task.metrics(scores, study)
     _refuse_hidden_groups(scores, metrics, study)
-    followed = task.followed(metrics, study)
+    looked = looked_at(task, study, kept, metrics, rows.draws)
     cards = _cards(task, metrics)
     primary = primary_of(task, study.record())
 
@@ -129,26 +129,13 @@ def look(
     results: dict[str, LensResult] = {}
     at = levels(ready.gates, own=gate_level_of(task))
     with _one_thread_per_worker():
-        for lens, settings in study.lenses.items():
-            through, shown = plugins.find("lenses", lens), kept.lens_scores(lens, settings)
-            measured = metrics if lens_member(through, "EVERY_METRIC") else followed
-            found = kept.nothing(lens)
-            if shown is not None:
-                found = through(
-                    shown,
-                    measured,
-                    settings=kept.settings(lens, settings),
-                    draws=draws,
-                    levels=at,
-                    progress=partial(watch, f"{lens} lens"),
-                    **_asked_for(through, {**offered, **ready.beside.get(lens, {})}),
-                    **kept.own(lens, settings),
-                )
-            results[lens] = kept.told(found, settings, measured, at)
-    notes = [*names, *kept.notes(), *task.notes(corpus, rows.outputs, scores, study), *opener.notes()]
-    withheld = {"withheld_groups": kept.table()} if kept.table() else {}
+        for lens in study.lenses:
+            results[lens] = _through(lens, looked, offered | dict(ready.beside.get(lens, {})), at, watch)
+    said = withheld_notes(kept, looked)
+    notes = [*names, *said, *task.notes(corpus, rows.outputs, scores, study), *opener.notes()]
+    withheld = {"withheld_groups": table} if (table := withheld_table(kept, looked)) else {}
     tables = {
-        "holdings": kept.holdings(holdings(scores)),
+        "holdings": looked[0].kept.holdings(holdings(looked[0].kept.scores)),
         **withheld,
         **kept.split(ready.split),
         **task.tables(scores, study, show_text=show_text),
@@ -192,6 +179,37 @@ def look(
         gate_level=gate_level_of(task),
         summary={key: list(getattr(task, key)) for key in ("leaves_out", "shows_only") if hasattr(task, key)},
     )
+
+
+def _through(
+    lens: str, looked: Sequence[Looked], offered: Mapping[str, Any], at: Sequence[float], watch: Watch
+) -> LensResult:
+    """What a lens finds on all rows, or on each kind of them."""
+    through = plugins.find("lenses", lens)
+    found: dict[str, LensResult] = {}
+    measured: dict[str, Sequence[Metric]] = {}
+    refused: dict[str, WorkupError] = {}
+    for kind, settings in of_each(lens, looked):
+        metrics, kept = kind.measured(lens), kind.kept
+        shown = kept.lens_scores(lens, settings)
+        result: LensResult | None = kept.nothing(lens)
+        if shown is not None:
+            look = partial(
+                through,
+                shown,
+                metrics,
+                settings=kept.settings(lens, settings),
+                draws=kind.draws,
+                levels=at,
+                progress=partial(watch, f"{lens} lens"),
+                **_asked_for(through, offered),
+                **kept.own(lens, settings),
+            )
+            result = tried(look, kind.name, refused)
+            offered = {**offered, "parts": ()}  # finer rows are beside the whole, not beside each kind of it
+        if result is not None:
+            found[kind.name], measured[kind.name] = kept.told(result, settings, metrics, at), metrics
+    return joined(lens, found, measured, refused)
 
 
 def _asked_for(through: Callable[..., Any], offered: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,8 @@ from workup.tasks.risk import selftest
 
 def new(folder: Path, monkeypatch: pytest.MonkeyPatch, task: str = "risk") -> Done:
     """`workup new` with a corpus and resamples that take a second and not a minute."""
-    monkeypatch.setattr(starting, "_SIZES", {"risk": 300, "spans": 40, "conversation": 6})
+    sizes = {"risk": 300, "survival": 300, "episodes": 120, "spans": 40, "conversation": 6}
+    monkeypatch.setattr(starting, "_SIZES", sizes)
     made = call("new", task, folder)
     file = folder / "study.yaml"
     text = file.read_text(encoding="utf-8")
@@ -53,7 +54,7 @@ def study(folder: Path, **changes: Any) -> Path:
 
 
 def test_demo_makes_one_page_whose_links_resolve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for task in ("risk", "spans"):
+    for task in ("risk", "survival", "episodes", "spans"):
         new(tmp_path / "demo" / task, monkeypatch, task)
     done = call("demo", "-o", tmp_path / "demo")
     assert done.code == 0, done.err
@@ -70,7 +71,7 @@ def test_demo_makes_one_page_whose_links_resolve(tmp_path: Path, monkeypatch: py
     assert (again.code, again.out) == (0, done.out)
 
 
-@pytest.mark.parametrize("task", ["risk", "spans"])
+@pytest.mark.parametrize("task", ["risk", "survival", "episodes", "spans"])
 def test_from_new_to_clean(task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "mine"
     made = new(folder, monkeypatch, task)

@@ -21,7 +21,7 @@ WAIST = (
     *("ranking.py", "evidence.py", "disclosure", "lenses", "packs", "reports"),
 )
 # Parts of reports that are one task's or one lens's own.
-OWN = tuple(f"reports/{name}/" for name in ("risk", "spans", "conversation", "drift", "power", "sites"))
+OWN = tuple(f"reports/{name}/" for name in ("risk", "horizon", "spans", "conversation", "drift", "power", "sites"))
 # What a file may name, and why.
 MAY_NAME = {
     # A plan is made for one kind of figure, before there are data, and says which.
@@ -42,7 +42,7 @@ MAY_NAME = {
     "compare.py": {"subgroups"},
     # A page has a place for each lens of the house; a lens of others has none yet.
     "reports/page.py": {"drift", "internal", "subgroups"},
-    "reports/sections.py": {"drift", "internal", "power", "sites", "subgroups"},
+    "reports/sections.py": {"drift", "internal", "power", "sites"},
     "reports/smallest.py": {"drift", "internal", "sites"},
     "reports/flat.py": {"sites"},
     # Axes of two metrics of risk, a table of two detectors, one rate in words; "coverage" is the head of a column.

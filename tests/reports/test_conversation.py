@@ -61,6 +61,7 @@ SECTIONS = [
     "Smallest difference these data could see",
     "Smallest gap between groups these data could see",
     "Limits: what these numbers cannot say",
+    "Words of this page",
 ]
 RENDERERS = pytest.mark.parametrize("render", [text.render, markdown.render, html.render], ids=["text", "md", "html"])
 LIVE = {"set": "critical", "arm": "live"}

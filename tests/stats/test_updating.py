@@ -178,6 +178,33 @@ def test_whole_number_weights_are_repeated_rows_of_a_patient() -> None:
         assert one.p == (None if two.p is None else pytest.approx(two.p, rel=1e-9))
 
 
+def test_weights_that_are_all_the_same_are_none_and_rows_of_no_weight_decide_nothing() -> None:
+    rng = np.random.default_rng(10)
+    lp = rng.normal(size=200)
+    y = (rng.random(200) < special.expit(0.5 + lp)) * 1.0
+    plain = closed_test(Sample(y, special.expit(lp)))
+    same = closed_test(Sample(y, special.expit(lp), weight=np.full(200, 2.5)))
+    assert same.rows == plain.rows
+    unknown = Sample(
+        np.append(y, [np.nan] * 50), np.append(special.expit(lp), [0.99] * 50), weight=np.repeat([1.0, 0.0], [200, 50])
+    )
+    assert closed_test(unknown).rows == plain.rows
+    assert updating.not_offered(unknown) == updating.not_offered(Sample(y, special.expit(lp)))
+    crossed = updating.cross_fit(unknown, update, np.arange(250) % 5)
+    assert np.isfinite(crossed.risk).all()
+
+
+def test_missing_numbers_are_refused() -> None:
+    y, risk = np.array([0.0, 1.0]), np.array([0.2, 0.3])
+    with pytest.raises(ValueError, match="0 or 1"):
+        Sample(np.array([0.0, 2.0]), risk)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        Sample(y, np.array([0.2, np.nan]))
+    with pytest.raises(ValueError, match="not so: age"):
+        Sample(y, risk, {"age": np.array([1.0, np.nan])})
+    assert np.isnan(isotonic.between(np.array([0.1, 0.2]), np.array([0.0, 1.0]), np.array([np.nan]))).all()
+
+
 # ---- what is not offered ---------------------------------------------------------------------------------------------
 
 
@@ -198,6 +225,14 @@ def test_each_method_is_offered_from_its_least_events_and_non_events_on(method: 
         assert f"at least {least} events" in updating.not_offered(short)[method]
         with pytest.raises(CannotUpdate, match=f"at least {least} events"):
             update(short, method=method)
+
+
+def test_recalibration_is_advised_from_a_hundred_events_on() -> None:
+    assert update(_sized(60, 200), method="recalibration").note == (
+        "recalibration is advised from 100 events and 100 non-events on; there are 60 and 200"
+    )
+    assert update(_sized(100, 200), method="recalibration").note is None
+    assert update(_sized(60, 200), method="in_the_large").note is None
 
 
 def test_isotonic_on_sixty_events_is_refused() -> None:
@@ -372,3 +407,11 @@ def test_folds_hold_whole_patients_and_differ_by_one(patients: int, folds: int, 
     assert np.array_equal(updating.folds_of_patients(patient[order], folds=folds, seed=seed), fold[order])
     with pytest.raises(ValueError, match="number of patients"):
         updating.folds_of_patients(patient, folds=units + 1)
+
+
+def test_a_fold_that_holds_everyone_keeps_its_risks() -> None:
+    sample = _sized(30, 30)
+    found = updating.cross_fit(sample, update, np.zeros(60, dtype=np.int64))
+    assert np.array_equal(found.risk, sample.risk)
+    assert found.updates[0].reason == "there are no rows to update on"
+    assert found.updates[0].beyond(sample.risk) == 0

@@ -17,10 +17,12 @@ from workup.files.output_paths import check_folder
 if TYPE_CHECKING:
     from workup.report import Report
 
-_TASKS = ("risk", "spans", "conversation")
-_SIZES = {"risk": 2000, "spans": 200, "conversation": 30}
+_TASKS = ("risk", "survival", "episodes", "spans", "conversation")
+_SIZES = {"risk": 2000, "survival": 2000, "episodes": 800, "spans": 200, "conversation": 30}
 _MADE = {
     "risk": ("cohort", "cohort.csv"),
+    "survival": ("survival", "cohort.csv"),
+    "episodes": ("episodes", "scores.csv"),
     "spans": ("notes", "notes.jsonl"),
     "conversation": ("conversation", "cases.jsonl"),
 }
@@ -44,7 +46,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def new(
-    task: Annotated[str, typer.Argument(help="Kind of system: risk, spans or conversation")],
+    task: Annotated[
+        str, typer.Argument(help="Kind of system: risk, survival (risks by horizons), episodes, spans or conversation")
+    ],
     directory: Annotated[Path, typer.Argument(help="Folder to make")] = Path("my-study"),
     count: Annotated[
         int | None, typer.Option(min=2, max=100_000, help="Cases to generate; as many as the task needs when absent")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from workup.cli.common import Progress, command, emit, say, say_names, verdict_code
-
-if TYPE_CHECKING:
-    from workup.report import Report
+from workup.cli.common import Progress, command
+from workup.cli.score_episodes import episodes
+from workup.cli.shown import show
 
 
 def add_to(app: typer.Typer) -> None:
@@ -21,6 +21,17 @@ def add_to(app: typer.Typer) -> None:
         name="risk",
         example="workup score risk predictions.csv --outcome died --risk p --patient id --by sex --threshold 0.2",
     )(risk)
+    command(
+        group,
+        name="episodes",
+        example="workup score episodes scores.csv events.csv --target sepsis --horizon 24h --end discharge "
+        "--threshold 0.3",
+    )(episodes)
+    command(
+        group,
+        name="horizon",
+        example="workup score horizon cohort.csv --followup days --status ended --risk 365d=p1 --risk 730d=p2",
+    )(horizon)
     command(
         group,
         name="spans",
@@ -86,7 +97,99 @@ def risk(
             largest_unpacked=largest_unpacked,
             watch=progress,
         )
-    _show(report, json=json, allow_unsure=allow_unsure)
+    show(report, json=json, allow_unsure=allow_unsure)
+
+
+def horizon(
+    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Excel or DuckDB table with follow-up and risks")],
+    status: Annotated[str, typer.Option(help="Column of how follow-up ended: 0 censored, 1 event, 2 competing event")],
+    risk: Annotated[list[str], typer.Option(help="Column of the risk by a horizon, 365d=COLUMN; repeat for several")],
+    followup: Annotated[str | None, typer.Option(help="Column of follow-up from the prediction on")] = None,
+    unit: Annotated[str, typer.Option(help="Unit of follow-up: min, h, d, week, month or year; days if absent")] = "",
+    event_time: Annotated[
+        str | None, typer.Option(help="Instead of --followup: column of the date it ended; needs --time")
+    ] = None,
+    code: Annotated[
+        list[str] | None,
+        typer.Option(help="Meaning of a status, such as dead=competing (censored, event or competing); repeat"),
+    ] = None,
+    patient: Annotated[str | None, typer.Option(help="Column of the patient id")] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(help="Column to group by, or age:45,65,75 for bands; repeat for several")
+    ] = None,
+    site: Annotated[str | None, typer.Option(help="Column of the site")] = None,
+    time: Annotated[str | None, typer.Option(help="Column of the time of the prediction")] = None,
+    time_format: Annotated[str | None, typer.Option(help="Form of the time, such as %d/%m/%Y")] = None,
+    weight: Annotated[str | None, typer.Option(help="Column of a design weight")] = None,
+    landmark: Annotated[
+        str | None, typer.Option(help="Column of the landmark, where patients have several rows")
+    ] = None,
+    stratum: Annotated[
+        list[str] | None, typer.Option(help="Column within whose levels censoring is estimated; repeat for several")
+    ] = None,
+    cox: Annotated[
+        list[str] | None, typer.Option(help="Column of a Cox model of censoring; repeat for several")
+    ] = None,
+    threshold: Annotated[list[float] | None, typer.Option(help="Decision threshold; repeat for several")] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(help="Left out by default: c_index, accuracy, f1 or cloglog_slope; repeat for several"),
+    ] = None,
+    gate: Annotated[list[str] | None, typer.Option(help='Rule such as "auroc{horizon=365d}.low >= 0.75"')] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling")] = 0,
+    replicates: Annotated[int, typer.Option(help="Resamples of whole patients")] = 2000,
+    smallest_cell: Annotated[
+        int, typer.Option(help="Groups of fewer patients are withheld; 1 tells all, and may identify people")
+    ] = 5,
+    json: Annotated[str | None, typer.Option(help="Write report.json here; - for standard output")] = None,
+    allow_unsure: Annotated[bool, typer.Option("--allow-unsure", help="Undecided gates do not fail")] = False,
+) -> None:
+    """Score risks by one or several horizons against follow-up, some of it cut short."""
+    from workup.score import score_horizon
+
+    with Progress() as progress:
+        report = score_horizon(
+            table,
+            followup=followup,
+            unit=unit,
+            event_time=event_time,
+            status=status,
+            codes=_pairs(code or (), "--code", "dead=competing"),
+            risk=_pairs(risk, "--risk", "365d=risk_1y"),
+            patient=patient,
+            by=by or (),
+            site=site,
+            time=time,
+            time_format=time_format,
+            weight=weight,
+            landmark=landmark,
+            strata=stratum or (),
+            cox=cox or (),
+            thresholds=threshold or (),
+            also=also or (),
+            gates=gate or (),
+            seed=seed,
+            replicates=replicates,
+            smallest_cell=smallest_cell,
+            name=table.stem,
+            watch=progress,
+        )
+    show(report, json=json, allow_unsure=allow_unsure)
+
+
+def _pairs(given: Sequence[str], option: str, example: str) -> dict[str, str]:
+    """Options of the form NAME=VALUE."""
+    from workup.errors import InputError
+
+    found: dict[str, str] = {}
+    for one in given:
+        name, sign, value = one.partition("=")
+        if not (name.strip() and sign and value.strip()):
+            raise InputError(f"{option} must be NAME=VALUE", got=f"'{one[:40]}'", remedy=f"write {option} {example}")
+        if name.strip() in found:
+            raise InputError(f"{option} names '{name.strip()[:40]}' twice", got="two values", remedy="leave one out")
+        found[name.strip()] = value.strip()
+    return found
 
 
 def spans(
@@ -149,7 +252,7 @@ def spans(
             name=gold.stem,
             watch=progress,
         )
-    _show(report, json=json, allow_unsure=allow_unsure)
+    show(report, json=json, allow_unsure=allow_unsure)
 
 
 def conversation(
@@ -217,18 +320,4 @@ def conversation(
             name=cases.stem,
             watch=progress,
         )
-    _show(report, json=json, allow_unsure=allow_unsure)
-
-
-def _show(report: Report, *, json: str | None, allow_unsure: bool) -> None:
-    """The record where it was asked for, the text report elsewhere, and the exit code of the gates."""
-    from workup.reports import text
-
-    say_names(report)
-    if json is not None:
-        emit(report.to_json(), json, private=report.contains_phi)
-    if json != "-":
-        emit(text.render(report), None)
-    if json not in (None, "-"):
-        say(f"The record is in {json}")
-    raise typer.Exit(verdict_code([v.outcome for v in report.verdicts], allow_unsure=allow_unsure))
+    show(report, json=json, allow_unsure=allow_unsure)

@@ -15,7 +15,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def selftest(
-    task: Annotated[str, typer.Argument(help="Task to test: risk or spans; all of them when absent")] = "",
+    task: Annotated[
+        str, typer.Argument(help="Task to test: risk, episodes, spans or conversation; all of them when absent")
+    ] = "",
     seed: Annotated[int, typer.Option(help="Seed of what is planted")] = 0,
 ) -> None:
     """Score planted systems whose right answers are known; exit 1 if any comes out wrong."""
@@ -28,7 +30,7 @@ def selftest(
         plugins.find("tasks", task)
     failed = 0
     for name in [task] if task else sorted(home):
-        checks = import_module(f"{home[name].module}.selftest").run(seed=seed)
+        checks = import_module(f"{home[name].module.removesuffix('.task')}.selftest").run(seed=seed)
         for check in checks:
             told = "ok  " if check.passed else "FAIL"
             echo(f"{told}  {check.name}: expected {check.expected}, observed {check.observed}")

@@ -27,8 +27,9 @@ SIZES = ("patients", "rows", "events", "non-events")
 class Cells:
     """Every count that the figures of one site rest on.
 
-    `sizes` are counts by measure and slice, `cuts` the same between successive thresholds, ascending; `few` are slices
-    whose own figures say that they rest on few patients, `unlisted` columns with too many levels to be groups.
+    `sizes` are counts by measure and slice (with several horizons also the events by each and between two), `cuts` the
+    same between successive thresholds, ascending; `few` are slices whose own figures say that they rest on few
+    patients, `unlisted` columns with too many levels to be groups.
     `blocks` say which levels of different columns occur together, None where the record does not say; `crossed` which
     two levels a combination is made of.
     """
@@ -133,6 +134,7 @@ class _Counted:
     few: set[Who] = field(default_factory=set)
     few_flagged: set[tuple[Who, float]] = field(default_factory=set)
     unsaid: set[Who] = field(default_factory=set)  # slices with a figure that the record itself withholds
+    by_horizon: dict[str, dict[Who, int]] = field(default_factory=dict)  # events by each moment that risks speak of
 
     def add(self, e: Estimate, columns: Sequence[str]) -> None:
         who, at = who_and_at(e.slice, columns)
@@ -142,13 +144,16 @@ class _Counted:
         self.sizes["patients"][who], self.sizes["rows"][who] = e.n_patients, e.n_rows
         if e.n_events is not None:
             self.sizes["events"][who], self.sizes["non-events"][who] = e.n_events, e.n_rows - e.n_events
+            if "horizon" in at:
+                self.by_horizon.setdefault(str(at["horizon"]), {})[who] = e.n_events
         top, bottom = e.numerator or 0.0, e.denominator or 0.0
         if "threshold" in at:
             if e.metric == self.figures.sensitivity:
                 self.tails["events"].setdefault(who, {})[at["threshold"]] = top
             elif e.metric == self.figures.specificity:
                 self.tails["non-events"].setdefault(who, {})[at["threshold"]] = bottom - top
-        if e.n_patients < e.n_rows and e.status == "insufficient":
+        # At a horizon it may also say that few were followed so far, which no other count of the pack does.
+        if (e.n_patients < e.n_rows or "horizon" in at) and e.status == "insufficient":
             if e.metric in self.figures.say_few:
                 self.few.add(who)
             elif "threshold" in at:
@@ -181,6 +186,8 @@ def cells_of(
     kept = {name: tuple(levels) for name, levels in by_column.items() if name not in unlisted}
     ascending = tuple(sorted(thresholds))
     cuts, whole = _by_cut(found, ascending)
+    several = len(found.by_horizon) > 1
+    found.sizes |= _between_horizons(found.by_horizon, found.sizes["rows"]) if several else {}
     sizes = {name: {who: n for who, n in one.items() if _listed(who, kept)} for name, one in found.sizes.items()}
     cuts = {name: {who: n for who, n in one.items() if _listed(who, kept)} for name, one in cuts.items()}
     left = [name for name in kept if any(who and who[0] == name for who in found.unsaid - set(sizes["rows"]))]
@@ -197,10 +204,26 @@ def cells_of(
         few=frozenset(found.few),
         few_flagged=frozenset((who, ascending.index(at) + 1) for who, at in found.few_flagged),
         unlisted=unlisted,
-        weighted=not whole,
+        weighted=not whole or several,  # a threshold cuts the events of every horizon in another way
         blocks=None if described is None else tuple(Block.of(one) for one in described),
         crossed=crossed,
     )
+
+
+def _between_horizons(events: Mapping[str, Mapping[Who, int]], rows: Mapping[Who, int]) -> dict[str, dict[Who, int]]:
+    """Counts of events by each horizon, of those without one by then, and of events between two: told both, whoever
+    subtracts has them."""
+    found: dict[str, dict[Who, int]] = {}
+    in_time = sorted(events, key=lambda name: (sum(events[name].values()), name))
+    for name in in_time:
+        found[f"events by {name}"] = dict(events[name])
+        found[f"non-events by {name}"] = {who: rows[who] - n for who, n in events[name].items()}
+    for i, first in enumerate(in_time):
+        for second in in_time[i + 1 :]:
+            both = events[first].keys() & events[second].keys()
+            between = {who: events[second][who] - events[first][who] for who in both}
+            found[f"events between {first} and {second}"] = between
+    return found
 
 
 def _add_unsaid(

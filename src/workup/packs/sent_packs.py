@@ -77,7 +77,10 @@ class Sent:
             study=str(record["study"]),
             k=int(record["k"]),
             sha256=str(record["sha256"]),
-            sizes={name: {tuple(who): int(n) for who, n in record["sizes"][name]} for name in SIZES},
+            sizes={
+                str(name): {tuple(who): int(n) for who, n in record["sizes"][name]}
+                for name in (*SIZES, *sorted(set(record["sizes"]) - {*SIZES}))
+            },
             cuts={
                 name: {tuple(who): tuple(int(n) for n in bins) for who, bins in record["cuts"][name]} for name in SIDES
             },

@@ -12,7 +12,7 @@ from workup.disclosure.atoms import DoesNotFit
 from workup.disclosure.exposure import Exposed
 from workup.disclosure.figures import SIDES
 from workup.disclosure.inference import Piece, Who
-from workup.packs.counts import EVERYONE, SIZES, UNSAID, Cells
+from workup.packs.counts import EVERYONE, UNSAID, Cells
 from workup.packs.sent_packs import Sent
 from workup.packs.watched_counts import Watch, small, watch
 
@@ -92,7 +92,7 @@ def primary_slices(cells: Cells, *, k: int, earlier: Sequence[Sent] = ()) -> set
     """Slices with fewer than k patients, rows, events or non-events; none at all is fewer than k too. So are those told
     before of which such a count has changed by fewer than k since."""
     found = {*cells.few, *(who for who in cells.sizes["rows"] if UNSAID in who)}
-    for measure in SIZES:
+    for measure in cells.sizes:
         for who, n in cells.sizes[measure].items():
             if small(cells, measure, (who,), n, k):
                 found.add(who)
@@ -102,7 +102,7 @@ def primary_slices(cells: Cells, *, k: int, earlier: Sequence[Sent] = ()) -> set
 
 def complementary_slices(cells: Cells, few: Iterable[Who], *, k: int, earlier: Sequence[Sent] = ()) -> set[Who]:
     """The small slices and those that must stay with them, because all but one part of a whole gives that part away."""
-    measures = [measure for measure in SIZES if EVERYONE in cells.sizes[measure]]
+    measures = [measure for measure in cells.sizes if EVERYONE in cells.sizes[measure]]
     if not cells.repeated:
         measures.remove("patients")  # they are the rows
     last = earlier[-1].slices if earlier else frozenset[Who]()

@@ -111,6 +111,8 @@ def _versions(cells: Cells, now: Ledger, measure: str, earlier: Sequence[Sent], 
     later: Counts = {who: now.counts[who] for who in whose}
     for number in reversed(range(len(earlier))):
         one = earlier[number]
+        if measure not in (one.cuts if by_cut else one.sizes):
+            continue
         told = one.cuts[measure] if by_cut else {who: (n,) for who, n in one.sizes[measure].items()}
         if not set(told) <= set(whose) or any(len(bins) != now.bins for bins in told.values()):
             continue

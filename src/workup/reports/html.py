@@ -51,6 +51,8 @@ FOLDED = {
     "severity": "The weights",
     "documents": "List of the documents",
     "curves-by": "Some points of the curves of every group",
+    "at-horizon": "Decisions, calibration in tenths and net benefit by this horizon",
+    "observed-curves": "Figures of the curves, and those at risk",
 }
 LONGEST = 300  # letters of one name that a page shows
 
@@ -244,16 +246,16 @@ def _parts(
         viewed = section.key == "documents"
         yield replace(part, documents=tuple(shown), all_documents=documents) if viewed else part
         if section.key == "gates":
-            yield from _panels(page.panels(report), names, drawable)
+            yield from _panels(page.panels(report), page.views, names, drawable)
     record = tuple((name, legible(value)) for name, value in header.tables[0].rows)
     yield Part("part-record", "record", "The record", record=record)
 
 
-def _panels(charts: Sequence[Figure], names: _Names, drawable: bool) -> Iterator[Part]:
+def _panels(charts: Sequence[Figure], title: str, names: _Names, drawable: bool) -> Iterator[Part]:
     if charts:
         said = () if drawable else (NO_CHARTS,)
         figures = tuple(_figure(f"panel-{i}", chart, names, drawable) for i, chart in enumerate(charts))
-        yield Part("part-panels", "panels", "Four views of the model", sentences=said, figures=figures)
+        yield Part("part-panels", "panels", title, sentences=said, figures=figures)
 
 
 def _part(id: str, section: Section, charts: Sequence[Figure], names: _Names, drawable: bool) -> Part:

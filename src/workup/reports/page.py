@@ -21,7 +21,7 @@ from workup.reports.layout import Section, Table
 from workup.reports.power import report as power
 from workup.reports.sites import report as sites
 from workup.reports.smallest import smallest_section
-from workup.reports.wording import at_threshold, drawn, interval, metric_words, number
+from workup.reports.wording import at_threshold, drawn, group_headline, interval, metric_words, number
 
 LEVEL = 0.95  # of the intervals that are shown
 
@@ -42,6 +42,7 @@ class Page:
     counted = "Cases, patients"  # what the corpus holds
     noun = "cases"
     styles: tuple[str, ...] = ()  # style sheets beside the common one
+    views = "Four views of the model"  # title of the charts that a page leads with
     judged = True  # whether there are data that gates can judge
     on_gates: tuple[str, ...] = ()  # what must be known of its gates
     marks: tuple[Any, ...] = ()  # kinds of pieces in documents that can be read
@@ -61,6 +62,11 @@ class Page:
     def headline(self, report: Report) -> Sequence[str]:
         """Sentences to leave with: every figure that stands at the head of the page, in words."""
         return [f"{figure.title}: {figure.value} ({figure.ends})." for figure in self.key_figures(report)]
+
+    def of_groups(self, report: Report) -> Iterator[str]:
+        """How the judged gaps between groups fell out, in sentences to leave with."""
+        groups = self.narrowed(report).results.get("subgroups")
+        return iter(()) if groups is None else group_headline(groups)
 
     def said(self, sentence: str, report: Report) -> str:
         """A sentence of a lens in the unit of the task."""

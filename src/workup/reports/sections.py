@@ -13,7 +13,7 @@ from workup.reports.layout import Section, Table
 from workup.reports.page import Page, page_of
 from workup.reports.power import report as power
 from workup.reports.sites import report as sites
-from workup.reports.wording import drawn, group_headline, number
+from workup.reports.wording import drawn, number
 
 __all__ = ["Section", "Table", "figures", "kind", "sections"]
 
@@ -85,9 +85,8 @@ def _summary(report: Report, page: Page) -> Section:
     first = [note for note in notes if note.startswith(("No patient column", "No document names a patient"))]
     rest = [page.said(note, report) for note in notes if note not in first]
     seen = page.narrowed(report)
-    groups = seen.results.get("subgroups")
     # While no figure means what it says, nothing is said of groups either.
-    of_groups = group_headline(groups) if groups is not None and not report.alarms() else ()
+    of_groups = () if report.alarms() else page.of_groups(report)
     said = (*first, *page.headline(report), *of_groups, *drift.headline(seen))
     return Section("In plain words", said, points=tuple(rest), key="summary")
 

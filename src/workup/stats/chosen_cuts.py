@@ -6,15 +6,16 @@ there on the data: that difference is how far the data flatter a threshold that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
 from workup.stats.arrays import Floats, Ints
-from workup.stats.bootstrap import Resamples
+from workup.stats.bootstrap import Resamples, quantiles
 from workup.stats.intervals import Ends
 
 SHARES = ("sensitivity", "specificity", "ppv", "alert_rate")
@@ -29,8 +30,8 @@ class Below:
     events: Floats
 
     def tallies(self, cut: Cuts) -> dict[str, tuple[Floats, Floats]]:
-        """Numerator and denominator of every share at one cut for each replicate."""
-        at = np.arange(len(self.rows))
+        """Numerator and denominator of every share at one cut for each replicate (or at many cuts of the data)."""
+        at = np.arange(len(self.rows)) if len(self.rows) > 1 else 0
         total, events = self.rows[:, -1], self.events[:, -1]
         below, missed = self.rows[at, cut], self.events[at, cut]
         return {
@@ -93,40 +94,41 @@ def _running(values: Floats) -> Floats:
     return found
 
 
+class Chosen(NamedTuple):
+    """A threshold, and the rule that chose it."""
+
+    cut: int
+    odds: float  # at which net benefit weighs needless alerts
+    rule: Callable[[Below], Cuts]
+
+
 def chosen_ends(
-    table: Table,
-    choose: Callable[[Below], Cuts],
-    cut: int,
-    *,
-    odds: float,
-    replicates: int,
-    seed: int,
-    level: float = 0.95,
-) -> dict[str, Ends]:
-    """Interval of every share, and of net benefit at these odds, for what the threshold at `cut` does on new patients.
+    table: Table, chosen: Sequence[Chosen], *, replicates: int, seed: int, level: float = 0.95
+) -> list[dict[str, Ends]]:
+    """For each threshold the interval of every share, and of net benefit, for what it does on new patients.
 
     Half a row is added to either side of a share, so that none or all still have log odds.
     """
-    data, tails = table.below, np.array([(1 + level) / 2, (1 - level) / 2])
-    shifts: dict[str, list[Floats]] = {}
-    for one in table.replicates(Resamples(table.patients, replicates, seed)):
-        cuts = choose(one)
-        drawn, same = one.tallies(cuts), _broadcast(data, cuts.size).tallies(cuts)
-        for name, found in _scaled(drawn, odds).items():
-            shifts.setdefault(name, []).append(found - _scaled(same, odds)[name])
-    here = _scaled(data.tallies(np.array([cut])), odds)
-    ends = {}
-    for name, shift in shifts.items():
-        low, high = here[name][0] - np.quantile(np.concatenate(shift), tails)
-        back = special.expit if name in SHARES else float
-        ends[name] = Ends(float(back(low)), float(back(high)))
-    return ends
+    data, tails = table.below, np.array([(1 - level) / 2, (1 + level) / 2])
+    shifts: list[dict[str, list[Floats]]] = [{} for _ in chosen]
+    for drawn in table.replicates(Resamples(table.patients, replicates, seed)):
+        for one, kept in zip(chosen, shifts, strict=True):
+            cuts = one.rule(drawn)
+            there = _scaled(data.tallies(cuts), one.odds)
+            for name, here in _scaled(drawn.tallies(cuts), one.odds).items():
+                kept.setdefault(name, []).append(here - there[name])
+    return [
+        {name: _ends(here[name][0], quantiles(np.concatenate(shift), tails), name) for name, shift in kept.items()}
+        for here, kept in (
+            (_scaled(data.tallies(np.array([one.cut])), one.odds), kept)
+            for one, kept in zip(chosen, shifts, strict=True)
+        )
+    ]
 
 
-def _broadcast(data: Below, size: int) -> Below:
-    return Below(
-        np.broadcast_to(data.rows, (size, data.rows.shape[1])), np.broadcast_to(data.events, (size, data.rows.shape[1]))
-    )
+def _ends(here: float, shift: Floats, name: str) -> Ends:
+    back = special.expit if name in SHARES else float
+    return Ends(float(back(here - shift[1])), float(back(here - shift[0])))
 
 
 def _scaled(tallies: Mapping[str, tuple[Floats, Floats]], odds: float) -> dict[str, Floats]:

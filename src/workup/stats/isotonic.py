@@ -37,7 +37,8 @@ def between(x: Floats, y: Floats, at: Floats) -> Floats:
     gap = x[after] - x[before]
     share = np.divide(at - x[before], gap, out=np.zeros(at.shape), where=gap > 0)
     # A weighted mean rather than y + share · rise, which rounding can carry past the end and break the order.
-    return np.asarray(np.where(gap > 0, (1 - share) * y[before] + share * y[after], y[before]))
+    found = np.where(gap > 0, (1 - share) * y[before] + share * y[after], y[before])
+    return np.asarray(np.where(np.isnan(at), np.nan, found))
 
 
 def pooled(outcome: Floats, risk: Floats, weight: Floats | None = None) -> Steps:

@@ -40,6 +40,61 @@ def kaplan_meier(time: npt.ArrayLike, happened: npt.ArrayLike) -> Steps:
     return Steps(times, np.asarray(np.cumprod(1 - falls / at_risk), dtype=np.float64))
 
 
+class Incidence(NamedTuple):
+    """Shares that had had the event, or a competing event, or neither, from each time on at which one happened."""
+
+    times: Floats
+    event: Floats
+    competing: Floats
+    free: Floats
+
+    def at(self, moments: npt.ArrayLike) -> Incidence:
+        """The same at chosen moments, what happens at a moment itself counted."""
+        chosen = np.asarray(moments, dtype=np.float64)
+        place = np.searchsorted(self.times, chosen, side="right")
+        event, competing = (np.concatenate(([0.0], one))[place] for one in (self.event, self.competing))
+        return Incidence(chosen, event, competing, np.concatenate(([1.0], self.free))[place])
+
+
+def aalen_johansen(time: npt.ArrayLike, status: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> Incidence:
+    """Aalen and Johansen's risks of the event (status 1) and of competing events (2) where others are censored (0).
+
+    Where competing events are left out as if censored, the risk comes out too high: a death is no chance to still have
+    the event.
+
+    >>> aalen_johansen([1, 2, 2, 3], [1, 0, 2, 1]).event.tolist()
+    [0.25, 0.25, 0.75]
+    """
+    t, code = np.asarray(time, dtype=np.float64), np.asarray(status).astype(np.int64)
+    w = np.ones(t.size) if weight is None else np.asarray(weight, dtype=np.float64)
+    times, place = np.unique(t, return_inverse=True)
+    held = np.bincount(place, weights=w, minlength=times.size)
+    at_risk = np.cumsum(held[::-1])[::-1]
+    events, competing = (np.bincount(place, weights=w * (code == one), minlength=times.size) for one in (1, 2))
+    stays = np.divide(at_risk - events - competing, at_risk, out=np.ones_like(at_risk), where=at_risk > 0)
+    free = np.cumprod(stays)
+    before = np.concatenate(([1.0], free[:-1]))
+    share = np.divide(before, at_risk, out=np.zeros_like(at_risk), where=at_risk > 0)
+    happens = events + competing > 0
+    steps = (np.cumsum(share * events), np.cumsum(share * competing), free)
+    return Incidence(times[happens], *(np.asarray(one[happens], dtype=np.float64) for one in steps))
+
+
+def median_followup(time: npt.ArrayLike, status: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Median time to censoring, events of all kinds taken as cutting it short (the reverse Kaplan–Meier method).
+
+    NaN where the curve does not fall to a half.
+
+    >>> median_followup([1, 2, 3, 4], [0, 1, 0, 0])
+    3.0
+    """
+    t, code = np.asarray(time, dtype=np.float64), np.asarray(status)
+    w = np.ones(t.size) if weight is None else np.asarray(weight, dtype=np.float64)
+    curve = _still_observed(t, code == 0, w)
+    fallen = np.flatnonzero(curve.survival <= 0.5)
+    return float(curve.times[fallen[0]]) if fallen.size else float("nan")
+
+
 NOBODY_FOLLOWED = "no one was followed to the horizon"
 
 

@@ -16,9 +16,10 @@ not, so the value is the least number of 4 digits above that risk.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,11 +27,13 @@ from scipy import special
 
 from workup.stats.arrays import Floats, Ints
 from workup.stats.bootstrap import Resamples
-from workup.stats.chosen_cuts import Below, Cuts, Table, chosen_ends
+from workup.stats.chosen_cuts import Below, Chosen, Cuts, Table, chosen_ends
 from workup.stats.intervals import Ends, clustered_share, wilson
 
 REPLICATES = 2_000
 DIGITS = 4
+LARGEST_ODDS = 1e9  # those of a threshold of 1, at which net benefit says nothing
+Places = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]  # from how many there are to the place chosen
 
 
 @dataclass(frozen=True)
@@ -187,8 +190,8 @@ def for_sensitivity(
     events = np.flatnonzero(table.outcome == 1)
     n = events.size
     if n == 0:
-        reason = "there are no events"
-        return Choice("sensitivity", target, assurance, None, None, reason, events_needed(target, assurance), "")
+        least = events_needed(target, assurance)
+        return Choice("sensitivity", target, assurance, None, None, "there are no events", least, "")
     rule = _Sensitivity(table, events, target)
     first = rule.naive(n)
     effect = _effect_at(rule.effect, first, lambda e: rule.assured(n, assurance, e))
@@ -196,43 +199,42 @@ def for_sensitivity(
     how = _Way(replicates, seed, level, held_out, effect)
     needed = events_needed(target, assurance, effect)
 
-    def at(place: int, choose: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]) -> Threshold:
+    def picked(place: int, by: Places) -> _Picked:
         value = rounded_down(rule.risk_at(place))
-        cut = table.cut(value)
-        flagged, total = (float(x[0]) for x in table.below.tallies(np.array([cut]))["sensitivity"])
-        f = flagged / total * n
-        law = Ends((n - place + 1) / effect, (place - 1) / effect + 1)  # of Beta; below, with what is really flagged
-        more = f > n - place + 1 + 1e-9
-        tail = (1 - level) / 2
-        high = Ends((f + 1) / effect, max(n - f, 0.0) / effect) if more else law
+        return _Picked(place, value, Chosen(table.cut(value), _odds(value), rule.chooser(by)))
+
+    def made(one: _Picked, figures: dict[str, Figure]) -> Threshold:
+        flagged, total = (float(x[0]) for x in table.below.tallies(np.array([one.chosen.cut]))["sensitivity"])
+        f, tail = flagged / total * n, (1 - level) / 2
+        law = (n - one.place + 1) / effect, (one.place - 1) / effect + 1
+        more = f > n - one.place + 1 + 1e-9  # ties, or rows between the value and the risk that it was rounded from
+        high = ((f + 1) / effect, max(n - f, 0.0) / effect) if more else law
         ends = Ends(
             float(special.betaincinv(*law, tail)), float(special.betaincinv(*high, 1 - tail)) if high[1] > 0 else 1.0
         )
-        chosen = rule.chooser(choose)
-        figures = _figures(table, cut, value, chosen, how, chosen_by="sensitivity")
-        if effect == 1:
-            figures["sensitivity"] = Figure("sensitivity", f / (n + 1), *ends, how.law("event"))
+        expected = f / effect / (n / effect + 1)
+        figures["sensitivity"] = Figure("sensitivity", expected, *ends, how.law("event"))
         upper = _next_flagged(f / effect, (n - f) / effect + 1, next_events, 1 - tail)
         return Threshold(
-            value=value,
-            risk=rule.risk_at(place),
-            place=place,
+            value=one.value,
+            risk=rule.risk_at(one.place),
+            place=one.place,
             apparent=flagged / total,
-            chance=float(chance_of_sensitivity(place, n, target, effect)),
+            chance=float(chance_of_sensitivity(one.place, n, target, effect)),
             figures=tuple(figures.values()),
             next_flagged=(_next_flagged(*law, next_events, tail), upper),
         )
 
-    return Choice(
-        "sensitivity",
-        target,
-        assurance,
-        at(found, lambda size: np.maximum(rule.assured_of(size, assurance, effect), 1)) if found else None,
-        at(first, rule.naive_of),
-        None if found else f"no threshold is assured with fewer than {needed} events; there are {n}",
-        needed,
-        how.law("event"),
+    naive, assured = _both(
+        table,
+        picked(first, rule.naive_of),
+        picked(found, lambda size: np.maximum(rule.assured_of(size, assurance, effect), 1)) if found else None,
+        how,
+        made,
+        ordinary="specificity",  # the threshold depends on event rows alone: the others are a sample like any other
     )
+    reason = None if found else f"no threshold is assured with fewer than {needed} events; there are {n}"
+    return Choice("sensitivity", target, assurance, assured, naive, reason, needed, how.law("event"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +272,7 @@ class _Sensitivity:
         risk = self.table.risk
         return np.searchsorted(risk, risk[self.events], side="left")
 
-    def chooser(self, place: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]) -> Callable[[Below], Cuts]:
+    def chooser(self, place: Places) -> Callable[[Below], Cuts]:
         """The rule for resamples: the highest event risk with fewer than so many events below it."""
         cuts, unit = self.first_of_ties, self.unit
 
@@ -339,39 +341,39 @@ def for_alert_rate(
     how = _Way(replicates, seed, level, held_out, effect)
     needed = events_needed(1 - share, assurance, effect)
 
-    def at(place: int, choose: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]) -> Threshold:
+    def picked(place: int, by: Places) -> _Picked:
         value = rounded_above(rule.risk_at(place))
-        cut = table.cut(value)
-        flagged, total = (float(x[0]) for x in table.below.tallies(np.array([cut]))["alert_rate"])
-        f = flagged / total * n
-        law, tail = Ends((place - 1) / effect + 1, (n - place + 1) / effect), (1 - level) / 2
-        fewer = f < place - 1 - 1e-9
-        low = Ends(f / effect, (n - f) / effect + 1) if fewer else law
+        return _Picked(place, value, Chosen(table.cut(value), _odds(value), rule.chooser(by)))
+
+    def made(one: _Picked, figures: dict[str, Figure]) -> Threshold:
+        flagged, total = (float(x[0]) for x in table.below.tallies(np.array([one.chosen.cut]))["alert_rate"])
+        f, tail = flagged / total * n, (1 - level) / 2
+        law = (one.place - 1) / effect + 1, (n - one.place + 1) / effect
+        fewer = f < one.place - 1 - 1e-9
+        low = (f / effect, (n - f) / effect + 1) if fewer else law
         ends = Ends(
             float(special.betaincinv(*low, tail)) if low[0] > 0 else 0.0, float(special.betaincinv(*law, 1 - tail))
         )
-        figures = _figures(table, cut, value, rule.chooser(choose), how, chosen_by="alert_rate")
-        if effect == 1:
-            figures["alert_rate"] = Figure("alert_rate", (f + 1) / (n + 1), *ends, how.law("row"))
+        expected = (f / effect + 1) / (n / effect + 1)
+        figures["alert_rate"] = Figure("alert_rate", expected, *ends, how.law("row"))
         return Threshold(
-            value=value,
-            risk=rule.risk_at(place),
-            place=place,
+            value=one.value,
+            risk=rule.risk_at(one.place),
+            place=one.place,
             apparent=flagged / total,
-            chance=float(chance_of_budget(place, n, share, effect)),
+            chance=float(chance_of_budget(one.place, n, share, effect)),
             figures=tuple(figures.values()),
         )
 
-    return Choice(
-        "alert_rate",
-        share,
-        assurance,
-        at(found, lambda size: np.maximum(rule.assured_of(size, assurance, effect), 1)) if found else None,
-        at(first, rule.naive_of) if first else None,
-        None if found else f"no threshold is assured with fewer than {needed} rows; there are {n}",
-        needed,
-        how.law("row"),
+    naive, assured = _both(
+        table,
+        picked(first, rule.naive_of) if first else None,
+        picked(found, lambda size: np.maximum(rule.assured_of(size, assurance, effect), 1)) if found else None,
+        how,
+        made,
     )
+    reason = None if found else f"no threshold is assured with fewer than {needed} rows; there are {n}"
+    return Choice("alert_rate", share, assurance, assured, naive, reason, needed, how.law("row"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,7 +405,7 @@ class _Budget:
         above = below.rows[:, -1:] - below.rows[:, :-1]
         return np.asarray(np.maximum((above >= place[:, None] * unit - 1e-9).sum(axis=1) - 1, 0))
 
-    def chooser(self, place: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]) -> Callable[[Below], Cuts]:
+    def chooser(self, place: Places) -> Callable[[Below], Cuts]:
         """The rule for resamples: a threshold just above the risk at the place."""
         unit = float(self.table.weight.mean())
         past = np.searchsorted(self.table.risk, self.table.risk, side="right")
@@ -451,29 +453,66 @@ class _Way:
         return f"patients resampled {self.replicates} times, threshold chosen anew in each"
 
 
-def _figures(
-    table: Table, cut: int, value: float, choose: Callable[[Below], Cuts], how: _Way, *, chosen_by: str
-) -> dict[str, Figure]:
-    """Every figure of a chosen threshold, by resampling."""
-    tallies = {name: (float(x[0]), float(n[0])) for name, (x, n) in table.below.tallies(np.array([cut])).items()}
-    odds = value / (1 - value) if value < 1 else np.inf
-    ends = chosen_ends(
-        table, choose, cut, odds=min(odds, 1e9), replicates=how.replicates, seed=how.seed, level=how.level
+class _Picked(NamedTuple):
+    """A place, the value that it is rounded to, and how resamples choose theirs."""
+
+    place: int
+    value: float
+    chosen: Chosen
+
+
+def _both(
+    table: Table,
+    naive: _Picked | None,
+    assured: _Picked | None,
+    how: _Way,
+    made: Callable[[_Picked, dict[str, Figure]], Threshold],
+    *,
+    ordinary: str | None = None,
+) -> tuple[Threshold | None, Threshold | None]:
+    """Both thresholds with their figures, from the same resamples."""
+    asked = [one for one in (naive, assured) if one is not None]
+    ends = iter(
+        chosen_ends(table, [one.chosen for one in asked], replicates=how.replicates, seed=how.seed, level=how.level)
     )
+
+    def found(one: _Picked | None) -> Threshold | None:
+        return None if one is None else made(one, _figures(table, one.chosen, next(ends), how, ordinary=ordinary))
+
+    return found(naive), found(assured)
+
+
+def _figures(
+    table: Table, chosen: Chosen, ends: dict[str, Ends], how: _Way, *, ordinary: str | None
+) -> dict[str, Figure]:
+    """Every figure of a threshold that data chose."""
+    tallies = _tallies(table, chosen.cut)
     found = {}
     for name, (x, n) in tallies.items():
         if n <= 0:
             found[name] = Figure(name, None, None, None, "undefined")
-        elif name == "specificity" and chosen_by == "sensitivity" and table.independent:
-            # The threshold depends on event rows alone, so those without the event are a sample like any other.
+        elif name == ordinary and table.independent:
             found[name] = Figure(name, x / n, *wilson(x / n, n, level=how.level), "Wilson")
         else:
             found[name] = Figure(name, x / n, *ends[name], how.resampled)
-    if odds < np.inf:
-        hits, (alerts, rows) = tallies["sensitivity"][0], tallies["alert_rate"]
-        benefit = (hits - odds * (alerts - hits)) / rows
-        found["net_benefit"] = Figure("net_benefit", benefit, *ends["net_benefit"], how.resampled)
+    if chosen.odds < LARGEST_ODDS:
+        found["net_benefit"] = Figure(
+            "net_benefit", _net_benefit(tallies, chosen.odds), *ends["net_benefit"], how.resampled
+        )
     return found
+
+
+def _tallies(table: Table, cut: int) -> dict[str, tuple[float, float]]:
+    return {name: (float(x[0]), float(n[0])) for name, (x, n) in table.below.tallies(np.array([cut])).items()}
+
+
+def _net_benefit(tallies: Mapping[str, tuple[float, float]], odds: float) -> float:
+    hits, (alerts, rows) = tallies["sensitivity"][0], tallies["alert_rate"]
+    return (hits - odds * (alerts - hits)) / rows
+
+
+def _odds(value: float) -> float:
+    return value / (1 - value) if value < 1 else LARGEST_ODDS
 
 
 def figures_at(
@@ -489,14 +528,10 @@ def figures_at(
 ) -> tuple[Figure, ...]:
     """Sensitivity, specificity, ppv, alert rate and net benefit of a threshold that data did not choose."""
     table = Table.of(outcome, risk, patient, weight)
-    cut, odds = table.cut(threshold), threshold / (1 - threshold)
-    tallies = {name: (float(x[0]), float(n[0])) for name, (x, n) in table.below.tallies(np.array([cut])).items()}
-
-    def same(below: Below) -> Cuts:
-        return np.full(len(below.rows), cut)
-
-    ends = chosen_ends(table, same, cut, odds=odds, replicates=replicates, seed=seed, level=level)
-    words = f"patients resampled {replicates} times"
+    cut, odds = table.cut(threshold), _odds(threshold)
+    given = Chosen(cut, odds, lambda below: np.full(len(below.rows), cut))
+    [ends] = chosen_ends(table, [given], replicates=replicates, seed=seed, level=level)
+    tallies, words = _tallies(table, cut), f"patients resampled {replicates} times"
     found = []
     for name, (x, n) in tallies.items():
         if n <= 0:
@@ -505,9 +540,7 @@ def figures_at(
             found.append(Figure(name, x / n, *wilson(x / n, n, level=level), "Wilson"))
         else:
             found.append(Figure(name, x / n, *ends[name], words))
-    hits, (alerts, rows) = tallies["sensitivity"][0], tallies["alert_rate"]
-    benefit = (hits - odds * (alerts - hits)) / rows
-    return (*found, Figure("net_benefit", benefit, *ends["net_benefit"], words))
+    return (*found, Figure("net_benefit", _net_benefit(tallies, odds), *ends["net_benefit"], words))
 
 
 def _inside(name: str, value: float) -> None:
@@ -619,7 +652,8 @@ def for_alerts_per_day(
     seed: int = 0,
     level: float = 0.95,
 ) -> DailyChoice:
-    """The lowest of the candidates from which on the mean number of alerts a day stays within the budget.
+    """The lowest of the candidates from which on the mean number of alerts a day stays within the budget; assured, the
+    lowest whose interval does.
 
     `alerts(t)` gives, for each alert fired at a threshold, its patient (0 to `patients` − 1) and its day (0 to `days`
     − 1). All whole calendar days count, those without an alert too. Candidates are rounded up to 4 digits first. "From
@@ -633,7 +667,8 @@ def for_alerts_per_day(
     here = np.log(totals.sum(axis=1) + 0.5)
     mean = totals.sum(axis=1) / days
     # At a fixed threshold; the highest that fails decides, so the assurance is kept whichever threshold is taken.
-    upper = np.exp(here - np.quantile(scaled - here, 1 - assurance, axis=0)) / days
+    tail = min(1 - assurance, (1 - level) / 2)
+    upper = np.exp(here - np.quantile(scaled - here, tail, axis=0)) / days
 
     def at(place: int, most: float) -> DailyThreshold:
         within = np.exp(scaled) - 0.5 <= most * days + 1e-9
@@ -651,13 +686,19 @@ def for_alerts_per_day(
         )
 
     first, sure = (int(_last_run(row[None, :])[0]) for row in (mean <= budget + 1e-12, upper <= budget))
+    assured = None
+    for place in range(sure, len(values)):
+        # In a resample the same margin is kept below the budget as here, without resampling the resample.
+        assured = at(place, budget * float(mean[place] / upper[place]))
+        if assured.per_day.high is not None and assured.per_day.high <= budget:
+            break
+        assured = None
     return DailyChoice(
         budget=budget,
         assurance=assurance,
-        # In a resample the same margin is kept below the budget as here, without resampling the resample.
-        assured=at(sure, budget * float(mean[sure] / upper[sure])) if sure < len(values) else None,
+        assured=assured,
         naive=at(first, budget) if first < len(values) else None,
-        reason=None if sure < len(values) else "no candidate threshold keeps to the budget with this assurance",
+        reason=None if assured is not None else "no candidate threshold keeps to the budget with this assurance",
     )
 
 

@@ -20,7 +20,7 @@ from workup.stats.calibration import CLIP, logit
 from workup.stats.intervals import Ends, chi2_p
 from workup.stats.random import generator
 from workup.stats.rank import placements
-from workup.stats.sizes.development import develop
+from workup.stats.sizes.development import cox_snell_max, cox_snell_of, develop
 
 LADDER = ("none", "in_the_large", "recalibration", "refit")  # what the closed test chooses among
 METHODS = (*LADDER, "beta", "isotonic")
@@ -45,13 +45,27 @@ class RunsBackwards(CannotUpdate):
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows to update on: outcomes (0 or 1), risks, and where there are any predictors, patients of rows and weights."""
+    """Rows to update on: outcomes (0 or 1), risks, and where there are any predictors, patients of rows and weights.
+
+    Rows of weight 0 (those whose outcome is not known, say) are mended like all others and decide nothing.
+    """
 
     outcome: Floats
     risk: Floats
     predictors: Mapping[str, Floats] = field(default_factory=dict)
     patient: Ints | None = None  # None: every row is a patient
     weight: Floats | None = None
+
+    def __post_init__(self) -> None:
+        """A number that is missing would pass for a fit that separates."""
+        used = np.ones(self.risk.size, dtype=bool) if self.weight is None else self.weight > 0
+        if not np.isin(self.outcome[used], (0.0, 1.0)).all():
+            raise ValueError("outcomes must be 0 or 1")
+        if not np.all((self.risk >= 0) & (self.risk <= 1)):
+            raise ValueError("risks must lie between 0 and 1")
+        missing = [name for name, column in self.predictors.items() if not np.isfinite(column).all()]
+        if missing:
+            raise ValueError(f"predictors must be finite numbers in every row; not so: {', '.join(missing)}")
 
     def take(self, rows: Any) -> Sample:
         """Some of the rows, by mask or position."""
@@ -70,8 +84,8 @@ class Sample:
 
     @property
     def mass(self) -> Floats:
-        """The weight of every row."""
-        return np.ones(self.outcome.size) if self.weight is None else self.weight
+        """The weight of every row; 1 where all weigh the same."""
+        return self.weight if self.weight is not None and self.weighted else np.ones(self.outcome.size)
 
     @property
     def weighted(self) -> bool:
@@ -128,10 +142,14 @@ class Update:
     test: tuple[CandidateRow, ...] = ()
     reason: str | None = None  # why the method is not the one that the test pointed to
     backwards: bool = False  # higher risks go with fewer events, which no recalibration mends
+    note: str | None = None  # that the method was offered but more events are advised
     clip: float = CLIP
 
     def apply(self, risk: Floats, predictors: Mapping[str, Floats] | None = None) -> Floats:
-        """The updated risks, each in (0, 1). A refit needs the predictors in `parameters["columns"]` by name."""
+        """The updated risks, each in (0, 1): risks of 0 and 1 are clipped first, whatever the method.
+
+        A refit needs the predictors in `parameters["columns"]` by name.
+        """
         known = np.clip(risk, self.clip, 1 - self.clip)
         if self.method == "none":
             return np.asarray(known)
@@ -188,20 +206,19 @@ def closed_test(sample: Sample, *, alpha: float = 0.05) -> ClosedTest:
     robust = sample.repeated or sample.weighted
     lp = logit(sample.risk)
     columns = _basis(lp, sample.predictors)
-    whole = len(columns)
-    fit, reason = None, None
+    fit = None
     # The largest model that has a finite maximum: all columns, else those of recalibration, else the intercept.
     for names in dict.fromkeys((tuple(columns), tuple(name for name in columns if name in _OWN), _OWN[:1])):
         fit = _fitted(sample, lp, {name: columns[name] for name in names}, robust=robust)
         if fit is not None:
             break
     used = names if fit is not None else ()
-    if len(used) < whole:
-        reason = "the predictors separate events from the others, or there are fewer patients than coefficients"
-        reason = reason if len(used) >= min(2, whole) else "the risks separate events from the others"
-        reason = reason if used else "all outcomes are the same"
     large = _intercept(sample, lp)
-    joint = _recalibration(sample, lp) if "lp" in columns else (np.nan, np.nan)
+    joint = np.nan, np.nan
+    if fit is not None and used == _OWN:
+        joint = float(fit.coefficients[0]), float(fit.coefficients[1])
+    elif "lp" in columns:
+        joint = _recalibration(sample, lp)
     likelihood = {
         "none": _log_likelihood(sample, lp),
         "in_the_large": _log_likelihood(sample, lp + large),
@@ -219,8 +236,18 @@ def closed_test(sample: Sample, *, alpha: float = 0.05) -> ClosedTest:
         in_the_large=large,
         recalibration=joint,
         largest=np.array([]) if fit is None else fit.coefficients,
-        reason=reason,
+        reason=_why_smaller(len(used), len(columns)),
     )
+
+
+def _why_smaller(used: int, asked: int) -> str | None:
+    if used == asked:
+        return None
+    if used == 0:
+        return "all outcomes are the same"
+    if used < min(2, asked):
+        return "the risks separate events from the others"
+    return "the predictors separate events from the others, or there are fewer patients than coefficients"
 
 
 _OWN = ("1", "lp")  # columns that are no predictors; predictors are kept under names that begin with "x "
@@ -388,14 +415,16 @@ def _parameters(sample: Sample) -> int:
 
 
 def _to_develop(sample: Sample) -> int:
-    """Patients that a new model of so many parameters would need, if it ranks as well as the risks at hand."""
+    """Patients that a new model of so many parameters would need, if it ranks as well as the risks at hand.
+
+    Risks that hardly rank at all say nothing of a new model: at least the customary 15 % of the highest R² is expected.
+    """
     mass = sample.mass
     share = float(np.sum(mass * sample.outcome) / mass.sum())
-    ranks = placements(sample.outcome, sample.risk, sample.weight).auc
-    if ranks > 0.5:
-        return develop(prevalence=share, parameters=_parameters(sample), cstatistic=min(ranks, 0.999)).n
-    # Risks that rank no better than chance say nothing of a new model: the customary 15 % of the highest R² instead.
-    return develop(prevalence=share, parameters=_parameters(sample), nagelkerke=0.15).n
+    ranks = min(placements(sample.outcome, sample.risk, sample.weight).auc, 0.999)
+    fit = cox_snell_of(ranks, prevalence=share) if ranks > 0.5 else 0.0
+    least = 0.15 * cox_snell_max(share)
+    return develop(prevalence=share, parameters=_parameters(sample), cox_snell=max(fit, least)).n
 
 
 def update(
@@ -411,6 +440,8 @@ def update(
     forbidden = not_offered(sample) if forbidden is None else forbidden
     if sample.weight is not None:
         sample = sample.take(sample.weight > 0)
+    if sample.outcome.size == 0:
+        raise CannotUpdate("there are no rows to update on")
     test = closed_test(sample, alpha=alpha)
     if method != "closed":
         if method not in METHODS:
@@ -435,9 +466,19 @@ def update(
 
 
 def _made(sample: Sample, method: str, parameters: Mapping[str, Any], **words: Any) -> Update:
+    if sample.outcome.size == 0:
+        return Update(method, parameters, (np.nan, np.nan), **words)
     lp = logit(sample.risk)
     span = math.floor(float(lp.min()) * 100) / 100, math.ceil(float(lp.max()) * 100) / 100
-    return Update(method, parameters, span, **words)
+    return Update(method, parameters, span, note=_advice(sample, method), **words)
+
+
+def _advice(sample: Sample, method: str) -> str | None:
+    advised, events = ADVISED_EVENTS.get(method, 0), int(np.count_nonzero(sample.outcome == 1))
+    others = sample.outcome.size - events
+    if min(events, others) >= advised:
+        return None
+    return f"{method} is advised from {advised} events and {advised} non-events on; there are {events} and {others}"
 
 
 def _parameters_of(sample: Sample, method: str, test: ClosedTest) -> dict[str, Any]:
@@ -518,7 +559,8 @@ class CrossFitted:
 def cross_fit(sample: Sample, procedure: Callable[[Sample], Update], fold: Ints) -> CrossFitted:
     """The whole procedure anew without each fold, applied to it.
 
-    A fold without which a named update cannot be made keeps the risks it has, with the reason.
+    A fold without which no update can be made (a named one that the rest does not carry, or no rest) keeps the risks it
+    has, with the reason.
     """
     risk = np.empty(sample.risk.size)
     updates = []

@@ -53,6 +53,7 @@ class ConversationPage(Page):
             yield in_units(section, unit)
         yield from parts.smallest_groups(report)
         yield parts.limits(report)
+        yield parts.words()
 
     def size(self, report: Report) -> str:
         """Cases and the patients that they are of."""

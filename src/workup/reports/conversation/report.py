@@ -120,6 +120,21 @@ def limits(report: Report) -> Section:
     return Section("Limits: what these numbers cannot say", points=tuple(_limits(report)), key="limits")
 
 
+_WORDS = (
+    "Patient: the person that cases are of. Cases of one patient are alike, so intervals count patients, not cases.",
+    "Probe: a question put beside the conversation, such as a request for a summary, whose answer shows what is kept.",
+    "Oracle: the same question with only the sentences that told the facts before it; what is lost there is not the "
+    "conversation's doing.",
+    "Critical set: the facts that the case marks as critical; the extended set adds what the patient summary states.",
+    "Ceiling: the most that a low end can be with so many patients, however good the model.",
+)
+
+
+def words() -> Section:
+    """What the words of the page mean, for a reader who meets them for the first time."""
+    return Section("Words of this page", points=_WORDS, key="words")
+
+
 def _limits(report: Report) -> Iterator[str]:
     setting = Setting.of(report)
     yield (

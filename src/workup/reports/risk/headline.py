@@ -21,21 +21,24 @@ def headline(report: Report) -> Iterator[str]:
             f"{plural(about['events'], 'event')}: {percent(about['observed'])} had the event, "
             f"the model predicted {percent(about['predicted'])} on average."
         )
-    auroc = _found(report, "auroc")
+    yield from about_model(report)
+
+
+def about_model(report: Report) -> Iterator[str]:
+    """How well it ranks, whether its risks mean what they say, and what it does at the primary threshold."""
+    auroc = found(report, "auroc")
     if backwards(report):
         yield from _backwards_headline(auroc)
         return
     if auroc:
         yield (
             f"Shown one patient with the event and one without, the model gives the higher risk to the right one in "
-            f"{_share(auroc)} of pairs{_between(auroc)}{_chance(auroc)}."
+            f"{share(auroc)} of pairs{between(auroc)}{_chance(auroc)}."
         )
-    ratio = _found(report, "oe_ratio")
+    ratio = found(report, "oe_ratio")
     if ratio and ratio.value is not None:
-        happened = f"{100 * ratio.value:.0f} happened{_hundred(ratio)}"
-        lean = _lean(ratio, _found(report, "calibration_in_the_large"))
-        yield f"For every 100 events the model expected, {happened}: {lean}."
-    slope = _found(report, "calibration_slope")
+        yield per_hundred(report, ratio)
+    slope = found(report, "calibration_slope")
     if slope and slope.value is not None:
         without = report.results["internal"].tables.get("slope_without_ends")
         yield f"The calibration slope is {slope.value:.2f}{_raw(slope)}{_slope_words(slope, without)}."
@@ -43,13 +46,20 @@ def headline(report: Report) -> Iterator[str]:
     for e in report.results["internal"].estimates:
         at_primary = set(e.slice) == {"threshold"} and not off_primary(e.slice, primary)
         if e.metric == "sensitivity" and at_primary and e.level == 0.95 and e.value is not None:
-            yield f"At a threshold of {e.slice['threshold']:g} it flags {_share(e)} of the events{_between(e)}."
+            yield f"At a threshold of {e.slice['threshold']:g} it flags {share(e)} of the events{between(e)}."
         if e.metric == "net_benefit" and at_primary and e.level == 0.95 and e.high is not None and e.high < 0:
             yield (
                 f"At a threshold of {e.slice['threshold']:g} acting on it does more harm than good: its net benefit of "
                 f"{number(e.value)} ({e.level:.0%} interval {number(e.low)} to {number(e.high)}) is below that of "
                 "treating no one, which is 0."
             )
+
+
+def per_hundred(report: Report, ratio: Estimate) -> str:
+    """O/E as events that happened for every 100 expected, and which way the risks lean."""
+    happened = f"{100 * (ratio.value or 0):.0f} happened{_hundred(ratio)}"
+    lean = _lean(ratio, found(report, "calibration_in_the_large"))
+    return f"For every 100 events the model expected, {happened}: {lean}."
 
 
 def backwards(report: Report) -> bool:
@@ -87,7 +97,8 @@ def _slope_words(slope: Estimate, without: Mapping[str, Any] | None) -> str:
     return f"{beside}: without them {_spread(other)}"
 
 
-def _found(report: Report, metric: str) -> Estimate | None:
+def found(report: Report, metric: str) -> Estimate | None:
+    """The estimate of everyone, where it has a value."""
     try:
         e = report.estimate(metric)
     except ReportError:
@@ -95,11 +106,13 @@ def _found(report: Report, metric: str) -> Estimate | None:
     return e if e.value is not None else None
 
 
-def _share(e: Estimate) -> str:
+def share(e: Estimate) -> str:
+    """A share as a percentage."""
     return "–" if e.value is None else percent(e.value)
 
 
-def _between(e: Estimate) -> str:
+def between(e: Estimate) -> str:
+    """The interval of a share with its patients, in brackets; or why there is none."""
     if e.low is None or e.high is None:
         return f" (no interval: {e.reason})"
     counted = e.clusters or e.n_patients  # of sensitivity, patients without the event say nothing

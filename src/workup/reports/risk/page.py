@@ -41,8 +41,8 @@ class RiskPage(Page):
         yield _overall(internal, of("overall"))
         yield from _decisions(internal, of("decisions"))
         yield from _corrected(internal, report.shown("groups"))
-        yield _calibration(internal)
-        yield _benefit(internal)
+        yield calibration_section(internal)
+        yield benefit_section(internal)
 
     def lenses(self, report: Report) -> Iterator[Section]:
         """What each threshold would mean, then the lenses."""
@@ -184,7 +184,8 @@ def _monte_carlo(result: LensResult, names: Sequence[str]) -> tuple[Table, ...]:
     return (Table(heads, rows, "Optimism and its Monte-Carlo error", titled=True),) if rows else ()
 
 
-def _calibration(result: LensResult) -> Section:
+def calibration_section(result: LensResult) -> Section:
+    """Tenths of the rows by risk; empty where there is no curve."""
     curve = result.tables.get("calibration_curve")
     if not curve:
         return Section("Calibration")
@@ -201,7 +202,8 @@ def _calibration(result: LensResult) -> Section:
     return Section("Calibration", (*said, *chance_words(result)), tuple(tables), key="calibration")
 
 
-def _benefit(result: LensResult) -> Section:
+def benefit_section(result: LensResult) -> Section:
+    """Net benefit at some thresholds; empty where there is no curve."""
     curve = decision_rows(result)
     if not curve:
         return Section("Decision curve")

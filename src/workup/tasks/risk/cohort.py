@@ -223,7 +223,7 @@ def check_cohort(table: Table, columns: Columns, *, where: str) -> Cohort:
     No patient column: each row is taken as a patient of its own.
     1 of 3 rows has no outcome yet and is left out of every metric.
     """
-    arrays = _arrays(table, where=where)
+    arrays = columns_of(table, where=where)
     derived = derive(arrays, columns.derivable(), where=where)
     _refuse_outcome_as_risk(derived, columns, where=where)
     groupings = _groupings(arrays, columns, where=where)
@@ -293,7 +293,8 @@ def _label_delay(table: Table, columns: Columns, time: Times | None, *, where: s
     return np.where(np.isnat(known) | np.isnat(time), np.nan, days)
 
 
-def _arrays(table: Table, *, where: str) -> dict[str, npt.NDArray[Any]]:
+def columns_of(table: Table, *, where: str) -> dict[str, npt.NDArray[Any]]:
+    """The columns of a table that has rows, all of one length; numbers are floats."""
     arrays = {name: _as_column(column) for name, column in table.items()}
     lengths = {len(column) for column in arrays.values()}
     if not arrays or lengths == {0} or len(lengths) > 1:
@@ -344,7 +345,7 @@ def _checked_table(
     if lacking:
         said = ", ".join(f"columns.{part} names '{name}'" for part, name in lacking.items())
         name = next(iter(lacking.values()))
-        raise InputError(f"{said}, which the table does not have", where=where, **_names_found(name, list(arrays)))
+        raise InputError(f"{said}, which the table does not have", where=where, **names_found(name, list(arrays)))
     for part, other in (("risk", columns.risk), ("patient", columns.patient), ("weight", columns.weight)):
         if other == columns.outcome:
             raise InputError(
@@ -363,7 +364,8 @@ def _as_column(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array.astype(object) if array.dtype.kind in "US" else array
 
 
-def _names_found(name: str, names: list[str]) -> dict[str, str]:
+def names_found(name: str, names: list[str]) -> dict[str, str]:
+    """What to say of a table that has no column of this name: which it has, nearest first."""
     # A file without a header has data where names should be, and data are not shown.
     like_data = [bool(re.fullmatch(r"[-+0-9.,:/\s]*", known) or _DATED.search(known)) for known in names]
     if any(like_data):

@@ -36,7 +36,7 @@ def panels(
     y, p, w = scores["outcome"], scores["risk"], scores.base_weight
     found: dict[str, Any] = {
         "summary": _summary(scores),
-        "risk_distribution": _distribution(y, p, w),
+        "risk_distribution": distribution(y, p, w),
         "calibration_tests": [_spiegelhalter(scores)],
     }
     if 0 < y.sum() < y.size:
@@ -95,7 +95,7 @@ def _spiegelhalter(scores: Scores) -> dict[str, Any]:
     return {**row, "z": found.statistic, "p": found.p}
 
 
-def _distribution(y: Floats, p: Floats, w: Floats) -> list[dict[str, Any]]:
+def distribution(y: Floats, p: Floats, w: Floats) -> list[dict[str, Any]]:
     """Share of each outcome's rows per twentieth of risk."""
     place = np.minimum((p * _BINS).astype(int), _BINS - 1)
     rows = []
@@ -113,8 +113,8 @@ def _calibration(scores: Scores, smoother: Smoother, *, seed: int, loess: bool, 
     """The spline with its band, and what stands beside it."""
     found: dict[str, Any] = {
         "smoother": "spline",
-        "spline": _spline(scores, smoother, points=_GRID),
-        "rug": _deciles(scores, smallest_cell),
+        "spline": spline_points(scores, smoother, points=_GRID),
+        "rug": deciles(scores, smallest_cell),
         "ends": [row for row in _ends(scores) if row["patients"] >= smallest_cell],
     }
     if loess and found["spline"]:
@@ -131,7 +131,7 @@ def _inside(scores: Scores) -> Scores:
     return scores.take(np.flatnonzero(at_an_end(scores) == 0))
 
 
-def _spline(scores: Scores, smoother: Smoother, *, points: int) -> list[dict[str, Any]]:
+def spline_points(scores: Scores, smoother: Smoother, *, points: int) -> list[dict[str, Any]]:
     """The spline and its band over the middle 98 % of the risks that have log odds; nothing where none has."""
     inside = _inside(scores)
     if not len(inside):
@@ -183,7 +183,7 @@ def calibration_by_group(scores: Scores, smoother: Smoother) -> dict[str, Any]:
         if not enough_for_curve(part["outcome"][at_an_end(part) == 0]):
             reason = NO_CURVE
         else:
-            points = _spline(part, smoother, points=_GROUP_GRID)
+            points = spline_points(part, smoother, points=_GROUP_GRID)
             if not all(np.isfinite(value) for point in points for value in point.values()):
                 points, reason = [], "the curve has no finite fit: these risks separate the outcomes or hardly differ"
             points = [point for point in points if point["high"] - point["low"] <= _WIDEST]
@@ -234,7 +234,7 @@ def _slope_without_ends(scores: Scores) -> dict[str, Any]:
     return {"rows_at_an_end": without.rows, "moved_in_se": without.moved, "all_rows": both[0], "without": both[1]}
 
 
-def _deciles(scores: Scores, smallest_cell: int) -> list[dict[str, float]]:
+def deciles(scores: Scores, smallest_cell: int) -> list[dict[str, float]]:
     """Mean risk and observed share in tenths of the rows by risk: what the curve smooths.
 
     Rows of one risk stay together, so there may be fewer than ten parts: what would part them is no risk, and an order

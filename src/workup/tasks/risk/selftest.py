@@ -89,18 +89,20 @@ def _planted(count: int, seed: int, plan: Mapping[str, Any]) -> tuple[Floats, Fl
     return cohort.table["outcome"], cohort.table["risk"], cohort.truth["overall"]
 
 
-def _equal(name: str, expected: float, found: float | None, *, tolerance: float = _EXACT, detail: str = "") -> Check:
+def equal(name: str, expected: float, found: float | None, *, tolerance: float = _EXACT, detail: str = "") -> Check:
+    """A figure has the value that it must have."""
     passed = found is not None and abs(found - expected) <= tolerance
     return Check(name, f"{expected:.10g}", "null" if found is None else f"{found:.10g}", passed, detail)
 
 
-def _null(name: str, found: Estimate) -> Check:
+def null(name: str, found: Estimate) -> Check:
+    """A figure that cannot be has no value, and says why."""
     passed = found.value is None and found.low is None and found.status == "undefined" and bool(found.reason)
     observed = f"{'null' if found.value is None else format(found.value, '.6g')}, {found.reason or 'no reason'}"
     return Check(name, "null, with a reason", observed, passed)
 
 
-def _holds(name: str, truth: float, found: Estimate, *, widest: float) -> Check:
+def holds(name: str, truth: float, found: Estimate, *, widest: float) -> Check:
     """The truth lies in the interval, and the interval is no wider than the data excuse."""
     expected = f"{truth:.4f} in an interval at most {widest:g} wide"
     if found.low is None or found.high is None:
@@ -118,8 +120,8 @@ def _ranking(seed: int) -> Iterator[Check]:
     outcome = np.repeat([0.0, 1.0], [30, 20])
     chance = np.linspace(0.1, 0.9, 50)
     best, worst = _ask(outcome, chance)["auroc"], _ask(1 - outcome, chance)["auroc"]
-    yield _equal("perfect AUROC", 1.0, best.value)
-    yield _equal("reversed AUROC", 0.0, worst.value)
+    yield equal("perfect AUROC", 1.0, best.value)
+    yield equal("reversed AUROC", 0.0, worst.value)
     for name, found, inner, outer in (
         ("perfect", best, best.low, best.high),
         ("reversed", worst, worst.high, worst.low),
@@ -137,9 +139,9 @@ def _constant(seed: int) -> Iterator[Check]:
     """One risk for all: no slope can be fitted, though rounding may make one seem to exist at this risk or that."""
     outcome = np.repeat([0.0, 1.0], [14, 6])[generator(seed, "selftest", "constant").permutation(20)]
     found = _ask(outcome, np.full(20, 0.2))
-    yield _equal("AUROC", 0.5, found["auroc"].value)
-    yield _null("slope", found["calibration_slope"])
-    yield _equal("in-the-large", float(np.log(0.3 / 0.7 / 0.25)), found["calibration_in_the_large"].value)
+    yield equal("AUROC", 0.5, found["auroc"].value)
+    yield null("slope", found["calibration_slope"])
+    yield equal("in-the-large", float(np.log(0.3 / 0.7 / 0.25)), found["calibration_in_the_large"].value)
     [slope] = [metric for metric in risk.calibration_metrics() if metric.name == "calibration_slope"]
     values = [slope.value(Scores.of({"outcome": outcome, "risk": np.full(20, at / 100)})) for at in range(1, 100)]
     finite = int(np.count_nonzero(np.isfinite(values)))
@@ -154,23 +156,23 @@ def _swapped(seed: int) -> Iterator[Check]:
         found = answers[name].value
         return np.nan if found is None else found
 
-    yield _equal("labels, AUROC", 1 - value(straight, "auroc"), labels["auroc"].value)
-    yield _equal("labels, slope", -value(straight, "calibration_slope"), labels["calibration_slope"].value)
-    yield _equal("labels, sensitivity", 1 - value(straight, "specificity"), labels["sensitivity"].value)
-    yield _equal("labels and risks, AUROC", value(straight, "auroc"), both["auroc"].value)
-    yield _equal("labels and risks, slope", value(straight, "calibration_slope"), both["calibration_slope"].value)
+    yield equal("labels, AUROC", 1 - value(straight, "auroc"), labels["auroc"].value)
+    yield equal("labels, slope", -value(straight, "calibration_slope"), labels["calibration_slope"].value)
+    yield equal("labels, sensitivity", 1 - value(straight, "specificity"), labels["sensitivity"].value)
+    yield equal("labels and risks, AUROC", value(straight, "auroc"), both["auroc"].value)
+    yield equal("labels and risks, slope", value(straight, "calibration_slope"), both["calibration_slope"].value)
     shift = -value(straight, "calibration_in_the_large")
-    yield _equal("labels and risks, in-the-large", shift, both["calibration_in_the_large"].value)
+    yield equal("labels and risks, in-the-large", shift, both["calibration_in_the_large"].value)
 
 
 def _one_class(seed: int) -> Iterator[Check]:
     chance = np.linspace(0.05, 0.95, 40)
     none, all_ = _ask(np.zeros(40), chance), _ask(np.ones(40), chance)
     for name in ("auroc", "auprc", "calibration_slope", "calibration_in_the_large", "scaled_brier", "sensitivity"):
-        yield _null(f"no events, {name}", none[name])
+        yield null(f"no events, {name}", none[name])
     for name in ("auroc", "calibration_slope", "calibration_in_the_large", "scaled_brier", "specificity"):
-        yield _null(f"only events, {name}", all_[name])
-    yield _equal("no events, specificity", float(np.mean(chance < 0.3)), none["specificity"].value)
+        yield null(f"only events, {name}", all_[name])
+    yield equal("no events, specificity", float(np.mean(chance < 0.3)), none["specificity"].value)
 
 
 # ---- calibration and decisions ---------------------------------------------------------------------------------------
@@ -182,18 +184,18 @@ def _by_hand(seed: int) -> Iterator[Check]:
     outcome = np.concatenate([np.arange(30) < 6, np.arange(30) < 20]).astype(np.float64)
     found = _ask(outcome, chance, thresholds=(0.75, 0.8))
     slope = (np.log(2.0) - np.log(0.25)) / (2 * np.log(3.0))
-    yield _equal("slope", float(slope), found["calibration_slope"].value)
-    yield _equal("O/E", 26 / 30, found["oe_ratio"].value)
+    yield equal("slope", float(slope), found["calibration_slope"].value)
+    yield equal("O/E", 26 / 30, found["oe_ratio"].value)
     brier = (24 * 0.25**2 + 6 * 0.75**2 + 20 * 0.25**2 + 10 * 0.75**2) / 60
-    yield _equal("Brier", brier, found["brier"].value)
-    yield _equal("a risk at the threshold is flagged", 20 / 26, found.at("sensitivity", 0.75).value)
-    yield _equal("specificity", 24 / 34, found.at("specificity", 0.75).value)
-    yield _equal("PPV", 20 / 30, found.at("ppv", 0.75).value)
-    yield _equal("net benefit", (20 - 10 * 3) / 60, found.at("net_benefit", 0.75).value)
-    yield _equal("Wilson's lower end of 20/30", 0.487800, found.at("ppv", 0.75).low, tolerance=1e-6)
-    yield _equal("Wilson's upper end of 20/30", 0.807695, found.at("ppv", 0.75).high, tolerance=1e-6)
-    yield _null("PPV where no one is flagged", found.at("ppv", 0.8))
-    yield _equal("sensitivity where no one is flagged", 0.0, found.at("sensitivity", 0.8).value)
+    yield equal("Brier", brier, found["brier"].value)
+    yield equal("a risk at the threshold is flagged", 20 / 26, found.at("sensitivity", 0.75).value)
+    yield equal("specificity", 24 / 34, found.at("specificity", 0.75).value)
+    yield equal("PPV", 20 / 30, found.at("ppv", 0.75).value)
+    yield equal("net benefit", (20 - 10 * 3) / 60, found.at("net_benefit", 0.75).value)
+    yield equal("Wilson's lower end of 20/30", 0.487800, found.at("ppv", 0.75).low, tolerance=1e-6)
+    yield equal("Wilson's upper end of 20/30", 0.807695, found.at("ppv", 0.75).high, tolerance=1e-6)
+    yield null("PPV where no one is flagged", found.at("ppv", 0.8))
+    yield equal("sensitivity where no one is flagged", 0.0, found.at("sensitivity", 0.8).value)
 
 
 def _recovered(seed: int, *, plan: Mapping[str, Any]) -> Iterator[Check]:
@@ -201,11 +203,11 @@ def _recovered(seed: int, *, plan: Mapping[str, Any]) -> Iterator[Check]:
     thresholds = [float(text) for text in truth["thresholds"]]
     found = _ask(outcome, chance, thresholds=thresholds, level=LEVEL, replicates=2000, leave_out=(*_DISTANCES, "auprc"))
     for name in ("auroc", "calibration_slope", "calibration_in_the_large", "oe_ratio", "brier"):
-        yield _holds(name, truth[name], found[name], widest=_WIDEST[name])
+        yield holds(name, truth[name], found[name], widest=_WIDEST[name])
     for threshold in thresholds:
         for name in ("sensitivity", "specificity", "ppv", "npv", "alert_rate", "net_benefit"):
             planted = truth["thresholds"][f"{threshold:g}"][name]
-            yield _holds(f"{name} at {threshold:g}", planted, found.at(name, threshold), widest=_WIDEST[name])
+            yield holds(f"{name} at {threshold:g}", planted, found.at(name, threshold), widest=_WIDEST[name])
 
 
 # ---- the unit of sampling --------------------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ def _repeated(seed: int) -> Iterator[Check]:
     root = float(np.sqrt(COPIES))
     for name in ("auroc", "calibration_slope", "calibration_in_the_large", "oe_ratio", "brier", "sensitivity", "ppv"):
         value = once[name].value
-        yield _equal(f"same patients, {name}", np.nan if value is None else value, same[name].value)
+        yield equal(f"same patients, {name}", np.nan if value is None else value, same[name].value)
         yield _ratio(f"same patients, width of {name}", same[name], twice[name], 1.0, within=0.01)
         yield _ratio(f"same patients, plain width of {name}", same[name], once[name], 1.0, within=0.1)
         yield _ratio(f"other patients, width of {name}", once[name], others[name], root, within=0.12)
@@ -266,7 +268,7 @@ def _weights(seed: int) -> Iterator[Check]:
     repeated = Scores.of({"outcome": outcome[rows], "risk": chance[rows]}, patient=rows)
     smoother = risk.Smoother(smooth.knots(calibration.logit(chance), np.ones(400)))
     for metric in risk.risk_metrics(thresholds=[0.3], smoother=smoother, also=risk.ON_REQUEST):
-        yield _equal(metric.name, metric.value(repeated), metric.value(weighted))
+        yield equal(metric.name, metric.value(repeated), metric.value(weighted))
 
 
 _CHECKS: Mapping[str, Callable[[int], Iterator[Check]]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, Literal, Self
 
@@ -84,22 +85,33 @@ class ColumnsPart(Part):
 
     @model_validator(mode="after")
     def _no_key_of_another(self) -> Self:
-        for given in self.groups:
-            plain = given if isinstance(given, str) else given.column
-            name = re.sub(r":[-+\d.eE,]+$", "", given) if isinstance(given, str) else given.name or given.column
-            if self.patient is not None and plain.partition(":")[0].strip() == self.patient:
-                raise ValueError(
-                    f"'{self.patient}' is the patient column, and patients are no groups: each would stand in the "
-                    "report by name. To fix: name a column that many patients share, such as sex, or leave it out"
-                )
-            sites_themselves = name == "site" and plain == (self.site or "site")
-            if name in SLICE_KEYS and not sites_themselves:
-                raise ValueError(
-                    f"a group cannot be named '{name}': estimates are already sliced by a key of that name. To fix: "
-                    f"give it another name in the study file, such as {{column: {plain.partition(':')[0]}, "
-                    f"name: {name}_group}}, or rename the column"
-                )
+        check_groups(self.groups, patient=self.patient, site=self.site)
         return self
+
+
+def check_groups(
+    groups: tuple[str | GroupPart, ...],
+    *,
+    patient: str | None,
+    site: str | None,
+    keys: frozenset[str] = SLICE_KEYS,
+) -> None:
+    """Refuse groups that estimates could not be sliced by: the patients themselves, and names of other keys."""
+    for given in groups:
+        plain = given if isinstance(given, str) else given.column
+        name = re.sub(r":[-+\d.eE,]+$", "", given) if isinstance(given, str) else given.name or given.column
+        if patient is not None and plain.partition(":")[0].strip() == patient:
+            raise ValueError(
+                f"'{patient}' is the patient column, and patients are no groups: each would stand in the "
+                "report by name. To fix: name a column that many patients share, such as sex, or leave it out"
+            )
+        sites_themselves = name == "site" and plain == (site or "site")
+        if name in keys and not sites_themselves:
+            raise ValueError(
+                f"a group cannot be named '{name}': estimates are already sliced by a key of that name. To fix: "
+                f"give it another name in the study file, such as {{column: {plain.partition(':')[0]}, "
+                f"name: {name}_group}}, or rename the column"
+            )
 
 
 class CalibrationPart(Part):
@@ -127,6 +139,15 @@ class RiskStudy(Study):
     also: tuple[Literal["accuracy", "f1", "ece"], ...] = Field(
         (), description="Metrics of a risk study that are left out unless asked for: accuracy, f1, ece"
     )
+
+    @staticmethod
+    def reads_as(content: Mapping[Any, Any]) -> str | None:
+        """Many predictions before an event, or time until one, are tasks of their own."""
+        if "episodes" in content or "events" in content:
+            return "episodes"
+        columns = content.get("columns")
+        timed = isinstance(columns, Mapping) and ("followup" in columns or "event_time" in columns)
+        return "horizon" if timed else None
 
     @field_validator("thresholds")
     @classmethod

@@ -333,20 +333,20 @@ def asked_for(study: RiskStudy) -> set[str]:
     setting of a lens names, since a limit on a figure that is not computed would judge nothing."""
     listed = {*study.also, *(("ece",) if study.ece else ())}
     ruled = {rule.partition(".")[0].partition("{")[0].strip() for rule in study.gates}
-    return {name for name in ON_REQUEST if name in listed | ruled | set(_words(study.lenses))}
+    return {name for name in ON_REQUEST if name in listed | ruled | set(words(study.lenses))}
 
 
-def _words(settings: Any) -> Iterator[str]:
+def words(settings: Any) -> Iterator[str]:
     """Every key and every text in the settings of lenses."""
     if isinstance(settings, str):
         yield settings
     elif isinstance(settings, Mapping):
         for key, value in settings.items():
             yield str(key)
-            yield from _words(value)
+            yield from words(value)
     elif isinstance(settings, (list, tuple)):
         for value in settings:
-            yield from _words(value)
+            yield from words(value)
 
 
 def missing_risk_notes(

@@ -6,11 +6,7 @@ shift + slope·x, so that the truth is an integral and not an estimate. Knows no
 
 from __future__ import annotations
 
-import csv
-import io
-import itertools
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,8 +18,8 @@ from pydantic import Field
 from workup.corpora.generate.cohort import planted_truth
 from workup.corpora.generate.cohort.mix import Mix, Split
 from workup.corpora.generate.cohort.plan import PREDICTORS, Change, CohortPlan
+from workup.corpora.generate.planted_table import write_planted
 from workup.errors import InputError
-from workup.files.disk import refuse_special, replace_whole
 from workup.scores import MISSING
 from workup.stats.arrays import Floats, Ints
 from workup.stats.random import generator
@@ -53,42 +49,7 @@ class PlantedCohort:
 
     def write(self, path: Path) -> tuple[Path, Path]:
         """Write the table as CSV and the truth as `<stem>.truth.json` beside it; the same bytes every time."""
-        path = Path(path)
-        if path.suffix.lower() != ".csv" or not path.parent.is_dir():
-            raise InputError(
-                "a cohort is written to a .csv file in a folder that exists",
-                where=str(path),
-                remedy="make the folder, and end the name in .csv",
-            )
-        beside = path.with_name(f"{path.stem}.truth.json")
-        refuse_special(path)
-        text = json.dumps(self.truth, indent=2, ensure_ascii=False, allow_nan=False)
-        replace_whole(beside, [f"{text}\n"], mode=0o666)
-        replace_whole(path, self._lines(), mode=0o666)
-        return path, beside
-
-    def _lines(self) -> Iterator[str]:
-        """The table as the file holds it, some rows at a time."""
-        held = io.StringIO(newline="")
-        rows = csv.writer(held, lineterminator="\n")
-        rows.writerow(self.table)
-        columns = zip(*(_texts(name, column) for name, column in self.table.items()), strict=True)
-        while some := list(itertools.islice(columns, 10_000)):
-            rows.writerows(some)
-            yield held.getvalue()
-            held.seek(0)
-            held.truncate()
-        yield held.getvalue()
-
-
-def _texts(name: str, column: npt.NDArray[Any]) -> Iterator[str]:
-    """A column as the file holds it: times to the second, numbers with fixed decimals, blanks for what is missing."""
-    if column.dtype.kind == "M":
-        yield from np.datetime_as_string(column, unit="s").tolist()
-    elif name in _DECIMALS:
-        yield from (f"{value:.{_DECIMALS[name]}f}" for value in column.tolist())
-    else:
-        yield from ("" if value is None else str(value) for value in column.tolist())
+        return write_planted(path, self.table, self.truth, decimals=_DECIMALS)
 
 
 def generate(

@@ -1,0 +1,1 @@
+"""Censored cohorts with planted truth."""

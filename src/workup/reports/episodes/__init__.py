@@ -1,0 +1,3 @@
+"""What only the report of repeated predictions and later events shows."""
+
+PAGE = "page:EpisodesPage"

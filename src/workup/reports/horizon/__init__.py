@@ -1,0 +1,3 @@
+"""What only the report of risks at horizons shows."""
+
+PAGE = "page:HorizonPage"

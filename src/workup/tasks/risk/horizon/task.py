@@ -1,0 +1,467 @@
+"""The horizon task: reads a table with follow-up and a risk by each horizon, and makes Scores with one row per row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from workup import plugins
+from workup.disclosure.figures import CountedFigures
+from workup.errors import InputError, StudyError, visible
+from workup.metric import Metric
+from workup.scores import Levels, Scores
+from workup.stats.horizon_weights import HorizonWeights
+from workup.stats.pseudo_values import cloglog_intercept, cloglog_slope, pseudo_values
+from workup.study import SystemPart
+from workup.task import (
+    UNLIMITED,
+    Budget,
+    Case,
+    Corpus,
+    Engine,
+    OutputLog,
+    Part,
+    StudyDesign,
+    Watch,
+    primary_of,
+)
+from workup.tasks.risk.durations import Duration
+from workup.tasks.risk.horizon.cards import CARDS
+from workup.tasks.risk.horizon.censoring import (
+    COVARIATE,
+    FOLLOWUP,
+    ROW,
+    STATUS,
+    STRATUM,
+    Censoring,
+    Followed,
+    Horizon,
+)
+from workup.tasks.risk.horizon.curves import at_each_horizon, observed_curves
+from workup.tasks.risk.horizon.diagnostics import censoring_notes, censoring_table, followup_table
+from workup.tasks.risk.horizon.followup import Followup, check_followup
+from workup.tasks.risk.horizon.metrics import ON_REQUEST, Resampling, horizon_metrics
+from workup.tasks.risk.horizon.seen import Seen
+from workup.tasks.risk.horizon.settings import HorizonStudy
+from workup.tasks.risk.task import RiskTask, missing_risk_notes, words
+
+_MOST_PSEUDO = 5_000  # rows up to which pseudo-values are made: each needs the whole curve anew
+NOT_RUN = (
+    "a model cannot be run on time to event yet: a horizon task scores recorded risks. To fix: put the risks by each "
+    "horizon in the table and name their columns under columns.risk"
+)
+
+
+@dataclass(frozen=True)
+class HorizonCorpus(Corpus):
+    """A table with follow-up as a corpus."""
+
+    followup: Followup = None  # type: ignore[assignment]
+
+
+class HorizonTask:
+    """Risks by one or several horizons, with patients lost before them and competing events."""
+
+    name = "horizon"
+    cards = CARDS
+    Settings = HorizonStudy
+    counted = CountedFigures(
+        "sensitivity",
+        "specificity",
+        say_few=tuple(name for name in CARDS if name != "alert_rate"),
+    )
+    batch = 1_000
+    shows_text = False
+    asks = "predict"
+
+    def read(self, study: HorizonStudy, table: Any = None) -> HorizonCorpus:
+        """The table that a study names, checked; `table` (a frame or columns) takes the place of the file."""
+        content, name, seed = _table(study, table)
+        followup = check_followup(content, study, where=name)
+        cohort = followup.cohort
+        return HorizonCorpus(
+            name=study.corpus.name or name,
+            version=study.corpus.version,
+            task=self.name,
+            cases=followup.cases,
+            sha256=followup.sha256,
+            shown_sha256=cohort.shown_sha256,
+            source=study.corpus.path or "",
+            seed=seed,
+            n_patients=len(cohort) if cohort.patient is None else len(set(cohort.patient.tolist())),
+            notes=followup.notes,
+            followup=followup,
+        )
+
+    def unnamed(self, study: HorizonStudy) -> SystemPart | None:
+        """The recorded risks: what is tested here."""
+        assert study.columns is not None
+        column = study.columns.risk[study.horizons[-1].name]
+        return SystemPart.model_validate({"name": "recorded", "use": "recorded", "with": {"column": column}})
+
+    def design(self, study: HorizonStudy, corpus: Corpus | None) -> StudyDesign:
+        """What the columns of the study say, and the levels of the table where it could be read."""
+        assert study.columns is not None
+        nothing = Scores({ROW: np.zeros(0)}, np.zeros(0, dtype=np.int64))
+        thresholds = study.all_thresholds()
+        metrics = horizon_metrics(nothing, study.horizons, thresholds=thresholds, also=asked_for(study))
+        held = {metric.name for metric in metrics}
+        needs = "it needs a decision threshold, such as thresholds: [0.2]"
+        cohort = None if corpus is None else _followup(corpus).cohort
+        site = None if cohort is None or cohort.site is None else Levels.of(cohort.site)
+        return StudyDesign(
+            groups=None if cohort is None else {name: Levels.of(column) for name, column in cohort.groups.items()},
+            patient=None if corpus is None else _all_rows(_followup(corpus)).patient,
+            sites=None if site is None else site.names,
+            placed=study.columns.site is not None,
+            timed=study.columns.time is not None,
+            named=True,
+            metrics=metrics,
+            absent={name: needs for name in CARDS if name not in held and not thresholds},
+        )
+
+    def run(
+        self,
+        open_system: Callable[[], Any],
+        corpus: Corpus,
+        engine: Engine,
+        log: OutputLog,
+        watch: Watch,
+        *,
+        budget: Budget = UNLIMITED,
+    ) -> Mapping[str, npt.NDArray[np.float64]]:
+        """The recorded risks by the name of each horizon."""
+        if not getattr(open_system(), "recorded", False):
+            raise StudyError(f"{NOT_RUN}.")
+        return _followup(corpus).risks
+
+    def score(self, case: Case, output: Mapping[str, float] | None) -> list[dict[str, float]]:
+        """One row when there is a risk by every horizon, else none; `case.expected` holds follow-up and status."""
+        if output is None or not all(np.isfinite(risk) for risk in output.values()):
+            return []
+        time, status = case.expected["followup"], case.expected["status"]
+        row = {FOLLOWUP: float(time), STATUS: float(status), ROW: float(case.id)}
+        for name, risk in output.items():
+            horizon = Horizon(name, Duration.of(name).days)
+            seen = HorizonWeights.of([time], [status], horizon.days)
+            row |= {horizon.risk: float(risk), horizon.outcome: float(seen.outcome[0])}
+        return [row]
+
+    def scores(self, corpus: Corpus, outputs: Mapping[str, npt.NDArray[np.float64]]) -> Scores:
+        """All rows that have a risk by every horizon, in an order that no shuffling of the table can change."""
+        rows = _followup(corpus)
+        usable = _complete(outputs)
+        if not usable.any():
+            raise InputError(
+                "no row has a risk by every horizon, so nothing can be scored",
+                where=corpus.name,
+                got=f"{len(rows)} rows",
+                remedy="check the risk columns",
+            )
+        everything = _all_rows(rows, outputs).take(np.flatnonzero(usable))
+        return _in_order(everything, rows.horizons, patients_known=rows.cohort.patient is not None)
+
+    def metrics(self, scores: Scores, study: HorizonStudy) -> list[Metric]:
+        """Every metric at every horizon."""
+        return horizon_metrics(
+            scores,
+            study.horizons,
+            thresholds=study.all_thresholds(),
+            also=asked_for(study),
+            expected=study.calibration.expected_events,
+            censoring=censoring_of(scores, study),
+            resampling=Resampling(study.seed, study.bootstrap.replicates, study.bootstrap.strata),
+        )
+
+    def followed(self, metrics: Sequence[Metric], study: HorizonStudy) -> Sequence[Metric]:
+        """All of them."""
+        return metrics
+
+    def parts(self, scores: Scores, study: HorizonStudy) -> Iterator[Part]:
+        """None: there is nothing finer than a row."""
+        return iter(())
+
+    def tables(self, scores: Scores, study: HorizonStudy, *, show_text: bool = False) -> dict[str, Any]:
+        """Who was followed, whether censoring had to do with the risk, the curves over time, and at each horizon
+        calibration, ROC and net benefit."""
+        censoring, horizons = censoring_of(scores, study), study.horizons
+        alarm = _backwards(scores, study)
+        second = {"pseudo_calibration": _second_route(scores, study)} if "cloglog_slope" in study.also else {}
+        return {
+            **({"alarms": [alarm]} if alarm else {}),
+            "summary": _summary(scores, study),
+            "followup": followup_table(scores, horizons, censoring),
+            "censoring": _censoring_table(scores, study),
+            "observed_curves": observed_curves(scores, horizons, smallest_cell=study.smallest_cell),
+            "horizons": at_each_horizon(scores, horizons, censoring, smallest_cell=study.smallest_cell),
+            **second,
+        }
+
+    def notes(
+        self, corpus: Corpus, outputs: Mapping[str, npt.NDArray[np.float64]], scores: Scores, study: HorizonStudy
+    ) -> list[str]:
+        """What a reader must know before the first number."""
+        rows = _followup(corpus)
+        given = np.where(_complete(outputs), 0.0, np.nan)
+        said = missing_risk_notes(rows.cohort, given, groups=scores.groups, smallest_cell=study.smallest_cell)
+        said += [*corpus.notes, *_about_risks(scores, study)]
+        columns = [*study.censoring_part.strata, *study.censoring_part.cox] or list(scores.groups)
+        said += censoring_notes(_censoring_table(scores, study), columns)
+        said += _about_censoring(scores, study)
+        if not study.all_thresholds():
+            said.append("No decision threshold was named, so sensitivity, PPV and their kin are not shown.")
+        if scores.weight is not None:
+            said.append("Rows carry design weights: counts are weighted sums, intervals allow for unequal weights.")
+        return said
+
+    @staticmethod
+    def primary(study: Mapping[str, Any]) -> dict[str, Any]:
+        """The nearest horizon, and the first decision threshold or the one that the cost ratio implies."""
+        named = (study.get("columns") or {}).get("risk") or {}
+        nearest = min(named, key=Duration.of, default=None)
+        return {**({} if nearest is None else {"horizon": nearest}), **RiskTask.primary(study)}
+
+    def details(self, scores: Scores, study: HorizonStudy, *, every: bool = False) -> Iterator[dict[str, Any]]:
+        """Which cell of the two-by-two table each row falls in at the primary horizon and threshold; a row lost before
+        the horizon falls in none."""
+        primary = primary_of(self, study.record())
+        threshold = primary.get("threshold")
+        if threshold is None:
+            return
+        for horizon in study.horizons if every else _named(study, primary["horizon"]):
+            flagged, outcome = scores[horizon.risk] >= threshold, scores[horizon.outcome]
+            cells = np.where(flagged, np.where(outcome == 1, "tp", "fp"), np.where(outcome == 1, "fn", "tn"))
+            cells = np.where(np.isnan(outcome), np.where(flagged, "flagged, lost", "not flagged, lost"), cells)
+            for i in np.argsort(scores[ROW], kind="stable"):
+                row = {"row": int(scores[ROW][i]), "horizon": horizon.name, "threshold": threshold}
+                yield {**row, "cell": str(cells[i])}
+
+    def refit(self, corpus: Corpus, scores: Scores, fit: Any) -> Callable[[npt.NDArray[np.intp]], Scores]:
+        """Refused: a model that is fitted anew would have to be run."""
+        raise StudyError(f"lenses.internal: {NOT_RUN}, and leave refit out.")
+
+
+def censoring_of(scores: Scores, study: HorizonStudy) -> Censoring:
+    """How the study estimates censoring, on these rows."""
+    part = study.censoring_part
+    kept: Censoring = scores.kept(
+        f"censoring {part.kind} {part.scope}",
+        lambda: Censoring(f"{part.kind} {part.scope}", part.kind, part.scope, study=scores),
+    )
+    return kept
+
+
+def asked_for(study: HorizonStudy) -> set[str]:
+    """Which of the metrics that are left out by default this study wants: those it lists, and those that a gate or a
+    setting of a lens names."""
+    ruled = {rule.partition(".")[0].partition("{")[0].strip() for rule in study.gates}
+    return {name for name in ON_REQUEST if name in {*study.also, *ruled, *words(study.lenses)}}
+
+
+def _named(study: HorizonStudy, name: str) -> tuple[Horizon, ...]:
+    return tuple(one for one in study.horizons if one.name == name)
+
+
+def _censoring_table(scores: Scores, study: HorizonStudy) -> dict[str, Any]:
+    made: dict[str, Any] = scores.kept(
+        "table of censoring",
+        lambda: censoring_table(scores, study.horizons, censoring_of(scores, study), study.all_thresholds()),
+    )
+    return made
+
+
+def _table(study: HorizonStudy, table: Any) -> tuple[Mapping[str, npt.NDArray[Any]], str, int | None]:
+    part = study.corpus
+    read = plugins.find("formats", "table")
+    if table is not None:
+        return read(table), "table", None
+    if part.generate is not None:
+        planted, kind, seed = plugins.generated(
+            part.generate, kind="cohort", seed=study.seed, where="corpus.generate", gives="table"
+        )
+        return planted.table, f"generated {kind}", seed
+    if part.path is None:
+        raise StudyError("corpus: give 'path' (a table with follow-up and risks) or 'generate'.")
+    path = study.base / part.path
+    names = ("format", "query", "sheet", "decimal", "largest_unpacked", "query_seconds")
+    return read(path, **{name: getattr(part, name) for name in names}), path.name, None
+
+
+def _followup(corpus: Corpus) -> Followup:
+    assert isinstance(corpus, HorizonCorpus)
+    return corpus.followup
+
+
+def _complete(risks: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.bool_]:
+    return np.asarray(np.all([np.isfinite(one) for one in risks.values()], axis=0))
+
+
+def _all_rows(rows: Followup, risks: Mapping[str, npt.NDArray[np.float64]] | None = None) -> Followed:
+    """Every row of the table, in its order."""
+    cohort = rows.cohort
+    values: dict[str, Any] = {
+        FOLLOWUP: rows.time,
+        STATUS: rows.status.astype(np.float64),
+        ROW: np.arange(1.0, len(rows) + 1),
+    }
+    for horizon in rows.horizons:
+        values[horizon.risk] = (rows.risks if risks is None else risks)[horizon.name]
+        values[horizon.outcome] = HorizonWeights.of(rows.time, rows.status, horizon.days).outcome
+    if rows.strata is not None:
+        values[STRATUM] = rows.strata.astype(np.float64)
+    if rows.covariates is not None:
+        values |= {f"{COVARIATE}{i:03d}": column for i, column in enumerate(rows.covariates.T)}
+    found = Followed.of(
+        values,
+        patient=cohort.patient,
+        site=cohort.site,
+        time=cohort.time,
+        groups=cohort.groups,
+        weight=cohort.weight,
+        inputs=cohort.inputs,
+    )
+    assert isinstance(found, Followed)
+    return found
+
+
+def _in_order(scores: Scores, horizons: Sequence[Horizon], *, patients_known: bool) -> Scores:
+    """Sorted by all that is known of a row, so that equal tables give equal bytes; rows without patient ids are
+    patients of their own, numbered in that order."""
+    keys: list[npt.NDArray[Any]] = []
+    for horizon in horizons:
+        keys += [scores[horizon.risk], scores[horizon.outcome]]
+    keys += [levels.codes for _, levels in sorted(scores.groups.items())]
+    if scores.site is not None:
+        keys.append(scores.site.codes)
+    if scores.time is not None:
+        keys.append(scores.time.astype(np.int64))
+    keys.append(scores.base_weight)
+    if patients_known:
+        keys.append(scores.patient)
+    keys += [c.codes if isinstance(c, Levels) else c for _, c in sorted(scores.inputs.items())]
+    keys += [scores[name] for name in sorted(scores.values) if name != ROW and "@" not in name]
+    keys += [scores[name] for name in sorted(scores.values) if name.startswith(COVARIATE)]
+    ordered = scores.take(np.lexsort(keys[::-1]))
+    own = np.arange(len(ordered), dtype=np.int64)
+    return ordered if patients_known else replace(ordered, patient=own)
+
+
+# ---- what is told ----------------------------------------------------------------------------------------------------
+
+
+def _summary(scores: Scores, study: HorizonStudy) -> dict[str, Any]:
+    w = scores.base_weight
+    return {
+        "rows": len(scores),
+        "patients": scores.n_patients,
+        "sites": None if scores.site is None else int(np.unique(scores.site.codes).size),
+        "weighted": scores.weight is not None,
+        "censored": float(w[scores[STATUS] == 0].sum()),
+        "events": float(w[scores[STATUS] == 1].sum()),
+        "competing": float(w[scores[STATUS] == 2].sum()),
+        "longest_followup_days": float(scores[FOLLOWUP].max()),
+        "horizons": [{"horizon": one.name, "days": one.days} for one in study.horizons],
+        "censoring": study.censoring_part.model_dump(mode="json") | {"kind": study.censoring_part.kind},
+    }
+
+
+def _values(scores: Scores, horizon: Horizon, study: HorizonStudy) -> tuple[float, float, float] | None:
+    """AUROC, O/E, and the O/E of one minus the risks; None where there are none."""
+    seen = Seen.of(scores, horizon, censoring_of(scores, study))
+    a, defined = seen.products(scores.base_weight[None, :])
+    y = seen.known["outcome"]
+    events = float(a[0] @ y)
+    if not defined[0] or not events > 0 or not float(a[0] @ (1 - y)) > 0:
+        return None
+    w, risk = scores.base_weight, scores[horizon.risk]
+    expected, flipped = float(w @ risk), float(w @ (1 - risk))
+    if not expected > 0 or not flipped > 0:
+        return None
+    return seen.at.auroc().value, events / expected, events / flipped
+
+
+def _about_risks(scores: Scores, study: HorizonStudy) -> Iterator[str]:
+    """Asks where the risks look like survival probabilities."""
+    assert study.columns is not None
+    for horizon in study.horizons:
+        found = _values(scores, horizon, study)
+        if found is None:
+            continue
+        auroc, ratio, flipped = found
+        if auroc < 0.5 and abs(np.log(flipped)) < abs(np.log(ratio)):
+            column = visible(study.columns.risk[horizon.name])
+            yield (
+                f"Warning: does the column of {horizon.name} hold survival probabilities in place of risks? Its AUROC "
+                f"is {auroc:.2f}, and 1 minus it would bring observed over expected from {ratio:.2f} to {flipped:.2f}. "
+                f'If so, write risk: {{{horizon.name}: "1 - {column}"}}.'
+            )
+
+
+def _backwards(scores: Scores, study: HorizonStudy) -> dict[str, str] | None:
+    """What must be read first where an AUROC is surely below 0.5."""
+    for metric in HorizonTask().metrics(scores, study):
+        if metric.name != "auroc" or metric.interval is None or not np.isfinite(metric.value(scores)):
+            continue
+        found = metric.interval(scores, 0.95)
+        if found.status == "ok" and found.high is not None and found.low is not None and found.high < 0.5:
+            horizon = metric.at["horizon"]
+            told = (
+                f"THE RISKS RUN BACKWARDS: patients with the event by {horizon} were given the lower risks (AUROC "
+                f"{metric.value(scores):.2f}, 95 % interval {found.low:.2f} to {found.high:.2f})."
+            )
+            remedy = (
+                "The column may hold survival probabilities: then give 1 minus them. Or the status is coded the other "
+                "way round. Until then no figure means what it says."
+            )
+            return {"code": "runs_backwards", "sentence": told, "remedy": remedy}
+    return None
+
+
+def _about_censoring(scores: Scores, study: HorizonStudy) -> Iterator[str]:
+    part = study.censoring_part
+    if any(np.isnan(scores[one.outcome]).any() for one in study.horizons):
+        how = {
+            "marginal": "one censoring curve for everyone",
+            "strata": f"a censoring curve for every level of {', '.join(part.strata)}",
+            "cox": f"a Cox model of censoring on {', '.join(part.cox)}, fitted once on the whole study",
+        }[part.kind]
+        yield (
+            f"Rows lost before a horizon are stood in for by those still followed (inverse probability of censoring, "
+            f"{how}). That is right where, of those still followed, who is lost does not depend on the risk."
+        )
+    if part.scope == "study" and part.kind != "cox":
+        yield "Groups, sites and windows use the censoring curve of the whole study, taken as known."
+    if np.any(scores[STATUS] == 2):
+        yield (
+            "Competing events count as free of the event from then on: the risk is that of the event in a world where "
+            "the competing events happen too."
+        )
+
+
+def _second_route(scores: Scores, study: HorizonStudy) -> list[dict[str, Any]]:
+    """Calibration by pseudo-values on the complementary log-log scale, beside the logistic slope."""
+    rows = []
+    for horizon in study.horizons:
+        row: dict[str, Any] = {"horizon": horizon.name, "intercept": None, "slope": None, "n_rows": len(scores)}
+        if scores.n_patients != len(scores) or scores.weight is not None:
+            rows.append({**row, "reason": "pseudo-values are made of single rows without weights"})
+            continue
+        if len(scores) > _MOST_PSEUDO:
+            rows.append({**row, "reason": f"made of at most {_MOST_PSEUDO:,} rows"})
+            continue
+        seen = HorizonWeights.of(scores[FOLLOWUP], scores[STATUS], horizon.days)
+        pseudo = pseudo_values(seen)
+        if not np.isfinite(pseudo).all():
+            rows.append({**row, "reason": "no one was followed to the horizon"})
+            continue
+        lines = {
+            "intercept": cloglog_intercept(pseudo, scores[horizon.risk]),
+            "slope": cloglog_slope(pseudo, scores[horizon.risk]),
+        }
+        found = {name: {"value": one.value, "se": one.se} for name, one in lines.items() if np.isfinite(one.value)}
+        rows.append({**row, **found, "reason": None if len(found) == 2 else "the fit has no finite value"})
+    return rows
