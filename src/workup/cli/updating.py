@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workup.reports.layout import Section
     from workup.updating import Made
 
+Drawing = Callable[[Mapping[str, Any]], "list[Section]"]
 CODES = {"better": 0, "none needed": 0, "worse": 1, "backwards": 1, "no gain shown": 3}
 
 
@@ -95,29 +96,36 @@ def made(
     system: str | None,
     key_file: Path | None,
     json: str | None,
-    draw: Callable[[Mapping[str, Any]], list[Section]] = sections,
+    draw: Drawing = sections,
     kind: str = "update report",
 ) -> Made:
     """Make an update, write it where it goes, and tell about it as `draw` does."""
-    from workup.cli.compare import plain_json
     from workup.cli.run import load
-    from workup.reports.text import section_text
     from workup.updating import make_update
 
     for target in (out, json):
         check_target(None if target is None else str(target))
     key = None if key_file is None else _key(key_file)
+    plan = load(study)
     with Progress() as progress:
-        found = make_update(load(study), asked, system=system, key=key, watch=progress)
-    if json is not None:
-        emit(plain_json({"schema_version": 1, "kind": kind, **found.told}), json)
-    if json != "-":
-        emit("\n".join(section_text(section) for section in draw(found.told)), None)
+        found = make_update(plan, asked, system=system, key=key, watch=progress)
+    tell(found.told, json=json, draw=draw, kind=kind)
     if out is not None and found.content is not None:
         emit(found.content, str(out))
         signed = "signed" if key is not None else "not signed: whoever receives it cannot tell who made it"
         say(f"The update is in {out} ({signed})")
     return found
+
+
+def tell(told: Mapping[str, Any], *, json: str | None, draw: Drawing, kind: str) -> None:
+    """What is told, as text and, where it is asked for, as JSON."""
+    from workup.cli.compare import plain_json
+    from workup.reports.text import section_text
+
+    if json is not None:
+        emit(plain_json({"schema_version": 1, "kind": kind, **told}), json)
+    if json != "-":
+        emit("\n".join(section_text(section) for section in draw(told)), None)
 
 
 def apply(
