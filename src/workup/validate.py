@@ -19,7 +19,7 @@ from workup.errors import StudyError, WorkupError, near
 from workup.estimate import Draws
 from workup.evidence import holdings
 from workup.gates import judge, levels
-from workup.kinds import Looked, joined, looked_at, of_each, tried, withheld_notes, withheld_table
+from workup.kinds import Looked, joined, kind_holdings, looked_at, of_each, tried, withheld_notes, withheld_table
 from workup.lenses.withholding import withhold
 from workup.metric import Metric, in_order
 from workup.preflight import NO_SYSTEM, Ready, asked_of, check_settings, checked, lens_member, placed, unnamed_system
@@ -136,6 +136,7 @@ def look(
     withheld = {"withheld_groups": table} if (table := withheld_table(kept, looked)) else {}
     tables = {
         "holdings": looked[0].kept.holdings(holdings(looked[0].kept.scores)),
+        **kind_holdings(looked),
         **withheld,
         **kept.split(ready.split),
         **task.tables(scores, study, show_text=show_text),
