@@ -45,6 +45,16 @@ class Clocked:
     naive: bool
     repeated: int
 
+    def notes(self, what: str) -> tuple[str, ...]:
+        """What must be said of times that may be of a clock that was set back in between."""
+        if not (self.naive and self.repeated):
+            return ()
+        return (
+            f"Warning: times of {what} have no zone, and {self.repeated:,} are of a night in which clocks are set back "
+            "in Europe, America or Australia. If they are local times, name episodes.time_zone: hours across the "
+            "change are wrong by one otherwise.",
+        )
+
 
 def read_times(column: npt.NDArray[Any], *, time_format: str | None, time_zone: str | None, where: str) -> Clocked:
     """The times of a column; empty cells are unknown."""
