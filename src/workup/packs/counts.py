@@ -27,7 +27,7 @@ SIZES = ("patients", "rows", "events", "non-events")
 class Cells:
     """Every count that the figures of one site rest on.
 
-    `sizes` are counts by measure and slice (with several horizons also the events by each and between two), `cuts` the
+    `sizes` are counts by measure and slice (with several outcomes also of each and between two), `cuts` the
     same between successive thresholds, ascending; `few` are slices whose own figures say that they rest on few
     patients, `unlisted` columns with too many levels to be groups.
     `blocks` say which levels of different columns occur together, None where the record does not say; `crossed` which
@@ -134,7 +134,7 @@ class _Counted:
     few: set[Who] = field(default_factory=set)
     few_flagged: set[tuple[Who, float]] = field(default_factory=set)
     unsaid: set[Who] = field(default_factory=set)  # slices with a figure that the record itself withholds
-    by_horizon: dict[str, dict[Who, int]] = field(default_factory=dict)  # events by each moment that risks speak of
+    by_outcome: dict[str, dict[Who, int]] = field(default_factory=dict)  # events, where there are several outcomes
 
     def add(self, e: Estimate, columns: Sequence[str]) -> None:
         who, at = who_and_at(e.slice, columns)
@@ -144,16 +144,16 @@ class _Counted:
         self.sizes["patients"][who], self.sizes["rows"][who] = e.n_patients, e.n_rows
         if e.n_events is not None:
             self.sizes["events"][who], self.sizes["non-events"][who] = e.n_events, e.n_rows - e.n_events
-            if "horizon" in at:
-                self.by_horizon.setdefault(str(at["horizon"]), {})[who] = e.n_events
+            if self.figures.outcomes in at:
+                self.by_outcome.setdefault(str(at[self.figures.outcomes]), {})[who] = e.n_events
         top, bottom = e.numerator or 0.0, e.denominator or 0.0
         if "threshold" in at:
             if e.metric == self.figures.sensitivity:
                 self.tails["events"].setdefault(who, {})[at["threshold"]] = top
             elif e.metric == self.figures.specificity:
                 self.tails["non-events"].setdefault(who, {})[at["threshold"]] = bottom - top
-        # At a horizon it may also say that few were followed so far, which no other count of the pack does.
-        if (e.n_patients < e.n_rows or "horizon" in at) and e.status == "insufficient":
+        # It may also say that few were followed so far, which no other count of the pack does.
+        if (e.n_patients < e.n_rows or self.figures.outcomes in at) and e.status == "insufficient":
             if e.metric in self.figures.say_few:
                 self.few.add(who)
             elif "threshold" in at:
@@ -186,8 +186,8 @@ def cells_of(
     kept = {name: tuple(levels) for name, levels in by_column.items() if name not in unlisted}
     ascending = tuple(sorted(thresholds))
     cuts, whole = _by_cut(found, ascending)
-    several = len(found.by_horizon) > 1
-    found.sizes |= _between_horizons(found.by_horizon, found.sizes["rows"]) if several else {}
+    several = len(found.by_outcome) > 1
+    found.sizes |= _of_several(found.by_outcome, found.sizes["rows"]) if several else {}
     sizes = {name: {who: n for who, n in one.items() if _listed(who, kept)} for name, one in found.sizes.items()}
     cuts = {name: {who: n for who, n in one.items() if _listed(who, kept)} for name, one in cuts.items()}
     left = [name for name in kept if any(who and who[0] == name for who in found.unsaid - set(sizes["rows"]))]
@@ -204,15 +204,15 @@ def cells_of(
         few=frozenset(found.few),
         few_flagged=frozenset((who, ascending.index(at) + 1) for who, at in found.few_flagged),
         unlisted=unlisted,
-        weighted=not whole or several,  # a threshold cuts the events of every horizon in another way
+        weighted=not whole or several,  # a threshold cuts the events of every outcome in another way
         blocks=None if described is None else tuple(Block.of(one) for one in described),
         crossed=crossed,
     )
 
 
-def _between_horizons(events: Mapping[str, Mapping[Who, int]], rows: Mapping[Who, int]) -> dict[str, dict[Who, int]]:
-    """Counts of events by each horizon, of those without one by then, and of events between two: told both, whoever
-    subtracts has them."""
+def _of_several(events: Mapping[str, Mapping[Who, int]], rows: Mapping[Who, int]) -> dict[str, dict[Who, int]]:
+    """Counts of each outcome, of those without it, and of those between two, one of which holds the other: told both,
+    whoever subtracts has them."""
     found: dict[str, dict[Who, int]] = {}
     in_time = sorted(events, key=lambda name: (sum(events[name].values()), name))
     for name in in_time:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workup.stats import calibration, logistic, rank
-from workup.stats.arrays import Bools, Floats, Ints
-from workup.stats.horizon_weights import HorizonWeights
+from workup.stats.arrays import Floats, Ints
+from workup.stats.horizon_weights import ByCurve, HorizonWeights
 
 
 class Influence(NamedTuple):
@@ -25,10 +25,9 @@ class Influence(NamedTuple):
     rows: Floats
 
     def se(self, patient: Ints) -> float:
-        """Standard error over patients: K/(K − 1) times the sum of the squares of their summed influences."""
-        _, unit = np.unique(patient, return_inverse=True)
-        totals = np.bincount(unit, weights=self.rows)
-        k = totals.size
+        """Standard error over patients (counters): K/(K − 1) times the sum of squares of their summed influences."""
+        totals = np.bincount(patient, weights=self.rows)
+        k = int(np.count_nonzero(np.bincount(patient)))
         return float(np.sqrt(k / (k - 1) * np.sum(totals**2))) if k > 1 else float("nan")
 
 
@@ -51,6 +50,10 @@ class AtHorizon:
         return self.weight * self.v
 
     @cached_property
+    def _by_curve(self) -> ByCurve:
+        return self.seen.by_curve(self.weight)
+
+    @cached_property
     def outcome(self) -> Floats:
         """The outcome, 0 where it is unknown (its weight is 0 there)."""
         return np.nan_to_num(self.seen.outcome)
@@ -64,7 +67,7 @@ class AtHorizon:
         """From the derivatives by the product of the two weights and by the design weight alone."""
         g = np.where(self.seen.known, by_product, 0.0)
         own = self.v * g + direct
-        return Influence(value, self.weight * (own + self.seen.through_curve(self.weight, self.a * g)))
+        return Influence(value, self.weight * (own + self._by_curve.through(self.a * g)))
 
     def mean(self, column: Floats) -> Influence:
         """Σ a·column / Σ w."""
@@ -167,8 +170,3 @@ SHARES: dict[str, tuple[Part, Part]] = {
     "accuracy": (lambda f, y: f * y + (1 - f) * (1 - y), lambda f, y: np.ones_like(f)),
     "f1": (lambda f, y: 2 * f * y, lambda f, y: f + y),
 }
-
-
-def patients_of(rows: Bools, patient: Ints) -> int:
-    """Distinct patients among some rows."""
-    return int(np.unique(patient[rows]).size)

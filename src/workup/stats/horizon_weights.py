@@ -146,37 +146,61 @@ class HorizonWeights:
         """The chance of being followed to the horizon, G(h−); the smallest where there are strata."""
         return min((float(part.curve(weight[:, None])[-1, 0]) for part in self.strata), default=1.0)
 
-    def through_curve(self, weight: Floats, moved: Floats) -> Floats:
-        """What each row does to a statistic by way of the censoring curve alone: −Σ_j moved_j ∂log G_j/∂w_i.
-
-        `moved_j` is w_j v_j times the derivative of the statistic by that product. 0 where the weights are taken as
-        known.
-        """
-        return self._through(weight, np.where(self.known, moved, 0.0), self.until)
-
-    def through_curve_at_own_times(self, weight: Floats, moved: Floats) -> Floats:
-        """The same for masses that each look at the curve just before the row's own time."""
-        return self._through(weight, moved, self.time)
-
-    def _through(self, weight: Floats, moved: Floats, until: Floats) -> Floats:
-        found = np.zeros(len(self))
+    def by_curve(self, weight: Floats, until: Floats | None = None) -> ByCurve:
+        """How rows act on the curve that others look at just before `until`: the moments of their own weights, where
+        none are given."""
+        until = self.until if until is None else until
         if self.known_weights is not None:
-            return found if self.through_model is None else self.through_model(until, moved)
+            return ByCurve((), len(self), until, self.through_model)
+        lost = self.status == CENSORED
+        return ByCurve(
+            tuple(_Acting.of(part, self.time, lost, weight, until) for part in self.strata), len(self), until
+        )
+
+
+class _Acting(NamedTuple):
+    """What the rows of one stratum do to its curve under one vector of weights."""
+
+    rows: Rows
+    passed: Rows  # of each row: moments that its `until` looks back on
+    staying: Floats  # weight at risk that stays, at each moment
+    share: Floats  # of the weight at risk that is lost
+    own: Rows  # moment at which the row is lost; one past the last where it is not
+    last: Rows  # moments at which the row was at risk
+
+    @classmethod
+    def of(cls, part: _Stratum, time: Floats, lost: Bools, weight: Floats, until: Floats) -> _Acting:
+        moments, t, gone = time[part.rows[part.first]], time[part.rows], lost[part.rows]
+        everyone, staying = (one[:, 0] for one in part.at_risk(weight[:, None]))
+        share = np.divide(everyone - staying, everyone, out=np.zeros_like(everyone), where=everyone > 0)
+        here, beyond = (np.searchsorted(moments, t, side=side) for side in ("left", "right"))
+        own = np.where(gone & (beyond > here), here, moments.size)
+        # At risk at a moment: those with a later time, and those censored at it.
+        passed = np.searchsorted(moments, until[part.rows], side="left")
+        return cls(part.rows, passed, staying, share, own, np.where(gone, beyond, here))
+
+    def through(self, moved: Floats) -> Floats:
+        mass = np.bincount(self.passed, weights=moved[self.rows], minlength=self.staying.size + 1)
+        later = np.cumsum(mass[::-1])[::-1][1:]  # of those whose weight looks back on each moment
+        jump = np.divide(later, self.staying, out=np.zeros_like(later), where=self.staying > 0)
+        spent = np.concatenate(([0.0], np.cumsum(self.share * jump)))
+        return np.asarray(np.append(jump, 0.0)[self.own] - spent[self.last])
+
+
+class ByCurve(NamedTuple):
+    """What each row does to a statistic by way of the censoring curve alone, made once for many statistics."""
+
+    strata: tuple[_Acting, ...]
+    rows: int
+    until: Floats
+    by_model: Callable[[Floats, Floats], Floats] | None = None
+
+    def through(self, moved: Floats) -> Floats:
+        """−Σ_j moved_j ∂log G_j/∂w_i for every row i, where `moved_j` is what row j's product of weights would change
+        in the statistic, relative to itself. 0 where the weights are taken as known."""
+        if self.by_model is not None:
+            return self.by_model(self.until, moved)
+        found = np.zeros(self.rows)
         for part in self.strata:
-            rows, moments = part.rows, self.time[part.rows[part.first]]
-            everyone, staying = (one[:, 0] for one in part.at_risk(weight[:, None]))
-            # Mass whose weight looks back on each moment: what stands there or later.
-            passed = np.searchsorted(moments, until[rows], side="left")
-            mass = np.bincount(passed, weights=moved[rows], minlength=moments.size + 1)
-            later = np.cumsum(mass[::-1])[::-1][1:]
-            jump = np.divide(later, staying, out=np.zeros_like(later), where=staying > 0)
-            share = np.divide(everyone - staying, everyone, out=np.zeros_like(everyone), where=everyone > 0)
-            spent = np.concatenate(([0.0], np.cumsum(share * jump)))
-            t, lost = self.time[rows], self.status[rows] == CENSORED
-            # At risk at a moment: those with a later time, and those censored at it.
-            last = np.where(lost, np.searchsorted(moments, t, side="right"), np.searchsorted(moments, t, side="left"))
-            here = np.searchsorted(moments, t, side="left")
-            own = lost & (here < moments.size)
-            own[own] = moments[here[own]] == t[own]
-            found[rows] = np.where(own, np.append(jump, 0.0)[here], 0.0) - spent[last]
+            found[part.rows] = part.through(moved)
         return found

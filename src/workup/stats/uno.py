@@ -103,7 +103,7 @@ class UnoC:
         own = _surplus(risk[backwards], (w * g)[backwards], reached, risk[self.beside], c)
         direct[self.beside] += g[self.beside, 0] * own
         masses[self.beside] += (w * g)[self.beside, 0] * own
-        return Influence(c, weight * (direct + seen.through_curve_at_own_times(weight, masses)) / total)
+        return Influence(c, weight * (direct + seen.by_curve(weight, seen.time).through(masses)) / total)
 
 
 def _surplus(score: Floats, weight: Floats, first: Rows, risk: Floats, c: float) -> Floats:

@@ -19,26 +19,36 @@ def headline(report: Report) -> Iterator[str]:
     internal = report.results["internal"]
     about = internal.tables.get("summary")
     named, first = horizons(report), primary(report)
-    if about:
-        yield _followed(about, rows_at(internal.tables.get("followup", ()), named[-1]), named[-1])
-    if not of_risk.backwards(report):
-        for horizon in named if len(named) <= _MOST_SAID else [first]:
-            yield from _expected(report, horizon, alone=horizon != first)
+    rows = [row for row in internal.tables.get("followup", ()) if not row["slice"]]
+    known = [row for row in rows if row["oe_ratio"] is not None]
+    if about and known:
+        yield _followed(about, known[-1])
+    if of_risk.backwards(report):
+        yield from of_risk.about_model(at(report, first))
+        return
+    for horizon in named if len(named) <= _MOST_SAID else [first]:
+        yield from _expected(report, horizon, alone=horizon != first)
     for sentence in of_risk.about_model(at(report, first)):
         yield f"By {short(first)}: {sentence[:1].lower()}{sentence[1:]}"
-    yield from _left_out(rows_at(internal.tables.get("followup", ()), first), first)
+    yield from _left_out(rows_at(rows, first), first)
 
 
-def _followed(about: Mapping[str, Any], rows: list[Mapping[str, Any]], last: str) -> str:
-    whole = next((row for row in rows if not row["slice"]), None)
+def _followed(about: Mapping[str, Any], whole: Mapping[str, Any]) -> str:
+    """How many there were, and what had become of them by the last horizon of which anything is known."""
+    by = f"by {short(whole['horizon'])}"
+    lost = whole["censored_before"]
+    gone = f"{count(lost)} were lost before; those who stayed stand in for them" if lost else "nobody was lost before"
     said = f"{plural(about['patients'], 'patient')}"
     if about["rows"] != about["patients"]:
-        said += f" with {plural(about['rows'], 'prediction')}"
-    if whole is None:
-        return f"{said}."
+        first = f", {count(whole['competing'])} by a competing event first" if about["competing"] else ""
+        said += f" with {plural(about['rows'], 'prediction')}, of which {by} {count(whole['events'])} were followed by "
+        return f"{said}the event{first}, and {gone}.{_weighted(about)}"
     first = f", {count(whole['competing'])} had a competing event first" if about["competing"] else ""
-    lost = f"and {count(whole['censored_before'])} were lost before; those who stayed stand in for them."
-    return f"{said}: by {short(last)} {count(whole['events'])} had the event{first}, {lost}"
+    return f"{said}: {by} {count(whole['events'])} had the event{first}, and {gone}.{_weighted(about)}"
+
+
+def _weighted(about: Mapping[str, Any]) -> str:
+    return " These counts are sums of design weights." if about["weighted"] else ""
 
 
 def _expected(report: Report, horizon: str, *, alone: bool) -> Iterator[str]:

@@ -50,8 +50,11 @@ class HorizonPage(RiskPage):
             yield from shown
             return
         places = [place for place, section in enumerate(shown) if _of_groups(section)]
+        if {"sites", "drift"} & set(report.results):
+            shown[-1] = replace(shown[-1], points=(*shown[-1].points, _ELSEWHERE))  # the limits
         for place, section in enumerate(shown):
-            yield replace(section, title=f"{section.title}, by {short(first)}") if place in places else section
+            named_so = place in places or section.key in _FIGURES
+            yield replace(section, title=f"{section.title}, by {short(first)}") if named_so else section
             if places and place == places[-1]:
                 for horizon in named:
                     yield from _groups_at(report, horizon) if horizon != first else ()
@@ -111,6 +114,14 @@ class HorizonPage(RiskPage):
     def flat(self, report: Report) -> dict[str, Any]:
         """Headline numbers of the primary horizon under familiar names, and which horizon that is."""
         return {"horizon": primary(report), **flat.numbers(self.narrowed(report))}
+
+
+_ELSEWHERE = "Sites and windows are shown by the primary horizon; the others are in report.json."
+# Sections of lenses that show figures of the primary horizon alone.
+_FIGURES = (
+    *("sites-internal", "sites-each", "sites-pooled", "sites-without", "sites-meaning"),
+    *("drift-now", "drift-charts", "drift-fairness", "smallest", "smallest-gaps"),
+)
 
 
 def _of_groups(section: Section) -> bool:

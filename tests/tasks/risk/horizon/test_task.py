@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.followed_tables import COLUMNS, followed_table, horizon_study
+from workup import plugins
 from workup.errors import StudyError, WorkupError
 from workup.lenses.sites.pooling import PoolSettings, pool_sites
 from workup.packs import Pack, make_pack
@@ -285,7 +286,9 @@ def test_the_hazard_of_being_lost_is_shown_by_risk_and_group(report: Report) -> 
     risk = np.clip(table["p1"], 1e-6, 1 - 1e-6)
     logit = np.log(risk / (1 - risk))
     x = (logit / logit.std())[:, None]
-    fit = cox(table["days"], table["ended"] == 0, x, goes_first=table["ended"] != 0)
+    t, status = table["days"], table["ended"]
+    early = (status != 0) & (t <= 365)
+    fit = cox(np.minimum(t, 365), (status == 0) & (t < 365), x, goes_first=early)
     half = 1.959964 * np.sqrt(fit.covariance[0, 0])
     assert rows[0]["hazard_ratio"] == pytest.approx(np.exp(fit.coefficients[0]))
     assert rows[0]["low"] == pytest.approx(np.exp(fit.coefficients[0] - half), rel=1e-6)
@@ -305,6 +308,7 @@ def test_curves_carry_those_at_risk_under_every_axis(report: Report) -> None:
     rising = [one["mean_risk"][0]["risk"] for one in curves["curves"][1:]]
     assert rising == sorted(rising)
     for panel in report.results["internal"].tables["horizons"]:
+        assert panel["calibration_curve"]["band"].startswith("pointwise 95 %")  # no band of all horizons together
         assert len(panel["decision_curve"]) == 99 and len(panel["calibration_curve"]["spline"]) == 60
         at = next(one for one in panel["decision_curve"] if one["threshold"] == 0.2)
         e = report.estimate("net_benefit", horizon=panel["horizon"], threshold=0.2)
@@ -323,7 +327,7 @@ def test_censoring_that_follows_the_risk_is_told_with_its_remedy() -> None:
     follows = followed_table(1500, lost=700, by_risk=0.8)
     told = validate(horizon_study(), table=follows)
     notes = [note for note in told.results["internal"].notes if note.startswith("Warning: ")]
-    assert any("were lost more often (hazard ratio" in note and "strata: [sex]" in note for note in notes)
+    assert any("were lost more often (hazard ratio" in note and "{cox: [p2]}" in note for note in notes)
     assert any("for every fifth of the risk" in note for note in notes)
     assert not any("were lost more often" in note for note in plain.results["internal"].notes)
     mended = validate(horizon_study(censoring={"cox": ["age"]}), table=follows)
@@ -331,6 +335,20 @@ def test_censoring_that_follows_the_risk_is_told_with_its_remedy() -> None:
     truth = 1 / 0.95  # risks were made 5 % too low
     off, on = (abs(one.estimate("oe_ratio", horizon="730d").value - truth) for one in (told, mended))
     assert on < off
+
+
+def test_the_end_of_the_study_behind_the_last_horizon_is_no_loss() -> None:
+    """All leave at one moment; who was lost before it shows all the same, and rows of landmarks are not accused."""
+    generate = plugins.find("generators", "survival")
+    plan = {"horizons": [365], "risks": [0.2], "groups": {}, "sites": 1, "landmarks": [0, 90, 180]}
+    columns = {"followup": "followup", "status": "status", "risk": {"365d": "risk_365d"}, "patient": "patient"}
+    columns |= {"landmark": "landmark", "site": None, "time": None, "groups": []}
+    for by_risk, low, high in ((0.0, 0.8, 1.25), (0.5, 1.4, 1.9)):
+        table = generate(1500, seed=4, plan=plan | {"censoring_by_risk": by_risk}).table
+        found = validate(horizon_study(columns=columns, lenses={"internal": {}}), table=table)
+        of_risk, *of_landmarks = found.results["internal"].tables["censoring"]["hazard_ratios"]
+        assert low < of_risk["hazard_ratio"] < high
+        assert all(row["column"] == "landmark" and 0.7 < row["hazard_ratio"] < 1.3 for row in of_landmarks)
 
 
 def test_survival_in_the_place_of_risks_is_asked_about() -> None:

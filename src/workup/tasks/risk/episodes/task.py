@@ -260,7 +260,7 @@ class EpisodesTask:
             **({"alarms": [alarm]} if alarm else {}),
             **found,
             **drawn,
-            "threshold_sweep": sweep(case, study.all_thresholds()),
+            "threshold_sweep": sweep(case, study.all_thresholds(), smallest_cell=study.smallest_cell),
             "calibration_by_group": calibration_by_group(case, smoother),
         }
 

@@ -6,7 +6,7 @@ can prove that; these tables show where it is surely not so, and what to do then
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from workup.tasks.risk.sweep import shown_groups
 
 FIFTHS = 5
 _LEVEL = 0.95
+_OF_RISK = "Name what drives the risk under censoring, such as {{cox: [age]}}, or the risk itself: {{cox: [{0}]}}."
 _REMEDY = "Name the columns that tell who is lost under censoring: {{strata: [{0}]}} or {{cox: [{0}]}}."
 
 
@@ -85,7 +86,7 @@ def censoring_table(
     }
     if not np.any(scores[STATUS] == CENSORED):
         return found
-    found["hazard_ratios"] = [*_of_risk(scores, horizons), *_of_groups(scores)]
+    found["hazard_ratios"] = [*_of_risk(scores, horizons), *_of_groups(scores, horizons[-1])]
     for horizon in horizons:
         found["figures"] += list(_two_ways(scores, horizon, censoring))
         found["net_benefit"] += list(_benefits(scores, horizon, censoring, thresholds))
@@ -101,39 +102,45 @@ def _of_risk(scores: Scores, horizons: Sequence[Horizon]) -> Iterator[dict[str, 
         middle = np.average(log_odds, weights=scores.base_weight)
         spread = float(np.sqrt(np.average((log_odds - middle) ** 2, weights=scores.base_weight)))
         row = {"of": f"risk by {horizon.name}", "column": None, "level": None, "against": None}
+        row["horizon"] = horizon.name
         per = "one standard deviation of the log odds of the risk"
         if not spread > 0:
             yield {**row, "per": per, **_no_ratio("all risks are equal")}
             continue
-        yield {**row, "per": per, **_hazard_ratios(scores, (log_odds / spread)[:, None])[0]}
+        yield {**row, "per": per, **_hazard_ratios(scores, (log_odds / spread)[:, None], horizon)[0]}
 
 
-def _of_groups(scores: Scores) -> Iterator[dict[str, Any]]:
+def _of_groups(scores: Scores, last: Horizon) -> Iterator[dict[str, Any]]:
     for name, levels in scores.groups.items():
-        yield from _of_group(scores, name, levels)
+        yield from _of_group(scores, name, levels, last)
 
 
-def _of_group(scores: Scores, name: str, levels: Levels) -> Iterator[dict[str, Any]]:
+def _of_group(scores: Scores, name: str, levels: Levels, last: Horizon) -> Iterator[dict[str, Any]]:
     masks = [(level, rows) for level, rows in levels.masks() if rows.any()]
     if not 2 <= len(masks) <= 12:
         return
     masks.sort(key=lambda item: (-int(item[1].sum()), item[0]))
     against = masks[0][0]
-    found = _hazard_ratios(scores, np.column_stack([rows for _, rows in masks[1:]]).astype(np.float64))
+    found = _hazard_ratios(scores, np.column_stack([rows for _, rows in masks[1:]]).astype(np.float64), last)
     for (level, _), ratio in zip(masks[1:], found, strict=True):
-        yield {"of": f"{name}: {level}", "column": name, "level": level, "against": against, "per": "level", **ratio}
+        row = {"of": f"{name}: {level}", "column": name, "level": level, "against": against, "horizon": last.name}
+        yield {**row, "per": "level", **ratio}
 
 
-def _hazard_ratios(scores: Scores, columns: Floats) -> list[dict[str, Any]]:
-    """Hazard ratios of being censored, from one Cox model, with intervals over patients."""
-    status = scores[STATUS]
+def _hazard_ratios(scores: Scores, columns: Floats, horizon: Horizon) -> list[dict[str, Any]]:
+    """Hazard ratios of being censored before a horizon, from one Cox model, with intervals over patients.
+
+    What happened at the horizon or later says nothing of the weights there. Where follow-up ends for all at one moment
+    behind it, counting that as being lost would hide who is lost, and would accuse the rows of later landmarks.
+    """
+    t, status = scores[FOLLOWUP], scores[STATUS]
     fit = cox(
-        scores[FOLLOWUP],
-        status == CENSORED,
+        np.minimum(t, horizon.days),
+        (status == CENSORED) & (t < horizon.days),
         columns,
         weight=scores.base_weight,
         cluster=scores.patient,
-        goes_first=status != CENSORED,
+        goes_first=(status != CENSORED) & (t <= horizon.days),
     )
     if not fit.fitted:
         return [_no_ratio("the Cox model has no finite fit")] * columns.shape[1]
@@ -248,17 +255,19 @@ def _among_flagged(scores: Scores, horizon: Horizon, inside: Bools, threshold: f
 # ---- notes -----------------------------------------------------------------------------------------------------------
 
 
-def censoring_notes(table: dict[str, Any], columns: Sequence[str]) -> Iterator[str]:
-    """What a reader must know where censoring had to do with the risk, and what mends it."""
+def censoring_notes(table: dict[str, Any], risks: Mapping[str, str]) -> Iterator[str]:
+    """What a reader must know where censoring had to do with the risk, and what mends it; `risks` are the columns."""
     if table["kind"] != "marginal":
         return
-    named = ", ".join(columns) or "column"
-    for row in table["hazard_ratios"]:
-        if row["hazard_ratio"] is None or row["low"] <= 1 <= row["high"]:
-            continue
+    parted = [row for row in table["hazard_ratios"] if row["low"] is not None and not row["low"] <= 1 <= row["high"]]
+    of_risk = [row for row in parted if row["column"] is None]
+    for row in [
+        *of_risk[-1:],
+        *(row for row in parted if row["column"] is not None),
+    ]:  # of the risk one row says it all
         who = f"with a higher {row['of']}" if row["column"] is None else f"in {row['of']} (against {row['against']})"
         more = "more" if row["hazard_ratio"] > 1 else "less"
-        remedy = _REMEDY.format(row["column"] or named)
+        remedy = _REMEDY.format(row["column"]) if row["column"] else _OF_RISK.format(risks[row["horizon"]])
         yield (
             f"Warning: patients {who} were lost {more} often (hazard ratio of being censored "
             f"{row['hazard_ratio']:.2f}, 95 % interval {row['low']:.2f} to {row['high']:.2f}). The weights take "
@@ -272,7 +281,7 @@ def censoring_notes(table: dict[str, Any], columns: Sequence[str]) -> Iterator[s
         )
         yield (
             "Warning: with a censoring curve for every fifth of the risk, figures move by more than one standard "
-            f"error ({told}). {_REMEDY.format(named)}"
+            f"error ({told}). {_OF_RISK.format(risks[moved[-1]['horizon']])}"
         )
     apart = [row for row in table["net_benefit"] if row["in_se"] is not None and row["in_se"] > 1]
     if apart:
@@ -283,5 +292,5 @@ def censoring_notes(table: dict[str, Any], columns: Sequence[str]) -> Iterator[s
         yield (
             "Warning: net benefit by censoring weights and from the observed risk of the flagged alone are more than "
             f"one standard error apart ({told}): those flagged were lost more or less often than others. "
-            f"{_REMEDY.format(named)}"
+            f"{_OF_RISK.format(risks[apart[-1]['horizon']])}"
         )
