@@ -16,6 +16,7 @@ from workup.disclosure.small_groups import GivenAway, Regrouped, regrouped
 from workup.errors import StudyError
 from workup.estimate import Estimate
 from workup.evidence import BANDS
+from workup.lenses.few_missing import lacking, without_few_missing
 from workup.metric import Metric
 from workup.report import LensResult
 from workup.scores import CROSS, MISSING, OUTCOME, Levels, Scores
@@ -212,7 +213,18 @@ class Withholding:
             for metric in metrics
             for level in levels
         )
-        return replace(result, estimates=(*result.estimates, *more)) if more else result
+        found = replace(result, estimates=(*result.estimates, *more)) if more else result
+        return without_few_missing(found, self.scores, self.k, self._parts(result.lens, settings))
+
+    def _parts(self, lens: str, settings: Mapping[str, Any]) -> dict[str, Levels]:
+        """The groupings by whose parts a lens tells figures, under the keys of its slices."""
+        if lens == "sites":
+            return {} if self.scores.site is None else {"site": self.scores.site}
+        if lens == "drift":
+            watched = _windows(self.scores, {lens: settings})[0]
+            return {"window": watched[WINDOW]} if watched else {}
+        crossed = {name: one.levels for name, one in self.crossed.items() if one.levels is not None}
+        return {**self.scores.groups, **crossed} if lens == "subgroups" else {}
 
     def nothing(self, lens: str) -> LensResult:
         """The result of a lens that has nothing it may show."""
@@ -412,15 +424,8 @@ def _secret_inputs(scores: Scores, columns: Mapping[str, Regrouped]) -> set[str]
     for name, one in columns.items():
         if MISSING in one.withheld:
             gap = scores.groups[name].codes == scores.groups[name].names.index(MISSING)
-            found |= {other for other, column in scores.inputs.items() if np.array_equal(_gap(column), gap)}
+            found |= {other for other, column in scores.inputs.items() if np.array_equal(lacking(column), gap)}
     return found
-
-
-def _gap(column: Floats | Levels) -> Bools:
-    """Rows without a value."""
-    if isinstance(column, Levels):
-        return np.asarray(column.codes == (column.names.index(MISSING) if MISSING in column.names else -1))
-    return np.isnan(column)
 
 
 def _regrouped(levels: Levels, one: Regrouped | None) -> Levels:
