@@ -10,7 +10,7 @@ import numpy as np
 from workup.stats.arrays import Bools, Floats, Ints, Rows
 
 _STEPS, _HALVINGS, _CLOSE = 60, 30, 1e-12
-_FARTHEST = 50.0  # log hazard ratio between two rows beyond which a fit is taken to run away
+_FARTHEST = 25.0  # log hazard ratio between two rows beyond which a fit is taken to run away
 _CONDITION = 1e12
 
 

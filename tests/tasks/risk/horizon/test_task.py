@@ -308,6 +308,7 @@ def test_curves_carry_those_at_risk_under_every_axis(report: Report) -> None:
     rising = [one["mean_risk"][0]["risk"] for one in curves["curves"][1:]]
     assert rising == sorted(rising)
     for panel in report.results["internal"].tables["horizons"]:
+        assert panel["calibration_curve"]["band"].startswith("pointwise 95 %")  # no band of all horizons together
         assert len(panel["decision_curve"]) == 99 and len(panel["calibration_curve"]["spline"]) == 60
         at = next(one for one in panel["decision_curve"] if one["threshold"] == 0.2)
         e = report.estimate("net_benefit", horizon=panel["horizon"], threshold=0.2)

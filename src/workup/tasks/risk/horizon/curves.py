@@ -45,7 +45,7 @@ def observed_curves(scores: Scores, horizons: Sequence[Horizon], *, smallest_cel
     shown = [
         _observed(scores, rows, fifth, horizons, axis, marks)
         for fifth, rows in parts
-        if np.unique(scores.patient[rows]).size >= smallest_cell
+        if np.unique(scores.patient[rows]).size >= smallest_cell and w[rows].sum() > 0
     ]
     return {"by": f"fifths of the risk by {last.name}", "competing": competing, "unit": "d", "curves": shown}
 
@@ -55,7 +55,7 @@ def _observed(
 ) -> dict[str, Any]:
     t, status, w = scores[FOLLOWUP][rows], scores[STATUS][rows].astype(np.int64), scores.base_weight[rows]
     # A curve is known as far as someone is still followed, or all have had an event.
-    last = float(t.max(initial=0.0))
+    last = float(t[w > 0].max(initial=0.0))
     reach = last if np.any((t == last) & (status == 0) & (w > 0)) else np.inf
     drawn = axis[axis <= reach]
     incidence = aalen_johansen(t, status, w).at(drawn)

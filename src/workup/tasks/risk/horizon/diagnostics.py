@@ -292,7 +292,8 @@ def censoring_notes(table: dict[str, Any], risks: Mapping[str, str]) -> Iterator
         ]
         yield (
             "Warning: net benefit by weights and from the flagged alone are more than one standard error apart "
-            f"({_some(told)}): the flagged were not lost like others. {_REMEDY.format(risks[apart[0]['horizon']])}"
+            f"({_some(told)}): the flagged were not lost like others. "
+            f"Write censoring: {{cox: [{risks[apart[0]['horizon']]}]}}."
         )
 
 

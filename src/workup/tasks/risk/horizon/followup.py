@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -23,7 +24,7 @@ from workup.tasks.risk.checks import check_risk, missing_cells, numbers
 from workup.tasks.risk.cohort import Cohort, Columns, check_cohort, columns_of, names_found
 from workup.tasks.risk.derived import derive
 from workup.tasks.risk.horizon.censoring import Horizon
-from workup.tasks.risk.horizon.settings import DAY, UNITS, HorizonColumns, HorizonStudy, StatusPart, rising
+from workup.tasks.risk.horizon.settings import DAY, UNITS, HorizonColumns, HorizonStudy, StatusPart
 from workup.tasks.risk.identity import content, identities
 from workup.tasks.times import check_time, rows_named
 
@@ -263,7 +264,7 @@ def _refuse_at_once(time: Floats, status: Ints, *, where: str) -> None:
 
 
 def _refuse_falling(columns: HorizonColumns, risks: Mapping[str, Floats], *, where: str) -> None:
-    for first, second in rising(columns.horizons):
+    for first, second in pairwise(columns.horizons):
         with np.errstate(invalid="ignore"):
             falls = risks[second.name] < risks[first.name] - _FALLS
         if falls.any():

@@ -17,6 +17,16 @@ FEWEST_EVENTS = FEWEST_AT_RISK = 10  # patients with the event by the horizon, a
 LEAST_FOLLOWED = 0.10  # chance of being followed to the horizon below which a few rows stand for nearly everyone
 
 
+class _Latest(threading.local):
+    """The last products of each thread: the metrics of a block of resamples ask for them one after another. Two are
+    kept, because a metric may ask for those of two censoring curves, and no more, because they are large."""
+
+    kept: tuple[tuple[Seen, Floats, tuple[Floats, Bools]], ...] = ()
+
+
+_LATEST = _Latest()
+
+
 class Seen:
     """The rows of a slice at a horizon. `known` is the table that a binary metric reads: outcome and risk of the rows
     whose outcome is known; `everyone` the same of all rows, without outcomes."""
@@ -26,7 +36,6 @@ class Seen:
         self.weights = censoring.weights(scores, horizon)
         self.complete = bool(self.weights.known.all())
         self._scores = scores
-        self._last = threading.local()
 
     @classmethod
     def of(cls, scores: Scores, horizon: Horizon, censoring: Censoring) -> Seen:
@@ -69,15 +78,17 @@ class Seen:
         at all: someone is followed to the horizon, with the event and without."""
         if self.complete:
             return weights, np.ones(len(weights), dtype=bool)
-        kept = getattr(self._last, "kept", None)
-        if kept is None or kept[0] is not weights:  # the metrics of a block come one after another with one array
-            v, estimable = self.weights.under(weights)
-            rows = np.flatnonzero(self.weights.known)
-            a = weights.T[rows] * v.T[rows]
-            happened = self.weights.outcome[rows] > 0
-            both = (a[happened].sum(axis=0) > 0) & (a[~happened].sum(axis=0) > 0)
-            kept = self._last.kept = (weights, a.T, estimable & both)
-        return kept[1], kept[2]
+        for whose, given, made in _LATEST.kept:
+            if whose is self and given is weights:
+                return made
+        v, estimable = self.weights.under(weights)
+        rows = np.flatnonzero(self.weights.known)
+        a = weights.T[rows] * v.T[rows]
+        happened = self.weights.outcome[rows] > 0
+        both = (a[happened].sum(axis=0) > 0) & (a[~happened].sum(axis=0) > 0)
+        made = a.T, estimable & both
+        _LATEST.kept = (*_LATEST.kept, (self, weights, made))[-2:]
+        return made
 
     def lacking(self) -> str:
         """Why an interval would rest on too little; empty where it would not."""

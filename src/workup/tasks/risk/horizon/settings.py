@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from workup.scores import Scores
 from workup.settings import Part
 from workup.stats.horizon_weights import CENSORED, COMPETING, EVENT
 from workup.tasks.risk.durations import Duration
-from workup.tasks.risk.horizon.censoring import Horizon, Kind
+from workup.tasks.risk.horizon.censoring import Censoring, Horizon, Kind
 from workup.tasks.risk.settings import GroupPart, RiskStudy, check_groups
 
 # Microseconds in a unit of follow-up. A month and a year are the mean ones of the calendar.
@@ -217,7 +217,8 @@ class HorizonStudy(RiskStudy):
         """How censoring is estimated, with its scope."""
         return CensoringPart() if self.censoring == "marginal" else self.censoring
 
-
-def rising(horizons: tuple[Horizon, ...]) -> list[tuple[Horizon, Horizon]]:
-    """Each horizon with the next."""
-    return list(pairwise(horizons))
+    def censoring_on(self, scores: Scores) -> Censoring:
+        """How censoring is estimated on these rows, which are all of the study."""
+        part = self.censoring_part
+        name = f"{part.kind} {part.scope}"
+        return scores.kept(f"censoring {name}", lambda: Censoring(name, part.kind, part.scope, study=scores))

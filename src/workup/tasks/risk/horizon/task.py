@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from workup import plugins
 from workup.disclosure.figures import CountedFigures
-from workup.errors import InputError, StudyError, visible
+from workup.errors import InputError, StudyError
 from workup.metric import Metric
 from workup.scores import Levels, Scores
 from workup.stats.horizon_weights import HorizonWeights
-from workup.stats.pseudo_values import cloglog_intercept, cloglog_slope, pseudo_values
 from workup.study import SystemPart
 from workup.task import (
     UNLIMITED,
@@ -37,7 +36,6 @@ from workup.tasks.risk.horizon.censoring import (
     ROW,
     STATUS,
     STRATUM,
-    Censoring,
     Followed,
     Horizon,
 )
@@ -45,11 +43,10 @@ from workup.tasks.risk.horizon.curves import at_each_horizon, observed_curves
 from workup.tasks.risk.horizon.diagnostics import censoring_notes, censoring_table, followup_table
 from workup.tasks.risk.horizon.followup import Followup, check_followup
 from workup.tasks.risk.horizon.metrics import ON_REQUEST, Resampling, horizon_metrics
-from workup.tasks.risk.horizon.seen import Seen
 from workup.tasks.risk.horizon.settings import HorizonStudy
+from workup.tasks.risk.horizon.told import about_censoring, about_risks, backwards, second_route, summary
 from workup.tasks.risk.task import RiskTask, missing_risk_notes, words
 
-_MOST_PSEUDO = 5_000  # rows up to which pseudo-values are made: each needs the whole curve anew
 NOT_RUN = (
     "a model cannot be run on time to event yet: a horizon task scores recorded risks. To fix: put the risks by each "
     "horizon in the table and name their columns under columns.risk"
@@ -174,7 +171,7 @@ class HorizonTask:
             thresholds=study.all_thresholds(),
             also=asked_for(study),
             expected=study.calibration.expected_events,
-            censoring=censoring_of(scores, study),
+            censoring=study.censoring_on(scores),
             resampling=Resampling(study.seed, study.bootstrap.replicates, study.bootstrap.strata),
         )
 
@@ -189,12 +186,12 @@ class HorizonTask:
     def tables(self, scores: Scores, study: HorizonStudy, *, show_text: bool = False) -> dict[str, Any]:
         """Who was followed, whether censoring had to do with the risk, the curves over time, and at each horizon
         calibration, ROC and net benefit."""
-        censoring, horizons = censoring_of(scores, study), study.horizons
-        alarm = _backwards(scores, study)
-        second = {"pseudo_calibration": _second_route(scores, study)} if "cloglog_slope" in study.also else {}
+        censoring, horizons = study.censoring_on(scores), study.horizons
+        alarm = backwards(scores, study)
+        second = {"pseudo_calibration": second_route(scores, study)} if "cloglog_slope" in study.also else {}
         return {
             **({"alarms": [alarm]} if alarm else {}),
-            "summary": _summary(scores, study),
+            "summary": summary(scores, study),
             "followup": followup_table(scores, horizons, censoring),
             "censoring": _censoring_table(scores, study),
             "observed_curves": observed_curves(scores, horizons, smallest_cell=study.smallest_cell),
@@ -209,10 +206,10 @@ class HorizonTask:
         rows = _followup(corpus)
         given = np.where(_complete(outputs), 0.0, np.nan)
         said = missing_risk_notes(rows.cohort, given, groups=scores.groups, smallest_cell=study.smallest_cell)
-        said += [*corpus.notes, *_about_risks(scores, study)]
+        said += [*corpus.notes, *about_risks(scores, study)]
         assert study.columns is not None
         said += censoring_notes(_censoring_table(scores, study), study.columns.risk)
-        said += _about_censoring(scores, study)
+        said += about_censoring(scores, study)
         if not study.all_thresholds():
             said.append("No decision threshold was named, so sensitivity, PPV and their kin are not shown.")
         if scores.weight is not None:
@@ -246,16 +243,6 @@ class HorizonTask:
         raise StudyError(f"lenses.internal: {NOT_RUN}, and leave refit out.")
 
 
-def censoring_of(scores: Scores, study: HorizonStudy) -> Censoring:
-    """How the study estimates censoring, on these rows."""
-    part = study.censoring_part
-    kept: Censoring = scores.kept(
-        f"censoring {part.kind} {part.scope}",
-        lambda: Censoring(f"{part.kind} {part.scope}", part.kind, part.scope, study=scores),
-    )
-    return kept
-
-
 def asked_for(study: HorizonStudy) -> set[str]:
     """Which of the metrics that are left out by default this study wants: those it lists, and those that a gate or a
     setting of a lens names."""
@@ -270,7 +257,7 @@ def _named(study: HorizonStudy, name: str) -> tuple[Horizon, ...]:
 def _censoring_table(scores: Scores, study: HorizonStudy) -> dict[str, Any]:
     made: dict[str, Any] = scores.kept(
         "table of censoring",
-        lambda: censoring_table(scores, study.horizons, censoring_of(scores, study), study.all_thresholds()),
+        lambda: censoring_table(scores, study.horizons, study.censoring_on(scores), study.all_thresholds()),
     )
     return made
 
@@ -349,120 +336,3 @@ def _in_order(scores: Scores, horizons: Sequence[Horizon], *, patients_known: bo
     ordered = scores.take(np.lexsort(keys[::-1]))
     own = np.arange(len(ordered), dtype=np.int64)
     return ordered if patients_known else replace(ordered, patient=own)
-
-
-# ---- what is told ----------------------------------------------------------------------------------------------------
-
-
-def _summary(scores: Scores, study: HorizonStudy) -> dict[str, Any]:
-    w = scores.base_weight
-    return {
-        "rows": len(scores),
-        "patients": scores.n_patients,
-        "sites": None if scores.site is None else int(np.unique(scores.site.codes).size),
-        "weighted": scores.weight is not None,
-        "censored": float(w[scores[STATUS] == 0].sum()),
-        "events": float(w[scores[STATUS] == 1].sum()),
-        "competing": float(w[scores[STATUS] == 2].sum()),
-        "longest_followup_days": float(scores[FOLLOWUP].max()),
-        "horizons": [{"horizon": one.name, "days": one.days} for one in study.horizons],
-        "censoring": study.censoring_part.model_dump(mode="json") | {"kind": study.censoring_part.kind},
-    }
-
-
-def _values(scores: Scores, horizon: Horizon, study: HorizonStudy) -> tuple[float, float, float] | None:
-    """AUROC, O/E, and the O/E of one minus the risks; None where there are none."""
-    seen = Seen.of(scores, horizon, censoring_of(scores, study))
-    a, defined = seen.products(scores.base_weight[None, :])
-    y = seen.known["outcome"]
-    events = float(a[0] @ y)
-    if not defined[0] or not events > 0 or not float(a[0] @ (1 - y)) > 0:
-        return None
-    w, risk = scores.base_weight, scores[horizon.risk]
-    expected, flipped = float(w @ risk), float(w @ (1 - risk))
-    if not expected > 0 or not flipped > 0:
-        return None
-    return seen.at.auroc().value, events / expected, events / flipped
-
-
-def _about_risks(scores: Scores, study: HorizonStudy) -> Iterator[str]:
-    """Asks where the risks look like survival probabilities."""
-    assert study.columns is not None
-    for horizon in study.horizons:
-        found = _values(scores, horizon, study)
-        if found is None:
-            continue
-        auroc, ratio, flipped = found
-        if auroc < 0.5 and abs(np.log(flipped)) < abs(np.log(ratio)):
-            column = visible(study.columns.risk[horizon.name])
-            yield (
-                f"Warning: does the column of {horizon.name} hold survival probabilities in place of risks? Its AUROC "
-                f"is {auroc:.2f}, and 1 minus it would bring observed over expected from {ratio:.2f} to {flipped:.2f}. "
-                f'If so, write risk: {{{horizon.name}: "1 - {column}"}}.'
-            )
-
-
-def _backwards(scores: Scores, study: HorizonStudy) -> dict[str, str] | None:
-    """What must be read first where an AUROC is surely below 0.5."""
-    for metric in HorizonTask().metrics(scores, study):
-        if metric.name != "auroc" or metric.interval is None or not np.isfinite(metric.value(scores)):
-            continue
-        found = metric.interval(scores, 0.95)
-        if found.status == "ok" and found.high is not None and found.low is not None and found.high < 0.5:
-            horizon = metric.at["horizon"]
-            told = (
-                f"THE RISKS RUN BACKWARDS: patients with the event by {horizon} were given the lower risks (AUROC "
-                f"{metric.value(scores):.2f}, 95 % interval {found.low:.2f} to {found.high:.2f})."
-            )
-            remedy = (
-                "The column may hold survival probabilities: then give 1 minus them. Or the status is coded the other "
-                "way round. Until then no figure means what it says."
-            )
-            return {"code": "runs_backwards", "sentence": told, "remedy": remedy}
-    return None
-
-
-def _about_censoring(scores: Scores, study: HorizonStudy) -> Iterator[str]:
-    part = study.censoring_part
-    if any(np.isnan(scores[one.outcome]).any() for one in study.horizons):
-        how = {
-            "marginal": "one censoring curve for everyone",
-            "strata": f"a censoring curve for every level of {', '.join(part.strata)}",
-            "cox": f"a Cox model of censoring on {', '.join(part.cox)}, fitted once on the whole study",
-        }[part.kind]
-        yield (
-            f"Rows lost before a horizon are stood in for by those still followed (inverse probability of censoring, "
-            f"{how}). That is right where, of those still followed, who is lost does not depend on the risk."
-        )
-    if part.scope == "study" and part.kind != "cox":
-        yield "Groups, sites and windows use the censoring curve of the whole study, taken as known."
-    if np.any(scores[STATUS] == 2):
-        yield (
-            "Competing events count as free of the event from then on: the risk is that of the event in a world where "
-            "the competing events happen too."
-        )
-
-
-def _second_route(scores: Scores, study: HorizonStudy) -> list[dict[str, Any]]:
-    """Calibration by pseudo-values on the complementary log-log scale, beside the logistic slope."""
-    rows = []
-    for horizon in study.horizons:
-        row: dict[str, Any] = {"horizon": horizon.name, "intercept": None, "slope": None, "n_rows": len(scores)}
-        if scores.n_patients != len(scores) or scores.weight is not None:
-            rows.append({**row, "reason": "pseudo-values are made of single rows without weights"})
-            continue
-        if len(scores) > _MOST_PSEUDO:
-            rows.append({**row, "reason": f"made of at most {_MOST_PSEUDO:,} rows"})
-            continue
-        seen = HorizonWeights.of(scores[FOLLOWUP], scores[STATUS], horizon.days)
-        pseudo = pseudo_values(seen)
-        if not np.isfinite(pseudo).all():
-            rows.append({**row, "reason": "no one was followed to the horizon"})
-            continue
-        lines = {
-            "intercept": cloglog_intercept(pseudo, scores[horizon.risk]),
-            "slope": cloglog_slope(pseudo, scores[horizon.risk]),
-        }
-        found = {name: {"value": one.value, "se": one.se} for name, one in lines.items() if np.isfinite(one.value)}
-        rows.append({**row, **found, "reason": None if len(found) == 2 else "the fit has no finite value"})
-    return rows
