@@ -17,8 +17,9 @@ from workup.errors import InputError, visible
 from workup.estimate import Estimate
 from workup.gates import same_slice
 from workup.kinds import without_persons
+from workup.lenses.near_thresholds import ShownRows, near_thresholds
 from workup.lenses.paired import LEVEL, Gap, Row, compare_scores, comparison_row
-from workup.lenses.withholding import withhold
+from workup.lenses.withholding import Withholding, withhold
 from workup.metric import Metric, in_order
 from workup.report import Report
 from workup.scores import Scores
@@ -105,7 +106,7 @@ def paired_runs(mine: Scored, theirs: Scored, *, only: Callable[[Metric], bool] 
     found = compare_scores(
         first, second, shared, mine.draws(drawn), of_second=of_second, groups=groups, intervals=intervals
     )
-    return PairedRuns(found, notes, tables)
+    return PairedRuns(_without_near(found, mine, (first, second), shared), notes, tables)
 
 
 def _paired_kinds(mine: Scored, theirs: Scored, only: Callable[[Metric], bool] | None) -> PairedRuns:
@@ -130,7 +131,7 @@ def _paired_kinds(mine: Scored, theirs: Scored, only: Callable[[Metric], bool] |
         notes += _left_out(kind.scores, second) if by_number else ()
         first = withhold(without_persons(kind.scores), mine.study).scores
         groups = list(first.groups) if only is None and "subgroups" in mine.study.lenses else []
-        found += compare_scores(
+        rows = compare_scores(
             first,
             second,
             kind.metrics,
@@ -138,7 +139,18 @@ def _paired_kinds(mine: Scored, theirs: Scored, only: Callable[[Metric], bool] |
             of_second=[other[id(metric)] for metric in kind.metrics],
             groups=groups,
         )
+        found += _without_near(rows, mine, (first, second), kind.metrics)
     return PairedRuns(found, tuple(notes))
+
+
+def _without_near(rows: list[Row], mine: Scored, sides: Sequence[Scores], metrics: Sequence[Metric]) -> list[Row]:
+    """Rows without those of a group at a threshold that few of it set apart from another, by either system."""
+    if not any(name in row["slice"] for row in rows for name in sides[0].groups):
+        return rows
+    told = withhold(mine.scores, mine.study)
+    shown = [Withholding(told.k, one if i == 0 else told.applied(one)) for i, one in enumerate(sides)]
+    near = near_thresholds("subgroups", [ShownRows(one, metrics, {}) for one in shown])
+    return [row for row in rows if not near.hides("subgroups", row["slice"])]
 
 
 def _same_rows(first: Scores, second: Scores) -> bool:

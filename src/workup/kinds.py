@@ -14,7 +14,8 @@ from workup import plugins
 from workup.disclosure.identifying import near_unique
 from workup.disclosure.small_groups import Regrouped
 from workup.errors import StudyError, WorkupError
-from workup.estimate import Draws
+from workup.estimate import Draws, Estimate
+from workup.evidence import holdings
 from workup.lenses.drift.lens import Settings as DriftSettings
 from workup.lenses.drift.windows import windows
 from workup.lenses.withholding import Withholding, withhold
@@ -219,6 +220,12 @@ def withheld_table(kept: Withholding, looked: Sequence[Looked]) -> list[dict[str
     return rows
 
 
+def kind_holdings(looked: Sequence[Looked]) -> dict[str, Any]:
+    """What the rows of each kind hold, for packs that withhold small counts kind by kind; nothing without kinds."""
+    told = [one for one in looked if one.name and one.followed]
+    return {"kind_holdings": {one.name: one.kept.holdings(holdings(one.kept.scores)) for one in told}} if told else {}
+
+
 # ---- results ---------------------------------------------------------------------------------------------------------
 
 
@@ -253,13 +260,27 @@ def joined(
     notes += [f"The {lens} lens cannot look at {kind} rows: {error}" for kind, error in refused.items()]
     return LensResult(
         lens=lens,
-        settings={**first.settings, **shared, KINDS: names},
-        estimates=tuple(e for one in results.values() for e in one.estimates),
+        settings={**first.settings, **_groups_of(results), **shared, KINDS: names},
+        estimates=tuple(e for kind, one in results.items() for e in _with_reasons(one.estimates, metrics[kind])),
         tables=_by_kind({kind: one.tables for kind, one in results.items()}),
         charts=_by_kind({kind: one.charts for kind, one in results.items()}),
         notes=(*notes, *_family_notes(lens, shared)),
         **{part: tuple(_marked(results, part)) for part in _JOINED},
     )
+
+
+def _with_reasons(estimates: Sequence[Estimate], metrics: Sequence[Metric]) -> Iterator[Estimate]:
+    """Estimates of a kind without any row, with what that means for the metric."""
+    why = {metric.name: metric.undefined for metric in metrics}
+    for e in estimates:
+        empty = e.status == "undefined" and not e.n_rows and e.metric in why
+        yield replace(e, reason=why[e.metric]) if empty else e
+
+
+def _groups_of(results: Mapping[str, LensResult]) -> dict[str, Any]:
+    """The groupings that any kind was looked at by."""
+    held = [one.settings["by"] for one in results.values() if isinstance(one.settings.get("by"), (list, tuple))]
+    return {"by": list(dict.fromkeys(name for by in held for name in by))} if held else {}
 
 
 def _said(notes: Mapping[str, Sequence[str]]) -> list[str]:

@@ -59,6 +59,11 @@ def method_of(key: bytes) -> str:
     return ED25519 if key.lstrip().startswith(_PEM) else METHOD
 
 
+def is_public(key: bytes) -> bool:
+    """Is this a key that anybody may know?"""
+    return key.lstrip().startswith(_PUBLIC)
+
+
 def sign(record: Mapping[str, Any], key: bytes) -> dict[str, str]:
     """The signature of a record, its own field `signature` left out: Ed25519 for a private key in PEM, else HMAC.
 
@@ -88,7 +93,7 @@ def check_public(key: bytes, *, where: str) -> bytes:
     """A public key as PEM, in one way of writing it; anything else is refused."""
     serialization, ed25519 = _library()
     expected = "expected the public Ed25519 key of a site as PEM"
-    if not key.lstrip().startswith(_PUBLIC):
+    if not is_public(key):
         private = key.lstrip().startswith(_PEM)
         got = "a private key, which belongs to the site alone" if private else "something else"
         remedy = "ask the site for its .pub file" if private else "for a shared secret write  {hmac: FILE}"
@@ -123,7 +128,7 @@ def _private(key: bytes) -> Any:
     try:
         found = serialization.load_pem_private_key(key, password=None)
     except (ValueError, TypeError):
-        got = "a public key" if key.lstrip().startswith(_PUBLIC) else "a PEM file that cannot be read so"
+        got = "a public key" if is_public(key) else "a PEM file that cannot be read so"
         raise InputError(expected, where="--key-file", got=got, remedy=_MAKE_ONE) from None
     if not isinstance(found, ed25519.Ed25519PrivateKey):
         raise InputError(expected, where="--key-file", got="a key of another kind", remedy=_MAKE_ONE)

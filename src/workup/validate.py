@@ -19,7 +19,8 @@ from workup.errors import StudyError, WorkupError, near
 from workup.estimate import Draws
 from workup.evidence import holdings
 from workup.gates import judge, levels
-from workup.kinds import Looked, joined, looked_at, of_each, tried, withheld_notes, withheld_table
+from workup.kinds import Looked, joined, kind_holdings, looked_at, of_each, tried, withheld_notes, withheld_table
+from workup.lenses.near_thresholds import ShownRows, near_thresholds
 from workup.lenses.withholding import withhold
 from workup.metric import Metric, in_order
 from workup.preflight import NO_SYSTEM, Ready, asked_of, check_settings, checked, lens_member, placed, unnamed_system
@@ -136,6 +137,7 @@ def look(
     withheld = {"withheld_groups": table} if (table := withheld_table(kept, looked)) else {}
     tables = {
         "holdings": looked[0].kept.holdings(holdings(looked[0].kept.scores)),
+        **kind_holdings(looked),
         **withheld,
         **kept.split(ready.split),
         **task.tables(scores, study, show_text=show_text),
@@ -189,7 +191,9 @@ def _through(
     found: dict[str, LensResult] = {}
     measured: dict[str, Sequence[Metric]] = {}
     refused: dict[str, WorkupError] = {}
-    for kind, settings in of_each(lens, looked):
+    asked = list(of_each(lens, looked))
+    near = near_thresholds(lens, [ShownRows(kind.kept, kind.measured(lens), settings) for kind, settings in asked])
+    for kind, settings in asked:
         metrics, kept = kind.measured(lens), kind.kept
         shown = kept.lens_scores(lens, settings)
         result: LensResult | None = kept.nothing(lens)
@@ -209,7 +213,7 @@ def _through(
             offered = {**offered, "parts": ()}  # finer rows are beside the whole, not beside each kind of it
         if result is not None:
             found[kind.name], measured[kind.name] = kept.told(result, settings, metrics, at), metrics
-    return joined(lens, found, measured, refused)
+    return near.told(joined(lens, found, measured, refused))
 
 
 def _asked_for(through: Callable[..., Any], offered: Mapping[str, Any]) -> dict[str, Any]:

@@ -105,6 +105,7 @@ def test_risks_that_run_backwards_are_not_mended(tmp_path: Path) -> None:
     for method in ("closed", "recalibration", "in_the_large"):
         done = call("update", file, "-o", tmp_path / "update.json", "--method", method)
         assert done.code == 1 and "RUNS BACKWARDS" in done.out and "none was made" in done.out
+    assert updated(tmp_path, file)[1]["verdict"] == "backwards"
     assert not (tmp_path / "update.json").exists()
     assert call("threshold", file, "--rule", "cost_ratio 4").code == 1
 
@@ -439,6 +440,13 @@ def test_what_cannot_be_done_is_refused_in_one_message(
     is_quiet(done, SECRET)
     assert done.code == 2 and said in done.err and done.err.count("workup:") == 1
     assert not (tmp_path / "u.json").exists()
+
+
+def test_rows_without_a_risk_are_counted(tmp_path: Path) -> None:
+    rows = off(600, slope=0.7)
+    write(tmp_path / "t.csv", {**rows, "p": ["" if row < 30 else risk for row, risk in enumerate(rows["p"])]})
+    _, found = updated(tmp_path, study(tmp_path, "t.csv"))
+    assert found["rows"] == 570 and any("No risk for 30 of 600 rows" in note for note in found["notes"])
 
 
 def test_weighted_rows_are_updated_with_their_weights(tmp_path: Path) -> None:

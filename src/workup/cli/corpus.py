@@ -36,7 +36,10 @@ def add_to(app: typer.Typer) -> None:
 
 def generate(
     kind: Annotated[
-        str, typer.Option(help="What to make: notes, cohort, survival, episodes, conversation, or another installed generator")
+        str,
+        typer.Option(
+            help="What to make: notes, cohort, survival, episodes, conversation, or another installed generator"
+        ),
     ],
     count: Annotated[int, typer.Option(help="How many documents, rows or patients")],
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same bytes")],
@@ -44,7 +47,9 @@ def generate(
         Path,
         typer.Option("-o", "--out", help="File to write, for notes .jsonl or a new folder; the truth stands beside it"),
     ],
-    plan: Annotated[Path | None, typer.Option(help="Cohort, survival, episodes: YAML file with the planted truth")] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="Cohort, survival, episodes: YAML file with the planted truth")
+    ] = None,
     length: Annotated[str | None, typer.Option(help="Notes: short, medium (about 1,500 characters) or long")] = None,
     density: Annotated[str | None, typer.Option(help="Notes: low, medium or high, how many identifiers")] = None,
     ambiguity: Annotated[

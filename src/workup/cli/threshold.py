@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -125,20 +125,35 @@ def _of_risks(
     json: str | None,
     allow_unsure: bool,
 ) -> int:
-    """Thresholds on the risks as they are; an update is not thought of."""
-    from workup.cli.updating import CODES, made
+    """Thresholds on the risks as they are, or of the alerts of watched stays; an update is not thought of."""
+    from workup.cli.run import load
+    from workup.cli.updating import CODES, made, tell
     from workup.reports.updating import threshold_sections
+    from workup.tasks.risk.episodes.study import EpisodesStudy
     from workup.tasks.risk.updating.rules import parse_rules
-    from workup.updating import Asked
+    from workup.updating import Asked, choose_budgets
 
     if not rules:
         raise InputError(
             "a rule is needed to choose a threshold by", got="none", remedy='give  --rule "sensitivity >= 0.90 @0.95"'
         )
-    asked = Asked(method="none", thresholds=tuple(parse_rules(rules)), search=search)
-    found = made(
-        study, asked, out=out, system=None, key_file=key_file, json=json, draw=threshold_sections, kind="thresholds"
-    )
+    chosen = tuple(parse_rules(rules))
+    plan = load(study)
+    drawn: dict[str, Any] = {"json": json, "draw": threshold_sections, "kind": "thresholds"}
+    if isinstance(plan, EpisodesStudy):
+        if out is not None:
+            raise InputError(
+                "a threshold of watched stays goes into their study, where the policy is",
+                where="-o",
+                got=str(out),
+                remedy="write it under thresholds:",
+            )
+        with Progress() as progress:
+            found = choose_budgets(plan, chosen, watch=progress)
+        tell(found.told, **drawn)
+    else:
+        asked = Asked(method="none", thresholds=chosen, search=search)
+        found = made(study, asked, out=out, system=None, key_file=key_file, **drawn)
     if found.verdict == "backwards":
         return CODES[found.verdict]
     return verdict_code(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workup.reports.layout import Section
     from workup.updating import Made
 
+Drawing = Callable[[Mapping[str, Any]], "list[Section]"]
 CODES = {"better": 0, "none needed": 0, "worse": 1, "backwards": 1, "no gain shown": 3}
 
 
@@ -95,30 +96,36 @@ def made(
     system: str | None,
     key_file: Path | None,
     json: str | None,
-    draw: Callable[[Mapping[str, Any]], list[Section]] = sections,
+    draw: Drawing = sections,
     kind: str = "update report",
 ) -> Made:
     """Make an update, write it where it goes, and tell about it as `draw` does."""
-    from workup.cli.compare import plain_json
-    from workup.cli.redact_keys import read_key_file
     from workup.cli.run import load
-    from workup.reports.text import section_text
     from workup.updating import make_update
 
     for target in (out, json):
         check_target(None if target is None else str(target))
-    key = None if key_file is None else read_key_file(key_file)
+    key = None if key_file is None else _key(key_file)
+    plan = load(study)
     with Progress() as progress:
-        found = make_update(load(study), asked, system=system, key=key, watch=progress)
-    if json is not None:
-        emit(plain_json({"schema_version": 1, "kind": kind, **found.told}), json)
-    if json != "-":
-        emit("\n".join(section_text(section) for section in draw(found.told)), None)
+        found = make_update(plan, asked, system=system, key=key, watch=progress)
+    tell(found.told, json=json, draw=draw, kind=kind)
     if out is not None and found.content is not None:
         emit(found.content, str(out))
         signed = "signed" if key is not None else "not signed: whoever receives it cannot tell who made it"
         say(f"The update is in {out} ({signed})")
     return found
+
+
+def tell(told: Mapping[str, Any], *, json: str | None, draw: Drawing, kind: str) -> None:
+    """What is told, as text and, where it is asked for, as JSON."""
+    from workup.cli.compare import plain_json
+    from workup.reports.text import section_text
+
+    if json is not None:
+        emit(plain_json({"schema_version": 1, "kind": kind, **told}), json)
+    if json != "-":
+        emit("\n".join(section_text(section) for section in draw(told)), None)
 
 
 def apply(
@@ -137,7 +144,6 @@ def apply(
     """Apply an update to the risks of a table: adds risk_updated, and a column of flags for each threshold."""
     from workup import plugins
     from workup.cli.csv_tables import csv_lines
-    from workup.cli.redact_keys import read_key_file
     from workup.files.disk import replace_whole
     from workup.systems.risk.updated import applied
     from workup.tasks.risk.updating.file import read_update
@@ -145,7 +151,9 @@ def apply(
     check_target(str(out))
     if out.suffix.lower() not in (".csv", ""):
         raise InputError("the table is written as CSV", where=visible(str(out)), remedy="give a name that ends in .csv")
-    key = None if key_file is None else read_key_file(key_file)
+    if out.resolve() in (table.resolve(), update.resolve()):
+        raise InputError("the output goes to a file of its own", where=visible(str(out)), got="one that is read here")
+    key = None if key_file is None else _key(key_file)
     file = read_update(update, key=key)
     content = plugins.find("formats", "table")(table)
     found = applied(file, content, risk=risk, as_system=as_system, where=table.name)
@@ -158,3 +166,12 @@ def apply(
             "the output must be a place that can be written", where=visible(str(out)), got=error.strerror or "an error"
         ) from None
     say(f"The table with {', '.join(found.columns)} is in {out}")
+
+
+def _key(path: Path) -> bytes:
+    """A key from its file, with a word where others can read one that is secret."""
+    from workup.cli.redact_keys import read_key_file
+    from workup.signing import is_public, read_key
+
+    key = read_key(path)
+    return key if is_public(key) else read_key_file(path)

@@ -60,15 +60,15 @@ def regrouped(
     wanted: Mapping[str, Collection[str]] | None = None,
     withheld: Mapping[str, Collection[str]] | None = None,
     told: Mapping[str, Levels] | None = None,
-    bands: Collection[str] = (),
+    bands: Mapping[str, Collection[str]] | None = None,
 ) -> dict[str, Regrouped]:
     """Every grouping, and every crossing of two as "a × b", with levels of fewer than `k` patients withheld.
 
     `outcome` marks the rows with an event: the withheld levels then hold rows with it and rows without, since a group
     in which all have one outcome tells that of each. `wanted` are levels that join others only where nothing else
     helps, such as the one that all others are compared with; `withheld` are levels that are kept back in any case.
-    `told` are groupings that are told whole, such as those that a threshold flags, and `bands` the columns that they
-    cut across; GivenAway says that they tell a small level of one.
+    `told` are groupings that are told whole, such as those that a threshold flags, and `bands` the columns that some of
+    them cut across, with the names of these; GivenAway says that they tell a small level of one.
 
     >>> sex = Levels.of(["F"] * 60 + ["M"] * 37 + ["X"] * 3)
     >>> male = Levels.of(["no"] * 60 + ["yes"] * 37 + ["no"] * 3)
@@ -87,10 +87,11 @@ def regrouped(
         search.add(name, levels, withheld=(withheld or {}).get(name, ()))
     for name, levels in (told or {}).items():
         search.add_told(name, levels)
+    search.tie([(one, other) for one, own in (bands or {}).items() for other in own])
     search.add_unnamed([(one, other) for one, other in combinations(groupings, 2)])
-    search.add_unnamed([(one, other) for one in bands for other in told or ()])
+    search.add_unnamed([(one, other) for one, own in (bands or {}).items() for other in own])
     search.settle()
-    if told and (given_away := search.given_away(bands)) is not None:
+    if told and (given_away := search.given_away(bands or ())) is not None:
         raise GivenAway(given_away)
     found = {name: search.regrouped(name) for name in groupings}
     search.fixed |= set(groupings)
@@ -118,6 +119,15 @@ def is_together(level: str) -> bool:
     (True, False, False)
     """
     return level.removesuffix(" too").rstrip() == TOGETHER or level.startswith(f"{TOGETHER} too")
+
+
+def tied(first: Levels, second: Levels) -> bool:
+    """Do two groupings leave out combinations of levels that chance would not leave out?"""
+    seen = np.zeros((len(first.names), len(second.names)))
+    np.add.at(seen, (first.codes, second.codes), 1.0)
+    expected = seen.sum(axis=1, keepdims=True) * seen.sum(axis=0, keepdims=True) / seen.sum()
+    holes = (seen == 0) & (expected > _NOT_BY_CHANCE)
+    return bool(holes.any() or _contained(seen) or _contained(seen.T))
 
 
 def _both_kinds(outcome: Bools | None) -> Bools | None:
@@ -205,6 +215,7 @@ class _Search:
         self._families: dict[str, tuple[str, ...]] = {}
         self._seen: tuple[Any, npt.NDArray[np.intp]] = (None, np.zeros(0, dtype=np.intp))
         self.fixed: set[str] = set()  # columns that are settled and stay as they are
+        self._known_ties: list[set[str]] = []  # pairs of columns of which one is cut from what the other is
 
     def add(
         self,
@@ -230,6 +241,10 @@ class _Search:
         self.columns[name] = _Column(levels, self._sizes(levels), frozenset(), frozenset({name}))
         self._measured, self._families = {}, {}
         self.fixed.add(name)
+
+    def tie(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Say that two columns are cut from the same numbers, which few rows may not show."""
+        self._known_ties += [set(pair) for pair in pairs]
 
     def given_away(self, names: Collection[str]) -> str | None:
         """The first of these columns with a small level that is known however little is told of it."""
@@ -368,15 +383,10 @@ class _Search:
         return self._families[name]
 
     def _tied(self, one: str, other: str) -> bool:
-        """Do two columns of the table leave out combinations of levels that chance would not leave out?"""
+        """Do two columns of the table leave out combinations of levels, by what they are or beyond chance?"""
         if one == other or len(self.columns[one].roots) > 1:
             return False
-        first, second = self.columns[one].levels, self.columns[other].levels
-        seen = np.zeros((len(first.names), len(second.names)))
-        np.add.at(seen, (first.codes, second.codes), 1.0)
-        expected = seen.sum(axis=1, keepdims=True) * seen.sum(axis=0, keepdims=True) / seen.sum()
-        holes = (seen == 0) & (expected > _NOT_BY_CHANCE)
-        return bool(holes.any() or _contained(seen) or _contained(seen.T))
+        return {one, other} in self._known_ties or tied(self.columns[one].levels, self.columns[other].levels)
 
     def _people(self, cell: npt.NDArray[np.intp], members: Mapping[str, Bools]) -> _Cells:
         """Patients by all the levels that any of their rows is in: a patient may be in two levels of one column."""

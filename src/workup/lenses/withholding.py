@@ -6,27 +6,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from workup.disclosure.identifying import near_unique, refusal
+from workup.disclosure.risk_bands import risk_bands
 from workup.disclosure.small_groups import GivenAway, Regrouped, regrouped
 from workup.errors import StudyError
 from workup.estimate import Estimate
 from workup.evidence import BANDS
+from workup.lenses.few_missing import lacking, without_few_missing
 from workup.metric import Metric
 from workup.report import LensResult
-from workup.scores import CROSS, MISSING, OUTCOME, RISK, Levels, Scores
+from workup.scores import CROSS, MISSING, OUTCOME, Levels, Scores
 from workup.stats.arrays import Bools, Floats
 from workup.study import Study
 
 _SITE = "site "  # beside a group that may bear the name of the site column
-_WINDOW, _BEFORE = "window ", "window of the baseline "
-_RISK = "risk "  # beside them, everyone by the thresholds that are told
+WINDOW, _BEFORE = "window ", "window of the baseline "
+_TOLD = "told "  # beside them, everyone by the thresholds of a risk that are told
 TOLD_RISKS = (*(step / 100 for step in range(1, 100)), 0.075)  # of the decision curve, and of the sweep of thresholds
-_NOT_BY_CHANCE = 8  # patients of a level whose risks all lie apart from those of another
 # Settings that may name a level, what takes its place where it is withheld, and the words that are no levels.
 _REFERENCES = {
     "subgroups": ("comparator", "rest", ("rest", "largest", "best", "overall")),
@@ -116,7 +116,7 @@ class Withholding:
             return None
         if lens == "sites" and self.site is not None and self.site.levels is None:
             return None
-        if lens == "drift" and (watched := self.windows.get(_WINDOW)) is not None:
+        if lens == "drift" and (watched := self.windows.get(WINDOW)) is not None:
             from workup.lenses.drift.small_windows import BASELINE
 
             if watched.levels is None or BASELINE in watched.withheld:
@@ -213,7 +213,18 @@ class Withholding:
             for metric in metrics
             for level in levels
         )
-        return replace(result, estimates=(*result.estimates, *more)) if more else result
+        found = replace(result, estimates=(*result.estimates, *more)) if more else result
+        return without_few_missing(found, self.scores, self.k, self._parts(result.lens, settings))
+
+    def _parts(self, lens: str, settings: Mapping[str, Any]) -> dict[str, Levels]:
+        """The groupings by whose parts a lens tells figures, under the keys of its slices."""
+        if lens == "sites":
+            return {} if self.scores.site is None else {"site": self.scores.site}
+        if lens == "drift":
+            watched = _windows(self.scores, {lens: settings})[0]
+            return {"window": watched[WINDOW]} if watched else {}
+        crossed = {name: one.levels for name, one in self.crossed.items() if one.levels is not None}
+        return {**self.scores.groups, **crossed} if lens == "subgroups" else {}
 
     def nothing(self, lens: str) -> LensResult:
         """The result of a lens that has nothing it may show."""
@@ -322,6 +333,7 @@ def withhold(scores: Scores, study: Study) -> Withholding:
         by_site = [(_SITE, name) for name in scores.groups] if "sites" in lenses else []
     periods, kept = _windows(scores, lenses)
     bands = risk_bands(scores, k)
+    cut = dict.fromkeys(risk for own in bands.values() for risk in own)
     try:
         found = regrouped(
             {**scores.groups, **places, **periods},
@@ -330,8 +342,8 @@ def withhold(scores: Scores, study: Study) -> Withholding:
             crossings=[*crossings, *by_site],
             outcome=scores[OUTCOME] > 0 if OUTCOME in scores.values else None,
             wanted=_wanted(scores, lenses) | kept,
-            told={_RISK: _flagged(scores, study)} if bands else None,
-            bands=bands,
+            told={_TOLD + risk: _flagged(scores[risk], study) for risk in cut},
+            bands={name: [_TOLD + risk for risk in own] for name, own in bands.items()},
         )
     except GivenAway as column:
         raise StudyError(
@@ -349,31 +361,16 @@ def withhold(scores: Scores, study: Study) -> Withholding:
         {name: found[CROSS.join((site, name))] for site, name in by_site},
         scores.groups,
         {name: found[name] for name in periods},
-        bands,
+        tuple(bands),
     )
 
 
-def risk_bands(scores: Scores, k: int) -> tuple[str, ...]:
-    """Groups that are bands of the risk itself: each level holds the risks between two numbers, and at least two of
-    them so many patients that it is not by chance."""
-    if RISK not in scores.values:
-        return ()
-    risk, found = scores[RISK], []
-    for name, levels in scores.groups.items():
-        parts = [(risk[rows], np.unique(scores.patient[rows]).size) for _, rows in levels.masks() if rows.any()]
-        ends = sorted((float(own.min()), float(own.max())) for own, _ in parts)
-        apart = all(high < low for (_, high), (low, _) in pairwise(ends))
-        if apart and sum(size >= max(k, _NOT_BY_CHANCE) for _, size in parts) > 1:
-            found.append(name)
-    return tuple(found)
-
-
-def _flagged(scores: Scores, study: Study) -> Levels:
+def _flagged(risk: Floats, study: Study) -> Levels:
     """Rows between the thresholds at which a report tells how many are flagged: those of the study, of its curves and
     of its distribution of risks."""
     named: tuple[float, ...] = getattr(study, "all_thresholds", tuple)()
     edges = np.unique([*TOLD_RISKS, *named])
-    return Levels(np.digitize(scores[RISK], edges).astype(np.int64), tuple(map(str, range(edges.size + 1))))
+    return Levels(np.digitize(risk, edges).astype(np.int64), tuple(map(str, range(edges.size + 1))))
 
 
 def _windows(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Levels], dict[str, list[str]]]:
@@ -387,7 +384,7 @@ def _windows(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> tuple[d
         watched, before, last = window_levels(scores, lenses["drift"])
     except StudyError:  # the lens itself says what cannot be
         return {}, {}
-    return {_WINDOW: watched, _BEFORE: before}, {_WINDOW: [last, BASELINE], _BEFORE: [ELSEWHERE]}
+    return {WINDOW: watched, _BEFORE: before}, {WINDOW: [last, BASELINE], _BEFORE: [ELSEWHERE]}
 
 
 def _wanted(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -427,15 +424,8 @@ def _secret_inputs(scores: Scores, columns: Mapping[str, Regrouped]) -> set[str]
     for name, one in columns.items():
         if MISSING in one.withheld:
             gap = scores.groups[name].codes == scores.groups[name].names.index(MISSING)
-            found |= {other for other, column in scores.inputs.items() if np.array_equal(_gap(column), gap)}
+            found |= {other for other, column in scores.inputs.items() if np.array_equal(lacking(column), gap)}
     return found
-
-
-def _gap(column: Floats | Levels) -> Bools:
-    """Rows without a value."""
-    if isinstance(column, Levels):
-        return np.asarray(column.codes == (column.names.index(MISSING) if MISSING in column.names else -1))
-    return np.isnan(column)
 
 
 def _regrouped(levels: Levels, one: Regrouped | None) -> Levels:

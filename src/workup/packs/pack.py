@@ -13,7 +13,8 @@ from workup.disclosure.small_groups import is_together
 from workup.errors import InputError, PluginError, visible
 from workup.evidence import SiteEvidence
 from workup.packs.counts import UNSAID, Cells, cells_of
-from workup.packs.publish import Publisher, published_holdings
+from workup.packs.kinds_of_rows import kinds_of, of_kind, refuse_ledger, told_of_kind
+from workup.packs.publish import Publisher, in_order, published_holdings
 from workup.packs.sent_packs import Sent, SiteLedger, sent
 from workup.packs.suppression import withhold
 from workup.report import LensResult, Report, canonical, digest
@@ -58,6 +59,7 @@ def make_next_pack(
 ) -> tuple[dict[str, Any], SiteLedger]:
     """The next pack of a site, checked together with those it sent before, and its ledger with the pack in it."""
     _check(report, ledger.site, k, ledger.next_sequence)
+    refuse_ledger(report)
     earlier = ledger.of_study(_study(report, _settings(report)[0]))
     least = max((one.k for one in earlier), default=0)
     if k < least:
@@ -88,11 +90,25 @@ def _packed(
     evidence = _evidence(report, site, scales)
     crossings = [(str(first), str(second)) for first, second in settings["intersections"]]
     figures = _counted(report.study["task"]) or _UNCOUNTED
-    cells = cells_of(evidence, columns, crossings, settings["thresholds"], figures)
+    kinds = kinds_of(report)
+    own = evidence if not kinds else of_kind(evidence, kinds[0], columns)
+    cells = cells_of(own, columns, crossings, settings["thresholds"], figures)
     _refuse_other_groupings(cells, earlier)
     reason = f"fewer than {k} people in a count it rests on, or in one that it would give away"
     kept = withhold(cells, k=k, earlier=earlier, study=study["sha256"])
     publisher = Publisher(cells, kept, columns, settings["comparator"], reason, figures)
+    estimates, gaps, more = publisher.estimates(own.estimates), publisher.gaps(own.gaps), list(publisher.withheld)
+    for kind in kinds[1:]:
+        told = told_of_kind(
+            of_kind(evidence, kind, columns),
+            columns,
+            crossings,
+            settings["thresholds"],
+            settings["comparator"],
+            reason,
+            k=k,
+        )
+        estimates, gaps, more = estimates + told.estimates, gaps + told.gaps, more + told.withheld
     holdings, held_back = published_holdings(evidence.holdings, cells, kept, k=k, reason=reason, earlier=earlier)
     pack = {
         "pack_version": PACK_VERSION,
@@ -106,11 +122,11 @@ def _packed(
         "settings": settings,
         "k": k,
         "columns": [name for name in columns if name not in cells.unlisted],
-        "estimates": publisher.estimates(evidence.estimates),
-        "gaps": publisher.gaps(evidence.gaps),
+        "estimates": in_order(estimates),
+        "gaps": in_order(gaps),
         "holdings": holdings,
         "facts": _facts(facts),
-        "withheld": [*publisher.withheld, *held_back, *(_unlisted(name) for name in cells.unlisted)],
+        "withheld": [*more, *held_back, *(_unlisted(name) for name in cells.unlisted)],
     }
     plain: dict[str, Any] = json.loads(canonical(pack))
     plain["sha256"] = digest(plain)

@@ -54,7 +54,7 @@ class Publisher:
 
     def estimates(self, found: Iterable[Estimate]) -> list[dict[str, Any]]:
         """Every estimate of a column whose levels may be named."""
-        return _in_order(self._estimate(e) for e in found if self._listed(e.slice))
+        return in_order(self._estimate(e) for e in found if self._listed(e.slice))
 
     def gaps(self, found: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Every gap, and one for each withheld level where the report has none."""
@@ -63,7 +63,7 @@ class Publisher:
             if self._listed(row["slice"]):
                 for one in self._gap(row):
                     rows.setdefault(canonical([one[key] for key in ("metric", "slice", "against", "level")]), one)
-        return _in_order(rows.values())
+        return in_order(rows.values())
 
     def _listed(self, keys: Mapping[str, Any]) -> bool:
         who, _ = who_and_at(keys, self._columns)
@@ -115,7 +115,8 @@ class Publisher:
         return found
 
 
-def _in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def in_order(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows by their names, so that no order tells of a size."""
     return sorted(rows, key=lambda row: canonical([row["metric"], row["slice"], row.get("against"), row["level"]]))
 
 

@@ -280,7 +280,7 @@ def _threshold(one: Row, noun: str) -> Section:
             f"Over {count(beside['days'])} whole days, those without an alert among them. One day in twenty has "
             f"{count(beside['busiest'])} alerts or more; {percent(beside['above_budget'])} of days are above the "
             f"budget. A budget per day moves with the number of patients; this one is {number(beside['per_100'])} "
-            "alerts per 100 predictions."
+            f"alerts per 100 {beside['unit']}."
         )
     if "assured" in beside:
         found = beside["assured"]

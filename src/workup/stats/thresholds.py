@@ -196,7 +196,7 @@ def for_sensitivity(
     first = rule.naive(n)
     effect = _effect_at(rule.effect, first, lambda e: rule.assured(n, assurance, e))
     found = rule.assured(n, assurance, effect)
-    how = _Way(replicates, seed, level, held_out, effect)
+    how = _Way(replicates, seed, level, held_out)
     needed = events_needed(target, assurance, effect)
 
     def picked(place: int, by: Places) -> _Picked:
@@ -206,15 +206,15 @@ def for_sensitivity(
     def made(one: _Picked, figures: dict[str, Figure]) -> Threshold:
         flagged, total = (float(x[0]) for x in table.below.tallies(np.array([one.chosen.cut]))["sensitivity"])
         f, tail = flagged / total * n, (1 - level) / 2
-        law = (n - one.place + 1) / effect, (one.place - 1) / effect + 1
+        own = rule.effect(one.place).own
+        law = (n - one.place + 1) / own, (one.place - 1) / own + 1
         more = f > n - one.place + 1 + 1e-9  # ties, or rows between the value and the risk that it was rounded from
-        high = ((f + 1) / effect, max(n - f, 0.0) / effect) if more else law
+        high = ((f + 1) / own, max(n - f, 0.0) / own) if more else law
         ends = Ends(
             float(special.betaincinv(*law, tail)), float(special.betaincinv(*high, 1 - tail)) if high[1] > 0 else 1.0
         )
-        expected = f / effect / (n / effect + 1)
-        figures["sensitivity"] = Figure("sensitivity", expected, *ends, how.law("event"))
-        upper = _next_flagged(f / effect, (n - f) / effect + 1, next_events, 1 - tail)
+        figures["sensitivity"] = Figure("sensitivity", f / (n + own), *ends, how.law("event", own))
+        upper = _next_flagged(f / own, (n - f) / own + 1, next_events, 1 - tail)
         return Threshold(
             value=one.value,
             risk=rule.risk_at(one.place),
@@ -234,7 +234,7 @@ def for_sensitivity(
         ordinary="specificity",  # the threshold depends on event rows alone: the others are a sample like any other
     )
     reason = None if found else f"no threshold is assured with fewer than {needed} events; there are {n}"
-    return Choice("sensitivity", target, assurance, assured, naive, reason, needed, how.law("event"))
+    return Choice("sensitivity", target, assurance, assured, naive, reason, needed, how.law("event", effect))
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,26 +289,32 @@ class _Sensitivity:
         [cut] = self.chooser(lambda size: np.full(size.size, place))(self.table.below)
         return float(self.table.risk[cut])
 
-    def effect(self, place: int) -> float:
+    def effect(self, place: int) -> _Effect:
         """The design effect of the sensitivity at a place."""
         rows, table = self.events, self.table
         flagged = (table.risk[rows] >= self.risk_at(place)).astype(np.float64)
         return _design_effect(flagged, table.patient[rows], table.weight[rows])
 
 
-def _design_effect(flagged: Floats, patient: Ints, weight: Floats) -> float:
+class _Effect(NamedTuple):
     """By how much rows that repeat within patients, or have weights, count for less; 1 for independent rows."""
+
+    own: float  # what intervals rest on
+    safe: float  # what a threshold is chosen by: its error, in few patients, allowed for
+
+
+def _design_effect(flagged: Floats, patient: Ints, weight: Floats) -> _Effect:
     if np.all(weight == weight[0]) and np.unique(patient).size == patient.size:
-        return 1.0
+        return _Effect(1.0, 1.0)
     share = clustered_share(flagged, np.ones(flagged.size), patient, weight)
-    return max(1.0, share.rows / share.effective_n())
+    return _Effect(max(1.0, share.weighed_effect), max(1.0, share.rows / share.effective_n()))
 
 
-def _effect_at(effect: Callable[[int], float], naive: int, assured: Callable[[float], int]) -> float:
+def _effect_at(effect: Callable[[int], _Effect], naive: int, assured: Callable[[float], int]) -> float:
     """The design effect to choose by: the greater of those at the naive threshold and at the one it leads to."""
-    first = effect(naive)
+    first = effect(naive).safe
     found = assured(first)
-    return max(first, effect(found)) if found and first > 1 else first
+    return max(first, effect(found).safe) if found else first
 
 
 # ---- for an alert rate -----------------------------------------------------------------------------------------------
@@ -338,7 +344,7 @@ def for_alert_rate(
     first = rule.naive(n)
     effect = _effect_at(rule.effect, max(first, 1), lambda e: rule.assured(n, assurance, e))
     found = rule.assured(n, assurance, effect)
-    how = _Way(replicates, seed, level, held_out, effect)
+    how = _Way(replicates, seed, level, held_out)
     needed = events_needed(1 - share, assurance, effect)
 
     def picked(place: int, by: Places) -> _Picked:
@@ -348,14 +354,14 @@ def for_alert_rate(
     def made(one: _Picked, figures: dict[str, Figure]) -> Threshold:
         flagged, total = (float(x[0]) for x in table.below.tallies(np.array([one.chosen.cut]))["alert_rate"])
         f, tail = flagged / total * n, (1 - level) / 2
-        law = (one.place - 1) / effect + 1, (n - one.place + 1) / effect
+        own = rule.effect(one.place).own
+        law = (one.place - 1) / own + 1, (n - one.place + 1) / own
         fewer = f < one.place - 1 - 1e-9
-        low = (f / effect, (n - f) / effect + 1) if fewer else law
+        low = (f / own, (n - f) / own + 1) if fewer else law
         ends = Ends(
             float(special.betaincinv(*low, tail)) if low[0] > 0 else 0.0, float(special.betaincinv(*law, 1 - tail))
         )
-        expected = (f / effect + 1) / (n / effect + 1)
-        figures["alert_rate"] = Figure("alert_rate", expected, *ends, how.law("row"))
+        figures["alert_rate"] = Figure("alert_rate", (f + own) / (n + own), *ends, how.law("row", own))
         return Threshold(
             value=one.value,
             risk=rule.risk_at(one.place),
@@ -373,7 +379,7 @@ def for_alert_rate(
         made,
     )
     reason = None if found else f"no threshold is assured with fewer than {needed} rows; there are {n}"
-    return Choice("alert_rate", share, assurance, assured, naive, reason, needed, how.law("row"))
+    return Choice("alert_rate", share, assurance, assured, naive, reason, needed, how.law("row", effect))
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,7 +427,7 @@ class _Budget:
         [row] = self._row_of(self.table.below, np.array([place]))
         return float(self.table.risk[row])
 
-    def effect(self, place: int) -> float:
+    def effect(self, place: int) -> _Effect:
         """The design effect of the alert rate at a place."""
         table = self.table
         return _design_effect((table.risk >= self.risk_at(place)).astype(np.float64), table.patient, table.weight)
@@ -438,12 +444,11 @@ class _Way:
     seed: int
     level: float
     held_out: bool
-    effect: float
 
-    def law(self, of: str) -> str:
+    def law(self, of: str, effect: float) -> str:
         """What the Beta law rests on."""
-        if self.effect > 1:
-            return f"Beta law on effective {of}s (design effect {self.effect:.2f}), approximate"
+        if effect > 1:
+            return f"Beta law on effective {of}s (design effect {effect:.2f}), approximate"
         if not self.held_out:
             return "Beta law, approximate: the risks are cross-fitted, and the fold models are not the final one"
         return f"Beta law, exact for held-out risks with one {of} a patient"

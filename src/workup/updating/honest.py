@@ -55,7 +55,7 @@ def honest_rows(
     if patients < FOLDS:
         raise InputError(f"cross-fitting needs at least {FOLDS} patients", got=f"{patients}")
     fold = folds_of_patients(rows.scores.patient, folds=FOLDS, seed=draws.seed)
-    watch("fitting anew without each fold", 0, 1)
+    watch("fitting anew without each fold", 0, FOLDS)
     risk, methods = procedure.cross_fitted(rows.sample, rows.levels, fold)
     return Honest("cross-fitted", rows.scores, rows.with_risks(risk), draws, rows.mended(mending), methods)
 

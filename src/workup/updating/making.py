@@ -12,6 +12,7 @@ import numpy as np
 from workup.errors import StudyError
 from workup.estimate import Draws
 from workup.lenses.internal import internal
+from workup.lenses.withholding import withhold
 from workup.preflight import checked
 from workup.report import canonical
 from workup.scores import Scores
@@ -19,7 +20,7 @@ from workup.study import Study
 from workup.task import Watch, silent
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.settings import RiskStudy
-from workup.tasks.risk.task import RiskCorpus, RiskTask
+from workup.tasks.risk.task import RiskCorpus, RiskTask, missing_risk_notes
 from workup.tasks.risk.updating.file import UpdateFile, update_record, written
 from workup.tasks.risk.updating.procedure import Mending, Procedure, Updating
 from workup.tasks.risk.updating.rules import Chosen, Rule, choose
@@ -120,12 +121,16 @@ def make_update(
 def _about(found: Scored, rows: Rows, asked: Asked) -> dict[str, Any]:
     """What was updated, on whom."""
     events = int(np.count_nonzero(rows.scores["outcome"] > 0))
-    notes = list(found.corpus.notes)
+    study, corpus = found.study, found.corpus
+    assert isinstance(corpus, RiskCorpus)
+    groups = withhold(found.scores, study).scores.groups
+    missing = missing_risk_notes(corpus.cohort, found.outputs, groups=groups, smallest_cell=study.smallest_cell)
+    notes = [*missing, *corpus.notes]
     if rows.left_out:
         notes.append(f"Rows that lack one of the predictors, left out: {rows.left_out:,}.")
     return {
-        "study": found.study.name,
-        "corpus": found.corpus.as_dict(),
+        "study": study.name,
+        "corpus": corpus.as_dict(),
         "system": _system(found),
         "rows": len(rows.scores),
         "patients": rows.scores.n_patients,

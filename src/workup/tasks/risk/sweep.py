@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from workup.disclosure.differing_flags import told_by_column, told_settings
+from workup.disclosure.risk_bands import risk_bands
 from workup.metric import share_interval
 from workup.scores import Levels, Scores
-from workup.stats.arrays import Floats
+from workup.stats.arrays import Bools, Floats
 from workup.stats.intervals import wilson
 
 # Denser where most clinical thresholds lie.
@@ -19,17 +21,39 @@ LEVEL = 0.95
 Part = Mapping[str, Any]
 
 
-def sweep(scores: Scores, thresholds: Sequence[float]) -> dict[str, Any]:
+def sweep(scores: Scores, thresholds: Sequence[float], *, smallest_cell: int = 1) -> dict[str, Any]:
     """Sensitivity, specificity, PPV, NPV, alerts per 100 rows and number needed to evaluate at every threshold of the
-    grid and at those that the study names."""
+    grid and at those that the study names.
+
+    By group, no threshold that the study names stands so near to another of its own, or to one of the grid, that fewer
+    patients than `smallest_cell` lie between the two.
+    """
     grid = sorted({*GRID, *thresholds})
     small, large = shown_groups(scores)
-    parts = [({}, scores), *((key, scores.take(rows)) for key, rows in small)]
-    return {
-        "level": LEVEL,
-        "rows": [row for key, part in parts for row in _rows(key, part, grid)],
-        "left_out": large,
-    }
+    untold = _untold(scores, thresholds, smallest_cell)
+    rows = list(_rows({}, scores, grid))
+    for key, own in small:
+        [column] = key
+        rows += _rows(key, scores.take(own), [at for at in grid if at not in untold[column]])
+    return {"level": LEVEL, "rows": rows, "left_out": large}
+
+
+def _untold(scores: Scores, thresholds: Sequence[float], k: int) -> dict[str, set[float]]:
+    """By column, thresholds that are not told: of two that the study names the later, of one of them and one of the
+    grid that of the grid."""
+
+    def flags(named: Iterable[float]) -> dict[float, list[Bools]]:
+        return {at: [scores["risk"] >= at] for at in named}
+
+    told = told_by_column(scores.groups, scores.patient, flags(thresholds), k=k, bands=risk_bands(scores, k))
+    found: dict[str, set[float]] = {}
+    for name, levels in scores.groups.items():
+        found[name] = set(thresholds) - set(told[name])
+        for at in set(told[name]) - set(GRID):
+            for step in GRID:
+                if len(told_settings(levels.codes, scores.patient, flags((at, step)), k=k)) < 2:
+                    found[name].add(step)
+    return found
 
 
 def shown_groups(scores: Scores) -> tuple[list[tuple[dict[str, str], Any]], list[dict[str, Any]]]:

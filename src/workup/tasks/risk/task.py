@@ -257,7 +257,7 @@ class RiskTask:
                 loess=study.calibration.loess_curve,
                 smallest_cell=study.smallest_cell,
             ),
-            "threshold_sweep": sweep(scores, study.all_thresholds()),
+            "threshold_sweep": sweep(scores, study.all_thresholds(), smallest_cell=study.smallest_cell),
             "calibration_by_group": calibration_by_group(scores, smoother),
         }
 

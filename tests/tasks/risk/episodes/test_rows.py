@@ -116,6 +116,26 @@ def test_rows_are_named_by_counters_that_no_order_changes() -> None:
     assert sorted(_kind(found, "case")["row"].tolist()) == [1, 2, 3, 4]
 
 
+@pytest.mark.parametrize("unit", ["prediction", "encounter", "patient", "landmark"])
+def test_two_models_number_their_rows_alike(unit: str) -> None:
+    """Though one of them gave no risk now and then: a row of the one is the row of that number of the other."""
+    scores, happened = of_stays(*TWO, stay("g", [(1, 0.3), (4, 0.4)], [("start", 0), ("end", 30)], "r"))
+    given = {"horizon": 12, "unit": unit, "landmarks": [3, 6]}
+    whole = _kind(evaluated(scores, happened, given), "case")
+    for without in range(len(scores["risk"])):
+        risks = [np.nan if place == without else risk for place, risk in enumerate(scores["risk"])]
+        part = _kind(evaluated({**scores, "risk": risks}, happened, given), "case")
+        assert _named(part, unit).items() <= _named(whole, unit).items()
+    assert len(_named(whole, unit)) == len(whole)
+
+
+def _named(rows: Scores, unit: str) -> dict[float, Any]:
+    """Whose each row is, and of which moment, where a row stands for one."""
+    assert rows.time is not None
+    moments = rows.time.tolist() if unit in ("prediction", "landmark") else [None] * len(rows)
+    return dict(zip(rows["row"].tolist(), zip(rows.patient.tolist(), moments, strict=True), strict=True))
+
+
 def test_weights() -> None:
     """Design weights go with the prediction; with weight: stay the rows of a stay count as one in all."""
     scores, happened = of_stays(*TWO)

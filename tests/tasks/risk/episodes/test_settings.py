@@ -106,7 +106,7 @@ def test_a_type_may_have_two_roles() -> None:
     ("given", "said"),
     [
         ({"patient": "mrn", "groups": ["mrn"]}, "patients are no groups"),
-        ({"encounter": "csn", "groups": ["csn"]}, "are no groups"),
+        ({"encounter": "csn", "groups": ["csn"]}, "stays are no groups"),
         ({"groups": ["since_start"]}, "another name"),
         ({"groups": ["landmark"]}, "another name"),
         ({"groups": ["threshold"]}, "another name"),

@@ -234,7 +234,7 @@ def test_what_is_put_aside_is_counted() -> None:
         "duplicates_in_two_groups": 0,
         "predictions_without_risk": 1,
         "predictions_of_other_versions": 0,
-        "repeated_hours": 0,
+        "times_shown_twice": 0,
         "events_without_type": 1,
         "events_of_other_types": 1,
         "events_without_time": 1,
@@ -245,6 +245,7 @@ def test_what_is_put_aside_is_counted() -> None:
         "duplicate_events": 2,
         "ends_before_start": 1,
         "encounters_without_start": 1,
+        "events_without_start": 0,
         "encounters_of_other_versions": 0,
         "overlapping_encounters": 0,
     }
@@ -286,6 +287,13 @@ def test_stays_of_events_alone_and_what_stays_are() -> None:
     }
     assert found.counts["0.5"]["events"] == 2
     assert found.counts["0.5"]["scored_events"] == 1
+
+
+def test_stays_of_which_no_start_is_known() -> None:
+    """Without a start and without a prediction nothing can be placed in a stay; its events are counted."""
+    found = evaluated(SCORES, _more(HAPPENED, ("C", "c", "target", 4), ("C", "c", "end", 8)), {"horizon": 6})
+    assert (found.aside["encounters_without_start"], found.aside["events_without_start"]) == (1, 1)
+    assert found.counts["0.5"]["events"] == 1
 
 
 def test_hours_watched_by_outcome() -> None:
@@ -365,14 +373,16 @@ def test_the_hour_that_a_clock_shows_twice() -> None:
         _timed(scores, happened)
     assert "time_zone" in str(caught.value)
     there = _timed(scores, happened, {"time_zone": "Europe/Berlin"})
-    assert there.aside["repeated_hours"] == 1
+    assert there.aside["times_shown_twice"] == 1
     assert there.counts["0.5"]["days"] == pytest.approx((9 + 6) / 24)  # 9:00 is nine hours after 1:00 that night
     clock = _timed(scores, happened, {"time_zone": "UTC"})
     assert clock.counts["0.5"]["days"] == pytest.approx((8 + 6) / 24)
-    assert clock.aside["repeated_hours"] == 0
+    assert clock.aside["times_shown_twice"] == 0
     columns = _with(SCORES, time=[24 * 300 + 1, 24 * 300 + 2, 24 * 300 + 3])
     shifted = _with(HAPPENED, time=[24 * 300 + hour for hour in HAPPENED["time"]])
-    assert evaluated(columns, shifted, {"horizon": 6}).aside["repeated_hours"] == 3
+    found = evaluated(columns, shifted, {"horizon": 6})
+    assert found.aside["times_shown_twice"] == 3
+    assert any("name episodes.time_zone" in note for note in found.notes)
 
 
 def test_the_hour_that_a_clock_skips() -> None:

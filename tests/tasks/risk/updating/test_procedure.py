@@ -73,6 +73,13 @@ def test_a_level_of_few_patients_has_no_update_of_its_own() -> None:
     assert set(model.mending.updates) == {"F", "M"}
 
 
+def test_levels_that_are_all_small_are_refused() -> None:
+    columns = table(40)
+    columns["sex"] = np.array([f"level {row // 8}" for row in range(40)], dtype=object)
+    with pytest.raises(InputError, match="needs 11 patients in one of them"):
+        Updating(outcome="died", risk="p", method="none", group="sex")(columns)
+
+
 def test_rows_without_a_predictor_are_answered_by_none() -> None:
     columns = table(1500)
     model = Updating(outcome="died", risk="p", method="refit", predictors=("age",), forbidden={"": {}})(columns)

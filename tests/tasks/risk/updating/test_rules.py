@@ -53,7 +53,7 @@ def test_rules_are_read(text: str, kind: str, number: float, assurance: float | 
 def test_what_is_no_rule_is_refused_with_what_one_is(text: str) -> None:
     with pytest.raises(InputError) as refused:
         Rule.parse(text)
-    assert str(refused.value).startswith("--threshold '") and len(str(refused.value)) < 500
+    assert str(refused.value).startswith("rule '") and len(str(refused.value)) < 500
 
 
 def test_two_thresholds_of_one_name_are_refused() -> None:

@@ -22,14 +22,13 @@ DAY = 24 * HOUR
 class Judged:
     """Stays, the predictions inside them with their fates, and the alerts fired at each threshold.
 
-    `rank` counts all predictions in the order of stays and times, and names the prediction whatever the order of its
-    file.
+    `number` names each prediction inside whatever the order of its file, and the same for every model.
     """
 
     part: EpisodesPart
     stays: Stays
     inside: Inside
-    rank: Whole
+    number: Whole
     alarms: tuple[Alarms, ...]
 
 
@@ -76,7 +75,7 @@ def _predictions(judged: Judged) -> CaseRows:
     return CaseRows(
         outcome=_outcomes(fates),
         risk=judged.inside.risk[places],
-        row=judged.rank[places] + 1,
+        row=judged.number[places] + 1,
         hours_watched=np.zeros(len(places)),
         acted=_first_acted(judged)[stay] <= time,
         stay=stay,
@@ -108,7 +107,7 @@ def _landmarks(judged: Judged) -> CaseRows:
     return CaseRows(
         outcome=_outcomes(fates),
         risk=judged.inside.risk[prediction],
-        row=stay * count + landmark + 1,
+        row=stays.number[stay] * count + landmark + 1,
         hours_watched=np.zeros(len(stay)),
         acted=_first_acted(judged)[stay] <= time,
         stay=stay,
@@ -126,7 +125,7 @@ def _first(judged: Judged) -> CaseRows:
     first = np.ones(len(every), dtype=bool)
     first[1:] = every.stay[1:] != every.stay[:-1]
     rows = _chosen(every, np.flatnonzero(first))
-    return replace(rows, row=rows.stay + 1, acted=_acted_in_stay(judged)[rows.stay])
+    return replace(rows, row=judged.stays.number[rows.stay] + 1, acted=_acted_in_stay(judged)[rows.stay])
 
 
 def _reduced(judged: Judged, score: str) -> CaseRows:
@@ -147,7 +146,7 @@ def _reduced(judged: Judged, score: str) -> CaseRows:
     return CaseRows(
         outcome=np.where(onset[with_rows] < FAR, 1.0, outcome),
         risk=_one_score(risk, first, last, score),
-        row=with_rows + 1,
+        row=stays.number[with_rows] + 1,
         hours_watched=(used.time[last] - used.time[first]) / HOUR,
         acted=_acted_in_stay(judged)[with_rows],
         stay=with_rows,

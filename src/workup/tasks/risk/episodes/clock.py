@@ -14,10 +14,17 @@ import numpy.typing as npt
 
 from workup.errors import InputError
 from workup.scores import MISSING, level_name
-from workup.stats.arrays import Bools, Ints
+from workup.stats.arrays import Bools, Ints, Times
 from workup.tasks.times import check_time, rows_named
 
 _WITH_ZONE = re.compile(r".*\d{2}:\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)", re.ASCII | re.DOTALL)
+# Times as programs write them, one to a line, empty cells among them: looked at a block at a time, without a way back.
+_CLOCK = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6}+)?+)?+)?+"
+_ZONE = r"(?<!\d{4}-\d\d-\d\d)(?:Z|[+-]\d\d:?+\d\d)"
+_WITHOUT_ZONES = re.compile(rf"(?:(?:{_CLOCK})?+\n)*+", re.ASCII)
+_PERHAPS_WITH = re.compile(rf"(?:(?:{_CLOCK}(?:{_ZONE})?+)?+\n)*+", re.ASCII)
+_PARTS = re.compile(rf"({_CLOCK})?+({_ZONE})?+\n", re.ASCII)
+_BLOCK = 65_536
 _SLOT = 15 * 60_000_000  # clocks are set at full quarters of an hour
 _EARLIEST, _LATEST = (int(np.datetime64(year, "us").astype(np.int64)) for year in ("1800", "3000"))
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -38,10 +45,24 @@ class Clocked:
     naive: bool
     repeated: int
 
+    def notes(self, what: str) -> tuple[str, ...]:
+        """What must be said of times that may be of a clock that was set back in between."""
+        if not (self.naive and self.repeated):
+            return ()
+        return (
+            f"Warning: times of {what} have no zone, and {self.repeated:,} are of a night in which clocks are set back "
+            "in Europe, America or Australia. If they are local times, name episodes.time_zone: hours across the "
+            "change are wrong by one otherwise.",
+        )
+
 
 def read_times(column: npt.NDArray[Any], *, time_format: str | None, time_zone: str | None, where: str) -> Clocked:
     """The times of a column; empty cells are unknown."""
-    found = check_time(column, time_format=time_format, where=where)
+    plain = _plainly_written(column) if time_format is None else None
+    if plain is None:
+        found, with_zone = check_time(column, time_format=time_format, where=where), _with_zone(column, time_format)
+    else:
+        found, with_zone = plain
     known = ~np.isnat(found)
     time = np.where(known, found.astype(np.int64), 0)
     placeholder = known & ((time < _EARLIEST) | (time >= _LATEST))
@@ -52,7 +73,7 @@ def read_times(column: npt.NDArray[Any], *, time_format: str | None, time_zone: 
             got=f"others in {rows_named(placeholder)}",
             remedy="leave the cell empty where a placeholder such as 9999-12-31 means that nothing is known",
         )
-    zoned = known & _with_zone(column, time_format)
+    zoned = known & with_zone
     naive = known & ~zoned
     if time_zone is not None:
         return _read_in_zone(time, known, naive, zone=time_zone, zoned=bool(zoned.any()), where=where)
@@ -73,6 +94,47 @@ def read_times(column: npt.NDArray[Any], *, time_format: str | None, time_zone: 
             "never set back",
         )
     return Clocked(time, known, bool(zoned.any()), bool(naive.any()), int(shown_twice.sum()))
+
+
+def _plainly_written(column: npt.NDArray[Any]) -> tuple[Times, Bools] | None:
+    """Times in UTC and which had a zone, where all are ISO text as programs write it; None where some are not.
+
+    This is what most files hold, and to read it cell after cell takes minutes where there are millions.
+    """
+    if column.dtype.kind != "O":
+        return None
+    times, zoned = [np.zeros(0, dtype="datetime64[us]")], [np.zeros(0, dtype=bool)]
+    for begin in range(0, len(column), _BLOCK):
+        cells = ["" if cell is None else cell for cell in column[begin : begin + _BLOCK].tolist()]
+        if not set(map(type, cells)) <= {str}:
+            return None
+        zones = [""] * len(cells)
+        text = "\n".join([*cells, ""])
+        if not _WITHOUT_ZONES.fullmatch(text):
+            if not _PERHAPS_WITH.fullmatch(text):
+                return None
+            parts = _PARTS.findall(text)
+            cells, zones = [clock for clock, _ in parts], [zone for _, zone in parts]
+        ahead = {zone: _minutes(zone) for zone in set(zones)}
+        if len(cells) != len(column[begin : begin + _BLOCK]) or None in ahead.values():
+            return None
+        try:
+            clocks = np.array(cells, dtype="S26").astype("datetime64[us]")
+        except ValueError:
+            return None
+        times.append(clocks - np.array(list(map(ahead.__getitem__, zones)), dtype="timedelta64[m]"))
+        zoned.append(np.array(list(map(bool, zones)), dtype=bool))
+    return np.concatenate(times), np.concatenate(zoned)
+
+
+def _minutes(zone: str) -> int | None:
+    """How far a zone is ahead of UTC, None where no zone is so far."""
+    if zone in ("", "Z"):
+        return 0
+    hours, minutes = int(zone[1:3]), int(zone[-2:])
+    if hours > 23 or minutes > 59:
+        return None
+    return (hours * 60 + minutes) * (-1 if zone[0] == "-" else 1)
 
 
 def _with_zone(column: npt.NDArray[Any], time_format: str | None) -> Bools:

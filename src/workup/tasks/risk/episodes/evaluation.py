@@ -139,14 +139,14 @@ def evaluate(predictions: Predictions, events: Events, part: EpisodesPart, thres
             got=f"none among {len(predictions):,}: each is before the start or after the end of its stay",
             remedy="check the times, their zones, and which types are start and end",
         )
-    rank = np.flatnonzero(within).astype(np.int32)
-    mine = chosen[rank]
-    inside = Inside(everyone.take(within), predictions.risk[mine], fates.take(rank))
+    rows = np.flatnonzero(within)
+    mine = chosen[rows]
+    inside = Inside(everyone.take(within), predictions.risk[mine], fates.take(rows))
     if part.policy == "recorded":
         alarms = [recorded(inside, stays, part)]
     else:
         alarms = [fired_at(threshold, inside, stays, part) for threshold in thresholds]
-    judged = Judged(part, stays, inside, rank, tuple(alarms))
+    judged = Judged(part, stays, inside, predictions.number[mine], tuple(alarms))
     design = Design(
         None if predictions.site is None else predictions.site.take(mine),
         {name: levels.take(mine) for name, levels in predictions.groups.items()},
@@ -157,7 +157,9 @@ def evaluate(predictions: Predictions, events: Events, part: EpisodesPart, thres
     of_events = kinds_of_rows.rows_of_events(judged)
     of_stays = kinds_of_rows.rows_of_stays(judged)
     aside = {**events.aside, **predictions.aside, **stays.aside}
-    aside["repeated_hours"] = predictions.aside.get("repeated_hours", 0) + events.aside.get("repeated_hours", 0)
+    aside["times_shown_twice"] = predictions.aside.get("times_shown_twice", 0) + events.aside.get(
+        "times_shown_twice", 0
+    )
     return Evaluated(
         judged=judged,
         design=design,

@@ -238,10 +238,11 @@ def rows_of_stays(judged: Judged) -> Rows:
 
 
 def as_scores(kinds: Sequence[Rows], waiting: Rows | None, judged: Judged, design: Design) -> Scores:
-    """Rows of all kinds as one table, with those that wait for their outcome; patients count through both."""
-    everyone = [*kinds, *([] if waiting is None else [waiting])]
-    codes = np.unique(np.concatenate([judged.stays.patient[rows.stay] for rows in everyone]))
-    table = _Table(judged, design, everyone, codes)
+    """Rows of all kinds as one table, with those that wait for their outcome.
+
+    Patients are numbered as in the two tables, so that rows of all kinds, units and models share them.
+    """
+    table = _Table(judged, design, [*kinds, *([] if waiting is None else [waiting])])
     later = None if waiting is None or not len(waiting) else table.scores([waiting])
     return replace(table.scores(kinds), waiting=later)
 
@@ -251,13 +252,12 @@ class _Table:
     judged: Judged
     design: Design
     everyone: Sequence[Rows]
-    patients: Ints
 
     def scores(self, kinds: Sequence[Rows]) -> Scores:
         names = dict.fromkeys((*KINDS, *(name for rows in self.everyone for name in rows.values)))
         kind = np.concatenate([np.full(len(rows), KINDS.index(rows.kind), dtype=np.int8) for rows in kinds])
         time = _joined(kinds, "time")
-        patient = np.searchsorted(self.patients, self.judged.stays.patient[_joined(kinds, "stay")])
+        patient = self.judged.stays.patient[_joined(kinds, "stay")]
         prediction = _joined(kinds, "prediction")
         groups = {name: self._levels(coded, prediction) for name, coded in self.design.groups.items()}
         site = None if self.design.site is None else self._levels(self.design.site, prediction)
@@ -274,7 +274,7 @@ class _Table:
         order = np.lexsort(keys[::-1])
         return Scores(
             values={name: _column(kinds, name)[order] for name in names},
-            patient=patient[order].astype(np.int64),
+            patient=patient[order],
             site=None if site is None else site.take(order),
             time=time[order].astype("datetime64[us]"),
             groups={name: levels.take(order) for name, levels in groups.items()},

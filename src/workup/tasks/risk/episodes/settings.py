@@ -216,7 +216,12 @@ class EpisodeColumnsPart(Part):
     @model_validator(mode="after")
     def _groups_of_many(self) -> Self:
         check_groups(self.groups, patient=self.patient, site=self.site, keys=SLICE_KEYS | OWN_KEYS)
-        check_groups(self.groups, patient=self.encounter, site=self.site, keys=SLICE_KEYS | OWN_KEYS)
+        columns = (given if isinstance(given, str) else given.column for given in self.groups)
+        if self.encounter in {column.partition(":")[0].strip() for column in columns}:
+            raise ValueError(
+                f"'{self.encounter}' is the encounter column, and stays are no groups: each would stand in the report "
+                "by name. To fix: name a column that many stays share, such as ward, or leave it out"
+            )
         return self
 
 

@@ -4,13 +4,15 @@ Events without an encounter are placed by patient and time. What belongs nowhere
 `events_without_encounter`, `events_without_time` (other than of the target, which make their stay undated),
 `events_after_end` and `merged_onsets` and `later_onsets` (of the target), `duplicate_events` (rows that say again what
 another says; they are looked at all the same), `ends_before_start`, `encounters_without_start` (no start and no
-prediction), `encounters_of_other_versions`, `overlapping_encounters` (of one patient), `begun_after_as_of`.
+prediction) and `events_without_start` (of the target, in these), `encounters_of_other_versions`,
+`overlapping_encounters` (of one patient), `begun_after_as_of`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -30,11 +32,13 @@ DEATH, DISCHARGE, LOST, OPEN = range(4)
 class Stays:
     """One row per encounter, in the order of their names; those of the predictions and those of events alone.
 
-    `patient` counts through `patient_names`. `onsets` are the counted onsets, `eligible` which of them can be
-    predicted at all; `onset` is the first of these, FAR where there is none.
+    `number` counts encounters of both tables, those put aside among them, and `patient` through `patient_names`.
+    `onsets` are the counted onsets, `eligible` which of them can be predicted at all; `onset` is the first of these,
+    FAR where there is none.
     """
 
     names: tuple[str, ...]
+    number: Ints
     patient: Ints
     patient_names: tuple[str, ...]
     start: Ints
@@ -53,7 +57,7 @@ class Stays:
     def __len__(self) -> int:
         return len(self.start)
 
-    @property
+    @cached_property
     def onset(self) -> Ints:
         """The first eligible onset of each stay, FAR where it has none."""
         return self.onsets.take(self.eligible).first
@@ -73,6 +77,9 @@ def find_stays(predictions: Predictions, events: Events, part: EpisodesPart) -> 
     aside["ends_before_start"] = spans.ends_before_start
     kept = spans.started & ~link.elsewhere
     aside["encounters_without_start"] = int((~spans.started & ~link.elsewhere).sum())
+    lost = (stay >= 0) & events.roles["target"]
+    lost[lost] = ~spans.started[stay[lost]] & ~link.elsewhere[stay[lost]]
+    aside["events_without_start"] = int(lost.sum())
     aside["encounters_of_other_versions"] = int(link.elsewhere.sum())
     _refuse_endless(kept & (spans.end == FAR), link, predictions, events, as_of)
     number = np.where(kept, np.cumsum(kept) - 1, -1)
@@ -104,6 +111,7 @@ def find_stays(predictions: Predictions, events: Events, part: EpisodesPart) -> 
     chosen = chosen[np.argsort(mine[chosen], kind="stable")]
     stays = Stays(
         names=tuple(name for name, one in zip(link.names, kept.tolist(), strict=True) if one),
+        number=np.flatnonzero(kept),
         patient=patient,
         patient_names=link.patient_names,
         start=start,

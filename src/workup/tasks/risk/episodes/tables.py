@@ -3,7 +3,7 @@
 What cannot be used is refused with its file, row and remedy. What is put aside is counted in `aside`, by these names:
 `duplicate_predictions` (the same risk at the same moment of a stay, which counts once), `duplicates_in_two_groups` (of
 these, rows that differ in site, group or weight), `predictions_without_risk`, `predictions_of_other_versions`,
-`events_without_type`, `events_of_other_types`, `repeated_hours` (times that a clock set back shows twice).
+`events_without_type`, `events_of_other_types`, `times_shown_twice` (times that a clock set back shows twice).
 Ids never stand in a message.
 """
 
@@ -77,7 +77,11 @@ class Coded:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predictions in the order of stays and times, each once. `row` is the row of the file, from 1, for messages."""
+    """Predictions in the order of stays and times, each once.
+
+    `row` is the row of the file, from 1, for messages. `number` counts the moments at which a prediction was made,
+    those without a risk among them, so that the risks of two models at one moment have one number.
+    """
 
     where: str
     patient: Coded
@@ -85,6 +89,7 @@ class Predictions:
     time: Ints
     risk: Floats
     row: Whole
+    number: Whole
     site: Coded | None = None
     groups: Mapping[str, Coded] = field(default_factory=dict)
     weight: Floats | None = None
@@ -180,6 +185,7 @@ def read_predictions(
         time=clocked.time,
         risk=risk,
         row=np.arange(1, len(risk) + 1, dtype=np.int32),
+        number=np.zeros(0, dtype=np.int32),
         site=None if columns.site is None else Coded.of(arrays[columns.site]),
         groups={one.name: _levels(one, arrays, where=f"{where}, group '{one.name}'") for one in groupings},
         weight=weight,
@@ -187,6 +193,7 @@ def read_predictions(
         zoned=clocked.zoned,
         naive=clocked.naive,
         notes=(
+            *clocked.notes("predictions"),
             *risk_notes,
             *(note for one in groupings for note in one.warnings(arrays, where=f"group '{one.name}'")),
         ),
@@ -195,16 +202,19 @@ def read_predictions(
     counted = {
         "predictions_without_risk": int((of_version & ~np.isfinite(risk)).sum()),
         "predictions_of_other_versions": int((~of_version).sum()),
-        "repeated_hours": clocked.repeated,
+        "times_shown_twice": clocked.repeated,
     }
-    return _each_once(everything, usable, counted)
+    return _each_once(everything, of_version, usable, counted)
 
 
-def _each_once(table: Predictions, usable: Bools, counted: dict[str, int]) -> Predictions:
+def _each_once(table: Predictions, listed: Bools, usable: Bools, counted: dict[str, int]) -> Predictions:
     """In the order of stays and times, without rows that say again what another says."""
-    rows = np.flatnonzero(usable)
     encounter, time = table.encounter.codes, table.time
+    rows = np.flatnonzero(listed)
     order = rows[np.lexsort((time[rows], encounter[rows]))]
+    number = np.zeros(len(listed), dtype=np.int32)
+    number[order] = np.cumsum(~_equal_neighbours(encounter[order], time[order])) - 1
+    rows, order = rows[usable[rows]], order[usable[order]]
     again = _equal_neighbours(encounter[order], time[order])
     if again.any():
         # Which of several equal rows is kept must not rest on their order in the file.
@@ -226,6 +236,7 @@ def _each_once(table: Predictions, usable: Bools, counted: dict[str, int]) -> Pr
         time=time[kept],
         risk=table.risk[kept],
         row=table.row[kept],
+        number=number[kept],
         site=None if table.site is None else table.site.take(kept),
         groups={name: levels.take(kept) for name, levels in table.groups.items()},
         weight=None if table.weight is None else table.weight[kept],
@@ -315,9 +326,9 @@ def read_events(
         aside={
             "events_without_type": int(kind.missing.sum()),
             "events_of_other_types": len(kind.codes) - len(used) - int(kind.missing.sum()),
-            "repeated_hours": clocked.repeated,
+            "times_shown_twice": clocked.repeated,
         },
-        notes=tuple(notes),
+        notes=(*clocked.notes("events"), *notes),
     )
 
 

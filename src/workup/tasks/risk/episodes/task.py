@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.disclosure.figures import CountedFigures
 from workup.errors import StudyError
 from workup.estimate import Slice
 from workup.metric import Metric
@@ -57,7 +56,7 @@ from workup.tasks.risk.episodes.study import EpisodesStudy
 from workup.tasks.risk.metrics import Smoother, risk_metrics
 from workup.tasks.risk.panels import calibration_by_group, panels
 from workup.tasks.risk.sweep import sweep
-from workup.tasks.risk.task import asked_for, words
+from workup.tasks.risk.task import RiskTask, asked_for, words
 
 # The kind of rows that each metric is of; those of risks and outcomes are not named here.
 _ROWS = {
@@ -99,7 +98,7 @@ class EpisodesTask:
     name = "episodes"
     cards = CARDS
     Settings = EpisodesStudy
-    counted = CountedFigures("event_sensitivity", "", say_few=("event_sensitivity", "alert_ppv", "alarm_rate"))
+    counted = RiskTask.counted  # of risks and outcomes; what is counted of events and alerts is a cell of each figure
     batch = 1_000
     shows_text = False
     asks = "predict"
@@ -261,7 +260,7 @@ class EpisodesTask:
             **({"alarms": [alarm]} if alarm else {}),
             **found,
             **drawn,
-            "threshold_sweep": sweep(case, study.all_thresholds()),
+            "threshold_sweep": sweep(case, study.all_thresholds(), smallest_cell=study.smallest_cell),
             "calibration_by_group": calibration_by_group(case, smoother),
         }
 
@@ -326,34 +325,40 @@ def _meaningless(study: EpisodesStudy) -> set[str]:
 
 def _rows(scores: Scores, kind: str) -> Scores:
     """The rows of one kind with the columns and the groups that are theirs; those that wait are case rows."""
-    own = _OWN_COLUMNS[kind]
     part = scores.take((scores[WATCH] == 1) | (scores[EVENT] == 1) if kind == ALL else scores[kind] == 1)
-
-    def mine(one: Scores) -> dict[str, Any]:
-        return {
-            name: column
-            for name, column in one.values.items()
-            if name in own or (name.partition("@")[0] + "@" in own and "@" in name)
-        }
-
     later = scores.waiting if kind == CASE else None
-    if later is not None:
-        later = replace(
-            later, values=mine(later), groups={n: g for n, g in later.groups.items() if n in _own_groups(part)}
-        )
-    return replace(part, values=mine(part), groups=_own_groups(part), waiting=later)
+    both = [part] if later is None else [part, later]
+    groups = _own_groups(both)
+
+    def own(one: Scores, place: int) -> Scores:
+        values = {name: column for name, column in one.values.items() if _of_kind(name, kind)}
+        return replace(one, values=values, groups={name: levels[place] for name, levels in groups.items()})
+
+    return replace(own(part, 0), waiting=None if later is None else own(later, 1))
 
 
-def _own_groups(scores: Scores) -> dict[str, Levels]:
-    """Groups of these rows: the time since the start and landmarks only where rows have them, without empty levels."""
-    found = dict(scores.groups)
-    for name in (SINCE_START, LANDMARK):
-        levels = found.pop(name, None)
-        used = [] if levels is None else np.unique(levels.codes).tolist()
-        names = tuple(levels.names[code] for code in used) if levels is not None else ()
-        if levels is not None and len(names) > 1:
-            found[name] = Levels(np.searchsorted(used, levels.codes).astype(np.int64), names)
+def _of_kind(column: str, kind: str) -> bool:
+    plain, at_threshold, _ = column.partition("@")
+    return plain + at_threshold in _OWN_COLUMNS[kind]
+
+
+def _own_groups(tables: Sequence[Scores]) -> dict[str, list[Levels]]:
+    """Groups of these tables under the same names, with the levels that any has; the time since the start and landmarks
+    only where rows have them."""
+    found = {}
+    for name in tables[0].groups:
+        every = [one.groups[name] for one in tables]
+        used = [level for level in every[0].names if any(_holds(levels, level) for levels in every)]
+        if name not in (SINCE_START, LANDMARK) or len(used) > 1:
+            place = {level: code for code, level in enumerate(used)}
+            found[name] = [
+                Levels(np.array([place.get(level, -1) for level in one.names])[one.codes], tuple(used)) for one in every
+            ]
     return found
+
+
+def _holds(levels: Levels, level: str) -> bool:
+    return level in levels.names and bool(np.any(levels.codes == levels.names.index(level)))
 
 
 def _not_acted(scores: Scores, column: str, metrics: Sequence[Metric], k: int) -> Iterator[Part]:
@@ -370,9 +375,8 @@ def _until_closed(scores: Scores) -> dict[str, Any]:
     evaluated = getattr(scores, "evaluated", None)
     if evaluated is None or evaluated.part.horizon != WHOLE_STAY or scores.time is None:
         return {}
-    stays = evaluated.stays
-    is_open = stays.how == OPEN
-    if not is_open.any():
-        return {}
-    last = max(int(scores.time.astype(np.int64).max()), int(stays.start.max()))
-    return {"label_delay": (last - int(stays.start[is_open].min())) / DAY + 1e-6}
+    stays, later = evaluated.stays, scores.waiting
+    times = scores.time if later is None or later.time is None else np.concatenate([scores.time, later.time])
+    last = int(times.astype(np.int64).max())
+    begun = stays.start[(stays.how == OPEN) & (stays.start <= last)]
+    return {"label_delay": (last - int(begun.min())) / DAY + 1e-6} if begun.size else {}

@@ -115,6 +115,13 @@ class Procedure:
                     where=f"method {self.method}" + (f", {visible(self.group)} {visible(level)}" if self.group else ""),
                     remedy="name a method that asks for less, or leave it to the closed test",
                 ) from None
+        if not made:
+            raise InputError(
+                f"an update of each level needs {FEWEST_PATIENTS} patients in one of them",
+                where=f"group '{visible(self.group or '')}'",
+                got="fewer in every level",
+                remedy="make one update for all",
+            )
         return Mending(made, self.group)
 
     def fit_level(self, part: Sample, level: str) -> Update:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from workup.errors import InputError, visible
 from workup.estimate import Estimate
 from workup.scores import Scores
 from workup.stats import thresholds
-from workup.stats.arrays import Ints
+from workup.stats.arrays import Floats, Ints
 
 Kind = Literal["sensitivity", "alert_rate", "alerts_per_day", "cost_ratio"]
 
@@ -32,7 +32,7 @@ _RULE = re.compile(
     re.VERBOSE,
 )
 _OPERATORS = {"sensitivity": (">=",), "alert_rate": ("<=",), "alerts_per_day": ("<=",), "cost_ratio": (None, "=")}
-_MOST_CANDIDATES = 400  # thresholds tried for a budget per day
+_MOST_CANDIDATES = 500  # thresholds tried for a budget per day
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Rule:
         >>> Rule.parse("page_the_team: cost_ratio 9").name
         'page_the_team'
         """
-        where = f"--threshold '{visible(text[:80])}'"
+        where = f"rule '{visible(text[:80])}'"
         match = _RULE.match(text) if len(text) <= 200 else None
         if match is None or match["op"] not in _OPERATORS[match["kind"]]:
             raise InputError(f"a rule is {_FORM}", where=where, got="something else")
@@ -148,7 +148,7 @@ def choose(rule: Rule, scores: Scores, *, held_out: bool, search: bool, replicat
     if rule.kind == "cost_ratio":
         return _of_costs(rule, scores, common, search=search)
     if rule.kind == "alerts_per_day":
-        return _of_days(rule, scores, replicates=replicates, seed=seed)
+        return choose_by_day(rule, _predictions_by_day(rule, scores), replicates=replicates, seed=seed)
     common |= {"assurance": rule.assurance, "held_out": held_out}
     if rule.kind == "sensitivity":
         found = thresholds.for_sensitivity(outcome, risk, rule.number, **common)
@@ -196,88 +196,115 @@ def _of_costs(rule: Rule, scores: Scores, common: dict[str, Any], *, search: boo
     return Chosen(rule, value, None, _estimates(figures, value, scores), method=how, beside=beside)
 
 
-def _of_days(rule: Rule, scores: Scores, *, replicates: int, seed: int) -> Chosen:
-    """A budget of alerts per calendar day, each flagged prediction being an alert."""
-    if scores.time is None or np.isnat(scores.time).any():
-        raise InputError(
-            "a budget per day needs the time of every prediction",
-            where=f"--threshold '{rule.text}'",
-            got="a study without columns.time" if scores.time is None else "rows without a time",
-            remedy="name the column under columns.time, or give a share with alert_rate",
-        )
-    rows, day, days = _whole_days(scores)
-    if days < 2:
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """What a threshold would have fired over whole calendar days: `alerts(t)` gives patient and day of each alert.
+
+    `exposure` is how many predictions or patient-days these alerts are of, as `unit` says.
+    """
+
+    risk: Floats
+    alerts: Callable[[float], tuple[Ints, Ints]]
+    days: int
+    patients: int
+    events: int
+    exposure: float
+    unit: str = "predictions"
+
+
+def choose_by_day(rule: Rule, watched: Watched, *, replicates: int, seed: int) -> Chosen:
+    """The threshold of a budget of alerts per calendar day."""
+    if watched.days < 2:
         raise InputError(
             "a budget per day needs two whole days or more; the first and the last are left out, for they may be cut",
-            where=f"--threshold '{rule.text}'",
-            got=f"{days}",
+            where=f"rule '{rule.text}'",
+            got=f"{watched.days}",
         )
-    risk, patient = scores["risk"][rows], np.unique(scores.patient[rows], return_inverse=True)[1]
-
-    def alerts(threshold: float) -> tuple[Ints, Ints]:
-        flagged = risk >= threshold
-        return patient[flagged], day[flagged]
-
     assured = {} if rule.assurance is None else {"assurance": rule.assurance}
     found = thresholds.for_alerts_per_day(
-        _candidates(risk),
-        alerts,
+        _candidates(watched.risk),
+        watched.alerts,
         rule.number,
-        days=days,
-        patients=int(patient.max()) + 1,
+        days=watched.days,
+        patients=watched.patients,
         replicates=replicates,
         seed=seed,
         level=LEVEL,
         **assured,
     )
+    rests_on = _Counted(watched.patients, watched.risk.size, watched.events)
     one = found.naive if rule.assurance is None else found.assured
     other = found.assured if rule.assurance is None else found.naive
-    beside: dict[str, Any] = {"days": days}
-    kept = scores.take(rows)
+    beside: dict[str, Any] = {"days": watched.days}
     naive = None
     if other is not None and rule.assurance is not None:
         naive = {
             "value": other.value,
             "apparent": other.per_day.value,
             "chance": other.chance,
-            "expected": [e.as_dict() for e in _estimates((other.per_day,), other.value, kept)],
+            "expected": [_estimate(other.per_day, other.value, rests_on).as_dict()],
         }
     if one is None:
         why = found.reason or "no threshold keeps to the budget"
         return Chosen(rule, None, None, (), reason=why, naive=naive, beside=beside)
-    per_100 = 100 * len(alerts(one.value)[0]) / len(rows)
-    beside |= {"busiest": one.busiest, "above_budget": one.above_budget, "per_100": per_100}
+    per_100 = 100 * len(watched.alerts(one.value)[0]) / watched.exposure
+    beside |= {"busiest": one.busiest, "above_budget": one.above_budget, "per_100": per_100, "unit": watched.unit}
     if other is not None and rule.assurance is None:
         beside["assured"] = {"value": other.value, "chance": other.chance}
-    expected = _estimates((one.per_day,), one.value, kept)
+    expected = (_estimate(one.per_day, one.value, rests_on),)
     return Chosen(rule, one.value, one.chance, expected, method=one.per_day.method, naive=naive, beside=beside)
 
 
-def _whole_days(scores: Scores) -> tuple[Ints, Ints, int]:
-    """Rows of the days that are surely whole, the day of each from 0 on, and how many days there are."""
-    assert scores.time is not None
+def _predictions_by_day(rule: Rule, scores: Scores) -> Watched:
+    """Rows of a table as alerts: each flagged prediction is one."""
+    if scores.time is None or np.isnat(scores.time).any():
+        raise InputError(
+            "a budget per day needs the time of every prediction",
+            where=f"rule '{rule.text}'",
+            got="a study without columns.time" if scores.time is None else "rows without a time",
+            remedy="name the column under columns.time, or give a share with alert_rate",
+        )
     day = scores.time.astype("datetime64[D]").astype(np.int64)
     first, last = int(day.min()), int(day.max())
     dates_alone = bool((scores.time == scores.time.astype("datetime64[D]")).all())
     if not dates_alone:  # with times of day, the first and the last day may be cut in the middle
         first, last = first + 1, last - 1
     rows = np.flatnonzero((day >= first) & (day <= last))
-    return rows.astype(np.int64), (day[rows] - first).astype(np.int64), max(0, last - first + 1)
+    risk, day = scores["risk"][rows], day[rows] - first
+    people, patient = np.unique(scores.patient[rows], return_inverse=True)
+
+    def alerts(threshold: float) -> tuple[Ints, Ints]:
+        flagged = risk >= threshold
+        return patient[flagged], day[flagged]
+
+    events = int(np.count_nonzero(scores["outcome"][rows] > 0))
+    return Watched(risk, alerts, max(0, last - first + 1), people.size, events, float(rows.size))
 
 
 def _candidates(risk: Any) -> list[float]:
-    """Thresholds to try: that which flags all, and quantiles of the risks, rounded up to 4 digits, which tightens a
-    budget and names nobody."""
-    spread = np.quantile(risk, np.linspace(0, 1, _MOST_CANDIDATES))
+    """Thresholds to try: that which flags all, and quantiles of the risks, closer to each other the higher they are.
+
+    Rounded up to 4 digits, which tightens a budget and names nobody.
+    """
+    spread = np.quantile(risk, 1 - np.geomspace(1 / risk.size, 1, _MOST_CANDIDATES))
     found = {thresholds.rounded_down(float(risk.min())), *(thresholds.rounded_above(float(one)) for one in spread)}
     return sorted(one for one in found if one <= 1)
 
 
+class _Counted(NamedTuple):
+    """What a figure rests on."""
+
+    patients: int
+    rows: int
+    events: int
+
+
 def _estimates(figures: Sequence[thresholds.Figure], value: float, scores: Scores) -> tuple[Estimate, ...]:
-    return tuple(_estimate(one, value, scores) for one in figures)
+    counted = _Counted(scores.n_patients, len(scores), int(np.count_nonzero(scores["outcome"] > 0)))
+    return tuple(_estimate(one, value, counted) for one in figures)
 
 
-def _estimate(figure: thresholds.Figure, threshold: float, scores: Scores) -> Estimate:
+def _estimate(figure: thresholds.Figure, threshold: float, counted: _Counted) -> Estimate:
     """A figure of a threshold as records hold it. A value is never shown outside its own interval."""
     low, high, reason = figure.low, figure.high, None
     if figure.value is None or low is None or high is None:
@@ -295,9 +322,9 @@ def _estimate(figure: thresholds.Figure, threshold: float, scores: Scores) -> Es
         level=LEVEL,
         method=figure.method,
         se=None,
-        n_patients=scores.n_patients,
-        n_rows=len(scores),
-        n_events=int(np.count_nonzero(scores["outcome"] > 0)),
+        n_patients=counted.patients,
+        n_rows=counted.rows,
+        n_events=counted.events,
         status=missing if low is None else "ok",  # type: ignore[arg-type]
         reason=reason,
     )
