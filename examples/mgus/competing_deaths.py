@@ -56,8 +56,7 @@ def judged(risk, d, months, status, rows, name, **censoring):
         "months": months[rows],
         "ended": status[rows],
         "sex": d.sex.to_numpy()[rows],
-        "age": d.age.to_numpy()[rows].astype(float),
-        "diagnosed": d.dxyr.to_numpy()[rows].astype(float),
+        "spike": d.mspike.to_numpy()[rows].astype(float),
         **{f"risk_{year}y": risk[year][rows] for year in YEARS},
     }
     return workup.score_horizon(
@@ -88,16 +87,16 @@ def main():
     as_losses = risks(inputs, months, np.where(status == DEATH, CENSORED, status), odd)
     reports = [
         judged(as_it_is, d, months, status, ~odd, "deaths end the risk"),
-        judged(as_it_is, d, months, status, ~odd, "the same, losses by age and year", cox=["age", "diagnosed"]),
+        judged(as_it_is, d, months, status, ~odd, "the same, losses by spike", cox=["spike"]),
         judged(as_losses, d, months, status, ~odd, "deaths taken for losses"),
     ]
     print(text.render(reports[0]))
     for report in reports:
-        print(f"\n{report.study['name']:<34} " + " ".join(f"{f'{year} years':<26}" for year in YEARS))
+        print(f"\n{report.study['name']:<26} " + " ".join(f"{f'{year} years':<26}" for year in YEARS))
         for metric in ("observed_risk", "oe_ratio", "auroc", "calibration_slope", "brier", "scaled_brier"):
             found = [report.estimate(metric, horizon=horizon(year)) for year in YEARS]
             cells = [f"{e.value:.3f} ({e.low:.3f} to {e.high:.3f})" for e in found]
-            print(f"{metric:<34} " + " ".join(f"{cell:<26}" for cell in cells))
+            print(f"{metric:<26} " + " ".join(f"{cell:<26}" for cell in cells))
     return reports
 
 

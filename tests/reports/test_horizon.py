@@ -77,8 +77,8 @@ def test_sentences_say_what_became_of_everyone_and_name_their_horizon(report: Re
     assert f"Leaving out the {lost} lost before 3 years would have given" in words_of_all
     assert "By 1 year: 4 comparisons between groups" in words_of_all
     assert "By 3 years: 4 comparisons between groups" in words_of_all
-    assert words_of_all.count("For every 100 events the model expected") == 1  # of the other horizon
-    assert "By 3 years: for every 100 events the model expected" in words_of_all
+    for horizon in ("1 year", "3 years"):
+        assert words_of_all.count(f"By {horizon}: for every 100 events the model expected") == 1
 
 
 def test_intervals_over_horizons_are_said_to_be_pointwise(report: Report) -> None:
@@ -136,6 +136,15 @@ def test_every_form_is_drawn(report: Report) -> None:
     assert '"horizon": "1095d"' in found and '"auc_roc"' in found
 
 
+def test_no_sentence_is_longer_than_a_page_shows(report: Report) -> None:
+    few = scored({name: column[:40] for name, column in generate(500, seed=3).table.items()})
+    for one in (report, few):
+        told = [sentence for section in sections(one) for sentence in (*section.sentences, *section.points)]
+        told += [sentence for charts in figures(one).values() for figure in charts for sentence in figure.says]
+        told += [sentence for figure in page_of(one).panels(one) for sentence in figure.says]
+        assert [sentence for sentence in told if len(sentence) > html.LONGEST] == []
+
+
 def test_losses_show_who_was_lost_with_the_remedy(report: Report) -> None:
     words_of_all = said(report)
     assert "censoring: {strata: [column]} or {cox: [column]}" in words_of_all
@@ -186,7 +195,7 @@ def test_risks_that_run_backwards_get_no_plain_sentence(table: Any) -> None:
     turned = {**table, "risk_365d": 1 - table["risk_1095d"], "risk_1095d": 1 - table["risk_365d"]}
     words_of_all = said(scored(turned))
     assert "the lower risk was given to the one with the event" in words_of_all
-    assert "For every 100 events" not in words_of_all and "Leaving out" not in words_of_all
+    assert "for every 100 events" not in words_of_all and "Leaving out" not in words_of_all
 
 
 @pytest.mark.parametrize(("horizon", "expected"), [("24h", "24 hours"), ("1461d", "4 years (1461 days)"), ("?", "?")])

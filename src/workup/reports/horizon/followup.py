@@ -30,46 +30,42 @@ def sections(internal: LensResult) -> Iterator[Section]:
 def _followed(rows: list[Row]) -> Section:
     said = (
         "Those lost before a horizon are not left out and not taken as free of the event: those who stayed stand in "
-        "for them, each weighted by one over the chance of being followed so far. O/E of complete cases, which leaves "
-        "them out, stands beside ours to show what that would have cost.",
+        "for them, each weighted by one over the chance of being followed so far.",
+        "O/E of complete cases, which leaves them out, stands beside ours to show what that would have cost.",
     )
     main = [row for row in rows if not row["slice"]]
     groups = [row for row in rows if row["slice"]]
-    tables = [Table(_HEADS, tuple(map(_cells, main)), "Follow-up of everyone", titled=True)]
+    rest = tuple((str(row["horizon"]), *_rest(row)) for row in main)
+    tables = [
+        Table(("by", *_SEEN), tuple((str(row["horizon"]), *_seen(row)) for row in main), "Everyone", titled=True),
+        Table(("by", *_REST), rest, "What the figures of everyone rest on", titled=True),
+    ]
     if groups:
-        body = tuple((slice_name(row["slice"]), *_cells(row)) for row in groups)
-        tables.append(Table(("group", *_HEADS), body, "Follow-up by group", titled=True))
+        body = tuple((slice_name(row["slice"]), str(row["horizon"]), *_seen(row)) for row in groups)
+        tables.append(Table(("group", "by", *_SEEN), body, "Groups", titled=True))
     return Section("Follow-up", said, tuple(tables), key="followup")
 
 
-_HEADS = (
-    "by",
-    "patients",
-    "at risk then",
-    "events",
-    "competing",
-    "lost before",
-    "chance of being followed",
-    "largest weight",
-    "effective rows",
-    "median follow-up, days",
-    "O/E",
-    "O/E of complete cases",
-    "remark",
-)
+_SEEN = ("patients", "at risk then", "events", "competing", "lost before", "followed", "O/E", "O/E of complete cases")
+_REST = ("chance of being followed", "largest weight", "effective rows", "median follow-up, days", "remark")
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _seen(row: Row) -> tuple[str, ...]:
     return (
-        str(row["horizon"]),
         number(row["n_patients"]),
         *(count(row[name]) for name in ("at_risk", "events", "competing", "censored_before")),
+        percent(row["followed"]),
+        number(row["oe_ratio"]),
+        number(row["oe_complete_cases"]),
+    )
+
+
+def _rest(row: Row) -> tuple[str, ...]:
+    return (
         percent(row["followed"]),
         number(row["largest_weight"]),
         f"{row['effective_n']:,.0f}",
         "not reached" if row["median_followup_days"] is None else f"{row['median_followup_days']:,.0f}",
-        number(row["oe_ratio"]),
-        number(row["oe_complete_cases"]),
         str(row["reason"] or ""),
     )
 
@@ -79,9 +75,10 @@ def _losses(table: Row) -> Section:
         return Section("Losses", ("Nobody was lost: every patient was followed to an event or past the last horizon.",))
     said = (
         f"{_KINDS[table['kind']]} That is right where, of those still followed, who is lost next has nothing to do "
-        "with the risk. Nothing can prove it; a hazard ratio of being lost whose interval excludes 1, or a figure that "
-        "moves by more than one standard error, shows that it is not so. Then name the columns that tell who is lost: "
-        "censoring: {strata: [column]} or {cox: [column]}. Of many ratios some exclude 1 by chance.",
+        "with the risk. Nothing can prove it.",
+        "A hazard ratio of being lost whose interval excludes 1, or a figure that moves by more than one standard "
+        "error, shows that it is not so; of many ratios some exclude 1 by chance.",
+        "Then name the columns that tell who is lost: censoring: {strata: [column]} or {cox: [column]}.",
     )
     ratios = tuple(
         (

@@ -59,11 +59,13 @@ def _expected(report: Report, horizon: str, *, alone: bool) -> Iterator[str]:
     if observed is None or ratio is None or about is None:
         yield f"By {words(horizon)} nothing can be said: {_why(seen)}."
         return
-    more = f" {of_risk.per_hundred(seen, ratio)}" if alone else ""
     yield (
         f"By {words(horizon)} {of_risk.share(observed)} had the event{of_risk.between(observed)}; the model predicted "
-        f"{percent(about['predicted'])} on average.{more}"
+        f"{percent(about['predicted'])} on average."
     )
+    if alone:
+        sentence = of_risk.per_hundred(seen, ratio)
+        yield f"By {short(horizon)}: {sentence[:1].lower()}{sentence[1:]}"
 
 
 def _why(seen: Report) -> str:

@@ -26,6 +26,7 @@ from workup.tasks.risk.sweep import shown_groups
 
 FIFTHS = 5
 _LEVEL = 0.95
+_TOLD = 2  # figures that a note lists
 _OF_RISK = "Name what drives the risk under censoring, such as {{cox: [age]}}, or the risk itself: {{cox: [{0}]}}."
 _REMEDY = "Name the columns that tell who is lost under censoring: {{strata: [{0}]}} or {{cox: [{0}]}}."
 
@@ -273,24 +274,35 @@ def censoring_notes(table: dict[str, Any], risks: Mapping[str, str]) -> Iterator
             f"{row['hazard_ratio']:.2f}, 95 % interval {row['low']:.2f} to {row['high']:.2f}). The weights take "
             f"everyone as lost alike. {remedy}"
         )
-    moved = [row for row in table["figures"] if row["in_se"] is not None and row["in_se"] > 1]
+    moved = _parted(table["figures"])
     if moved:
-        told = ", ".join(
+        told = [
             f"{row['metric']} by {row['horizon']} {row['marginal']:.3g} and {row['by_fifths_of_risk']:.3g}"
             for row in moved
-        )
+        ]
         yield (
             "Warning: with a censoring curve for every fifth of the risk, figures move by more than one standard "
-            f"error ({told}). {_OF_RISK.format(risks[moved[-1]['horizon']])}"
+            f"error ({_some(told)}). {_OF_RISK.format(risks[moved[0]['horizon']])}"
         )
-    apart = [row for row in table["net_benefit"] if row["in_se"] is not None and row["in_se"] > 1]
+    apart = _parted(table["net_benefit"])
     if apart:
-        told = ", ".join(
+        told = [
             f"{row['by_weights']:.3g} and {row['among_flagged']:.3g} at {row['threshold']:g} by {row['horizon']}"
             for row in apart
-        )
+        ]
         yield (
-            "Warning: net benefit by censoring weights and from the observed risk of the flagged alone are more than "
-            f"one standard error apart ({told}): those flagged were lost more or less often than others. "
-            f"{_OF_RISK.format(risks[apart[-1]['horizon']])}"
+            "Warning: net benefit by weights and from the flagged alone are more than one standard error apart "
+            f"({_some(told)}): the flagged were not lost like others. "
+            f"Write censoring: {{cox: [{risks[apart[0]['horizon']]}]}}."
         )
+
+
+def _parted(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows whose two figures are more than one standard error apart, the furthest first."""
+    return sorted((row for row in rows if row["in_se"] is not None and row["in_se"] > 1), key=lambda row: -row["in_se"])
+
+
+def _some(told: Sequence[str]) -> str:
+    """The first two, and how many more the table holds: a note is one line to read."""
+    more = len(told) - _TOLD
+    return ", ".join(told[:_TOLD]) + (f", and {more} more" if more > 0 else "")
