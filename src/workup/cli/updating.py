@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workup.cli.common import Progress, command, emit, say
+from workup.cli.common import Progress, command, emit, emit_json, say
 from workup.errors import InputError, visible
 from workup.files.output_paths import check_target
 from workup.reports.updating import sections
@@ -111,7 +111,7 @@ def made(
     with Progress() as progress:
         found = make_update(load(study), asked, system=system, key=key, watch=progress)
     if json is not None:
-        emit(plain_json({"schema_version": 1, "kind": kind, **found.told}), json)
+        emit_json(plain_json({"schema_version": 1, "kind": kind, **found.told}), json)
     if json != "-":
         emit("\n".join(section_text(section) for section in draw(found.told)), None)
     if out is not None and found.content is not None:
