@@ -108,16 +108,8 @@ def made(
     key = None if key_file is None else _key(key_file)
     plan = load(study)
     with Progress() as progress:
-<<<<<<< HEAD
         found = make_update(plan, asked, system=system, key=key, watch=progress)
     tell(found.told, json=json, draw=draw, kind=kind)
-=======
-        found = make_update(load(study), asked, system=system, key=key, watch=progress)
-    if json is not None:
-        emit_json(plain_json({"schema_version": 1, "kind": kind, **found.told}), json)
-    if json != "-":
-        emit("\n".join(section_text(section) for section in draw(found.told)), None)
->>>>>>> secfix
     if out is not None and found.content is not None:
         emit(found.content, str(out))
         signed = "signed" if key is not None else "not signed: whoever receives it cannot tell who made it"
@@ -131,7 +123,7 @@ def tell(told: Mapping[str, Any], *, json: str | None, draw: Drawing, kind: str)
     from workup.reports.text import section_text
 
     if json is not None:
-        emit(plain_json({"schema_version": 1, "kind": kind, **told}), json)
+        emit_json(plain_json({"schema_version": 1, "kind": kind, **told}), json)
     if json != "-":
         emit("\n".join(section_text(section) for section in draw(told)), None)
 
