@@ -176,7 +176,7 @@ class Study(Part):
         own = {key: value for key, value in content.items() if key not in foreign}
         study = super(Study, model).checked(own, where=where, lines=lines)
         study._warnings = tuple(
-            f"{key}: a setting of studies of '{owner}', ignored in one of '{study.task}'; from version 0.3 on it will "
+            f"{key}: a setting of studies of {owner}, ignored in one of '{study.task}'; from version 0.3 on it will "
             "be refused. To fix: take it out."
             for key, owner in foreign.items()
         )
@@ -226,6 +226,11 @@ def _as_meant(content: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def _owners(keys: Collection[Any]) -> dict[str, str]:
-    """Which installed task has a field of each name."""
-    forms = {task: of_task(task) for task in plugins.registered("tasks")} if keys else {}
-    return {key: task for task, form in forms.items() for key in sorted(map(str, keys)) if key in form.model_fields}
+    """Which installed tasks have a field of each name, in words."""
+    forms = {task: of_task(task) for task in sorted(plugins.registered("tasks"))} if keys else {}
+    found: dict[str, list[str]] = {}
+    for task, form in forms.items():
+        for key in sorted(map(str, keys)):
+            if key in form.model_fields:
+                found.setdefault(key, []).append(f"'{task}'")
+    return {key: " or ".join(tasks) for key, tasks in found.items()}

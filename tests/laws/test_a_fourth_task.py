@@ -85,8 +85,8 @@ def test_its_settings_are_its_own() -> None:
         _study(urgent="often")
     warned = _study(thresholds=[0.2])
     assert warned.warnings == (
-        f"thresholds: a setting of studies of 'risk', ignored in one of '{TASK}'; from version 0.3 on it will be "
-        "refused. To fix: take it out.",
+        f"thresholds: a setting of studies of 'episodes' or 'horizon' or 'risk', ignored in one of '{TASK}'; from "
+        "version 0.3 on it will be refused. To fix: take it out.",
     )
     with pytest.raises(StudyError, match="tresholds"):
         _study(tresholds=[0.2])

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.planted_updates import planted
+from tests.support.shell import call
 from workup import plugins
 from workup.testing import check_system
 
@@ -67,6 +69,13 @@ def _command(folder: Path) -> dict[str, Any]:
     return {"run": [sys.executable, "-S", "score.py"]}
 
 
+def _update(folder: Path) -> dict[str, Any]:
+    planted(folder, rows=900, slope=0.7)
+    made = call("update", folder / "study.yaml", "-o", folder / "update.json", "--method", "recalibration")
+    assert made.code in (0, 3), made.err
+    return {"update": "update.json", "of": "risk", "as_system": "recorded"}
+
+
 class _Scoring(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         rows = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["rows"]
@@ -96,6 +105,7 @@ SETTINGS: dict[str, Callable[[Path], dict[str, Any]]] = {
     "onnx": _onnx,
     "mlflow": _mlflow,
     "command": _command,
+    "update": _update,
     "http": lambda folder: {"batch": 8},
 }
 

@@ -21,7 +21,9 @@ WAIST = (
     *("ranking.py", "evidence.py", "disclosure", "lenses", "packs", "reports"),
 )
 # Parts of reports that are one task's or one lens's own.
-OWN = tuple(f"reports/{name}/" for name in ("risk", "horizon", "spans", "conversation", "drift", "power", "sites"))
+OWN = tuple(
+    f"reports/{name}/" for name in ("risk", "horizon", "episodes", "spans", "conversation", "drift", "power", "sites")
+)
 # What a file may name, and why.
 MAY_NAME = {
     # A plan is made for one kind of figure, before there are data, and says which.
@@ -32,10 +34,14 @@ MAY_NAME = {
     "lenses/drift/risk_adjusted_chart.py": {"oe_ratio"},
     # What a lens may tell is decided before it runs, from its settings.
     "lenses/withholding.py": {"internal", "subgroups", "power", "drift", "sites"},
+    "lenses/few_missing.py": {"drift", "sites"},
+    # Which figures count those who are flagged, and between which thresholds and horizons of each lens few may lie.
+    "lenses/near_thresholds.py": {*("alert_rate", "horizon"), *("internal", "subgroups", "power", "drift", "sites")},
     # The sites are compared with an internal report.
     "lenses/sites/": {"internal"},
     # A pack is made of these two lenses' results.
     "packs/pack.py": {"internal", "subgroups"},
+    "packs/kinds_of_rows.py": {"internal"},
     # Lenses by name, not yet by what they declare: the default of a study, refits, files of the sites, groups compared.
     **{file: {"internal"} for file in ("study.py", "report.py", "validate.py")},
     "preflight.py": {"sites"},

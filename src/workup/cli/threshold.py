@@ -128,7 +128,7 @@ def _of_risks(
     """Thresholds on the risks as they are, or of the alerts of watched stays; an update is not thought of."""
     from workup.cli.run import load
     from workup.cli.updating import CODES, made, tell
-    from workup.reports.updating import threshold_sections
+    from workup.reports.risk.updating import threshold_sections
     from workup.tasks.risk.episodes.study import EpisodesStudy
     from workup.tasks.risk.updating.rules import parse_rules
     from workup.updating import Asked, choose_budgets

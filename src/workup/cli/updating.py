@@ -11,7 +11,7 @@ import typer
 from workup.cli.common import Progress, command, emit, emit_json, say
 from workup.errors import InputError, visible
 from workup.files.output_paths import check_target
-from workup.reports.updating import sections
+from workup.reports.risk.updating import sections
 
 if TYPE_CHECKING:
     from workup.reports.layout import Section

@@ -153,18 +153,16 @@ def _rows(sample: Sample, levels: Levels | None) -> list[tuple[str, Bools]]:
 # ---- as a refit function ---------------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
 class UpdatedModel:
     """A mended model: predicts from the rows of a table, with the risks that the model itself gave or gives them."""
 
-    mending: Mending
-    risks: RiskColumn
-    name: str = "updated"
-    version: str = ""
+    def __init__(self, mending: Mending, risks: RiskColumn) -> None:
+        self.name, self.version = "updated", ""
+        self.mending, self._risks = mending, risks
 
     def predict(self, table: Table) -> list[float | None]:
         """The updated risk of each row, None where it or a predictor is missing."""
-        risk = self.mending.apply(self.risks.of(table), table)
+        risk = self.mending.apply(self._risks.of(table), table)
         return [None if np.isnan(one) else float(one) for one in risk]
 
 
