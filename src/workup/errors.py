@@ -99,6 +99,16 @@ def visible_lines(text: str) -> str:
     return "".join(c if c in "\n\t" or unicodedata.category(c) == "Zs" else visible(c) for c in text)
 
 
+def typed_in_one_line(text: str) -> str:
+    """A text in which what was typed at the terminal, such as a path with a line end in it, is shown on one line."""
+    for typed in sys.argv[1:]:
+        value = typed.partition("=")[2] if typed.startswith("--") else typed
+        if not value.isprintable():
+            for one in dict.fromkeys((value, str(Path(value)), Path(value).name)):
+                text = text.replace(one, visible(one)) if one and not one.isspace() else text
+    return text
+
+
 def raised(error: BaseException) -> str:
     """What code of others raised: its kind and place, never its message, which may hold anything.
 

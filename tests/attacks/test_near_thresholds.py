@@ -158,7 +158,9 @@ def test_nor_at_a_site_or_in_a_group_of_a_site() -> None:
 
 
 def test_nor_in_a_window() -> None:
-    report = _report([0.3, 0.32, 0.6], {"drift": {"window": "month", "metrics": ["alert_rate"]}}, table=_table(between=20))
+    report = _report(
+        [0.3, 0.32, 0.6], {"drift": {"window": "month", "metrics": ["alert_rate"]}}, table=_table(between=20)
+    )
     told = _flagged(report, "drift")
     assert told and not any(_few_between(at) for at in told.values())
     result = report.results["drift"]
@@ -197,11 +199,17 @@ def test_a_threshold_beside_the_edge_of_a_band_is_not_told_by_band(made: str) ->
 
 def test_few_rows_do_not_hide_that_a_band_is_cut_from_the_risk() -> None:
     """With two bands of a small table, chance alone could leave the holes by which columns are known to be tied."""
-    table = _table(400, between=0)
-    table["p"][(table["p"] > 0.3) & (table["p"] < 0.31)] = 0.35
-    table["p"][[2]], table["p"][[4, 5, 6]] = 0.30039, 0.306
-    group = {"column": "p", "cuts": [0.30255], "name": "band"}
-    report = _report([0.3003], {"internal": {}, "subgroups": {}}, groups=[group], table=table)
+    study = {
+        "name": "few",
+        "task": "risk",
+        "corpus": {"generate": {"kind": "cohort", "count": 400}},
+        "seed": 1,
+        "columns": {"outcome": "outcome", "risk": "risk", "groups": [{"column": "risk", "cuts": [0.30255]}]},
+        "lenses": {"internal": {}, "subgroups": {}},
+        "thresholds": [0.3003],
+        "bootstrap": {"replicates": 50},
+    }
+    report = workup.validate(workup.Study.of(study))
     assert not any(e.n_patients for e in report.estimates("auroc", lens="subgroups"))
 
 

@@ -29,7 +29,7 @@ def main() -> None:
 def _ended(threads: list[BaseException]) -> int:
     """Run the command and answer its exit code, with all that was said flushed."""
     from workup.cli.faults import Unforeseen, code_of, kept_traceback, of_thread, told, words_of
-    from workup.errors import WorkupError, visible
+    from workup.errors import WorkupError, typed_in_one_line, visible
 
     debug = "--debug" in sys.argv
     try:
@@ -39,7 +39,8 @@ def _ended(threads: list[BaseException]) -> int:
         sys.stdout.flush()
         return code
     except WorkupError as error:
-        message = "\n".join(map(visible, f"workup: {words_of(error)}".split("\n"))) + "\n"
+        said = typed_in_one_line(f"workup: {words_of(error)}")
+        message = "\n".join(map(visible, said.split("\n"))) + "\n"
         sys.stderr.write(message + (kept_traceback(error) if debug else ""))
         return 2
     except KeyboardInterrupt:

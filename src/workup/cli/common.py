@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import sys
 import time
+import unicodedata
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from workup.cli.faults import Unforeseen, raised_here
-from workup.errors import InputError, WorkupError, show_ids, visible, visible_lines
+from workup.errors import InputError, WorkupError, show_ids, typed_in_one_line, visible, visible_lines
 
 if TYPE_CHECKING:
     from workup.report import Report
@@ -85,7 +87,7 @@ def command(app: typer.Typer, *, name: str, example: str) -> Callable[[Callable[
 def say(message: str) -> None:
     """A line for the person at the terminal, on standard error so that standard output stays clean."""
     if not VOICE.quiet:
-        sys.stderr.write(visible_lines(message) + "\n")
+        sys.stderr.write(visible_lines(typed_in_one_line(message)) + "\n")
 
 
 def say_names(report: Report, *, said: Collection[str] = ()) -> None:
@@ -105,7 +107,7 @@ def detail(message: str) -> None:
 
 def echo(message: str) -> None:
     """A line of the answer, on standard output; what would steer a terminal is shown as its number."""
-    typer.echo(visible_lines(message))
+    typer.echo(visible_lines(typed_in_one_line(message)))
 
 
 def emit(text: str | bytes, target: str | None, *, private: bool = False) -> None:
@@ -132,6 +134,24 @@ def emit(text: str | bytes, target: str | None, *, private: bool = False) -> Non
             where=target,
             got=getattr(error, "strerror", None) or "a name that no file can have",
         ) from None
+
+
+def emit_json(text: str, target: str | None, *, private: bool = False) -> None:
+    """Write a result that is JSON; on standard output with its numbers for characters that would steer a terminal."""
+    emit(json_shown(text) if target in (None, "-") else text, target, private=private)
+
+
+def json_shown(text: str) -> str:
+    """The same JSON, in which characters that are not shown are written by their numbers.
+
+    >>> json_shown('{"name": "a\u009b\u202e"}')
+    '{"name": "a\\\\u009b\\\\u202e"}'
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in "\n\t\r" or unicodedata.category(c) == "Zs" else json.dumps(c)[1:-1] for c in text
+    )
 
 
 def _bytes(text: str | bytes) -> bytes:

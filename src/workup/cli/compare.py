@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workup.cli.common import command, echo, emit, say, verdict_code
+from workup.cli.common import command, echo, emit, emit_json, say, verdict_code
 from workup.cli.report import refuse_absent, runs_in
 from workup.cli.trusted_study import TrustStudy, study_for
 from workup.errors import InputError, RunError, WorkupError, visible
@@ -89,7 +89,7 @@ def compare(
         for line in drawn.tables_text(comparison.as_dict()).splitlines():
             tell(line)
     if json is not None:
-        emit(comparison_record(found, models=models), json)
+        emit_json(comparison_record(found, models=models), json)
     if out is not None:
         write_comparison(found, out, models=models)
     outcomes = [_CODES.get(row["verdict"], "pass") for one in found for row in one.rows if row["margin"] is not None]

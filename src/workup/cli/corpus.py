@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from workup.cli import corpus_inject
-from workup.cli.common import command, emit, say
+from workup.cli.common import command, emit, emit_json, say
 from workup.files.output_paths import check_target, said
 from workup.files.received import is_folder
 
@@ -144,7 +144,7 @@ def convert(
     if record["titles_cut"]:
         say(f"Titles cut from {record['titles_cut']:,} spans")
     if as_json is not None:
-        emit(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
+        emit_json(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
 
 
 def describe(
@@ -189,6 +189,6 @@ def describe(
     if as_json != "-":
         emit(describing.text_of(record, name=source.name, format=format), None)
     if as_json is not None:
-        emit(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
+        emit_json(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
     for what, count in record["not_taken"].items():
         say(f"Not taken from {source.name}: {what}, {count:,} times")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from workup.cli.common import command, emit, say
+from workup.cli.common import command, emit_json, say
 
 _SEED = "Seed; the same seed gives the same bytes"
 _JSON = "Write the record as JSON; - is standard output"
@@ -88,7 +88,7 @@ def inject(
     for path in paths:
         say(str(path))
     if as_json is not None:
-        emit(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
+        emit_json(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
 
 
 def noise(
@@ -125,4 +125,4 @@ def noise(
     for path in paths:
         say(str(path))
     if as_json is not None:
-        emit(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
+        emit_json(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)

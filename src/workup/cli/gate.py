@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ import typer
 
 from workup.cli import compare as comparing
 from workup.cli import threshold as thresholds
-from workup.cli.common import command, echo, emit, say, verdict_code
+from workup.cli.common import command, echo, emit, emit_json, say, verdict_code
 from workup.cli.compare import figure, plain_json
 from workup.errors import InputError
 from workup.files.output_paths import check_target
@@ -47,7 +48,7 @@ def gate(
 
     In a folder of several systems each is judged, and the worst of them decides the exit code.
     """
-    from workup.cli.report import refuse_absent, run_labels, runs_in
+    from workup.cli.report import refuse_absent, refuse_unfinished, run_labels, runs_in
     from workup.errors import visible
     from workup.report import Report, drawing_on
     from workup.reports import junit as xml
@@ -57,12 +58,16 @@ def gate(
     held = runs_in(record, system=system)
     if system is None:
         refuse_absent(held, record, remedy="run the study again, or judge one system with --system")
+        refuse_unfinished(held, record)
     names, reports = run_labels(held).values(), list(held.values())
     other = None if baseline is None else Report.read(baseline)
     with drawing_on(*(file for file in (record, baseline) if file is not None)):
         found = [judged(report, rule or (), other) for report in reports]
     code = verdict_code([v.outcome for verdicts in found for v in verdicts], allow_unsure=allow_unsure)
     tell: Callable[[str], object] = say if json == "-" else echo
+    if json == "-":  # first: where standard output cannot be written, no verdict is told
+        emit_json(_judged_records(reports, found, allow_unsure, code), json)
+        sys.stdout.flush()
     suites: dict[str, tuple[Verdict, ...]] = {}
     for name, report, verdicts in zip(names, reports, found, strict=True):
         suites[f"{report.study.get('name')}: {name}"] = verdicts
@@ -74,10 +79,16 @@ def gate(
             tell(_verdict_line(verdict))
     if junit is not None:
         emit(xml.render_suites(suites, allow_unsure=allow_unsure), junit)
-    if json is not None:
-        rows = [_judged_record(report, verdicts, allow_unsure) for report, verdicts in zip(reports, found, strict=True)]
-        emit(plain_json(rows[0] if len(rows) == 1 else {"systems": rows, "exit_code": code}), json)
+    if json not in (None, "-"):
+        emit_json(_judged_records(reports, found, allow_unsure, code), json)
     raise typer.Exit(code)
+
+
+def _judged_records(
+    reports: Sequence[Report], found: Sequence[Sequence[Verdict]], allow_unsure: bool, code: int
+) -> str:
+    rows = [_judged_record(report, verdicts, allow_unsure) for report, verdicts in zip(reports, found, strict=True)]
+    return plain_json(rows[0] if len(rows) == 1 else {"systems": rows, "exit_code": code})
 
 
 def _judged_record(report: Report, verdicts: Sequence[Verdict], allow_unsure: bool) -> dict[str, Any]:

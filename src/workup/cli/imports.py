@@ -47,6 +47,8 @@ def import_(
         if not sign or not name.strip():
             raise InputError("--role must be a name and a side, such as patient=user", got="another form")
         roles[name.strip()] = side.strip()
+    if str(output) == "-":
+        raise InputError("a file to write was expected, since it holds what was said", where="-o", got="'-'")
     check_target(str(output))
     if output.exists() and source.exists() and output.samefile(source):
         raise InputError("another file to write than the one that is read was expected", where=str(output))
@@ -55,10 +57,13 @@ def import_(
     held: set[tuple[str, str]] = set()
 
     def written() -> Iterator[str]:
-        for _, line in imported_lines(source, from_, cases=known, roles=roles):
+        for where, line in imported_lines(source, from_, cases=known, roles=roles):
             counted["lines"] += 1
             held.add((str(line.get("case")), str(line.get("replicate", 0))))
-            yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+            try:
+                yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+            except ValueError:  # such as 1e400, which no file of numbers can hold
+                raise InputError("numbers that a file can hold were expected", where=where, got="one beyond") from None
         if not held:
             raise InputError("a dialogue was expected", where=source.name, got="none", remedy="check --from")
 

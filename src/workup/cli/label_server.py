@@ -109,6 +109,8 @@ class _Handler(BaseHTTPRequestHandler):
         asked = urlsplit(self.path)
         if not self._here() or asked.path != "/":
             return self._say(404 if self._here() else 421, b"")
+        if not self._same_origin():  # before the address is used up
+            return self._say(403, b"")
         page = self.server.opened((parse_qs(asked.query).get("token") or [""])[0])
         if page is None:
             return self._say(403, _USED.encode())
@@ -134,14 +136,18 @@ class _Handler(BaseHTTPRequestHandler):
             return 421
         if self.path != "/labels":
             return 404
-        origin = self.headers.get("Origin", f"http://{self.server.host}")
-        if origin != f"http://{self.server.host}" or not self.server.trusts(self.headers.get("X-Workup-Session", "")):
+        if not self._same_origin() or not self.server.trusts(self.headers.get("X-Workup-Session", "")):
             return 403
         if self.headers.get("Content-Type") != "application/json":
             return 415
         if not (length.isascii() and length.isdigit()) or "Transfer-Encoding" in self.headers:
             return 411
         return 413 if len(length) > 9 or int(length) > LARGEST else 0
+
+    def _same_origin(self) -> bool:
+        """No page of another origin asks. A browser that opens an address itself names no origin."""
+        own = f"http://{self.server.host}"
+        return all(origin == own for origin in self.headers.get_all("Origin", [own]))
 
     def _here(self) -> bool:
         return self.headers.get_all("Host") == [self.server.host]

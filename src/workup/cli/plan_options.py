@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workup.cli.common import emit, say
+from workup.cli.common import emit, emit_json, say
 from workup.errors import InputError
 from workup.files.output_paths import check_target
 from workup.files.received import content_of, json_of
@@ -94,7 +94,7 @@ def tell(
     if out is not None:
         _write(report, out)
     if json is not None:
-        emit(report.to_json(), json)
+        emit_json(report.to_json(), json)
     if json != "-":
         emit(text.render(report), None)
     if json not in (None, "-"):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from workup.cli.common import command, echo, emit
+from workup.cli.common import command, echo, emit_json
 
 _ENDS = {"gt": "above", "ge": "at least", "le": "at most", "lt": "below"}
 
@@ -30,7 +30,7 @@ def plugins(
     if system is not None:
         if as_json is not None:
             typed = registry.settings_of(registry.find("systems", system))
-            emit(json.dumps(typed.model_json_schema(), indent=1) + "\n", as_json)
+            emit_json(json.dumps(typed.model_json_schema(), indent=1) + "\n", as_json)
             return
         for name, default, meaning in settings_rows(system):
             echo(f"{name:<18} {default:<12} {meaning}")
@@ -40,7 +40,7 @@ def plugins(
         for noun in registry.NOUNS
     }
     if as_json is not None:
-        emit(json.dumps(found, indent=1) + "\n", as_json)
+        emit_json(json.dumps(found, indent=1) + "\n", as_json)
         return
     for noun, names in found.items():
         if names:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workup.cli.common import command, emit, say
+from workup.cli.common import command, emit, emit_json, say
 from workup.cli.site_pack import pairs, site_key, site_pack
 from workup.errors import InputError, visible
 from workup.files.output_paths import check_target
@@ -292,4 +292,4 @@ def _show(report: Report, out: Path | None, json: str | None) -> None:
             directory.write("report.json", report.to_json())
         say(f"{out / 'report.json'}")
     if json is not None:
-        emit(report.to_json(), json)
+        emit_json(report.to_json(), json)

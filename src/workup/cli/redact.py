@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from workup.cli.common import Progress, command, emit, say
+from workup.cli.common import Progress, command, emit, emit_json, say
 from workup.cli.redact_keys import (
     check_map,
     chosen_key,
@@ -141,7 +141,7 @@ def redact(
     write_all(sources, redacted, outputs, record, out=out, several=several, map=map, pieces=pieces, key=key)
     tell(record, settings)
     if as_json is not None:
-        emit(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
+        emit_json(json.dumps(record, indent=1, ensure_ascii=False) + "\n", as_json)
 
 
 def restore(

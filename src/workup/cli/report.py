@@ -10,10 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from workup.cli.common import Progress, command, echo, emit, say
+from workup.cli.common import Progress, command, echo, emit, emit_json, say
 from workup.cli.trusted_study import TrustStudy, study_for
-from workup.errors import StudyError
+from workup.errors import RunError, StudyError
 from workup.files.output_paths import check_folder
+
+_DATA = ("json", "json-flat")  # forms that are JSON
 
 
 def add_to(app: typer.Typer) -> None:
@@ -110,6 +112,21 @@ def refuse_absent(held: Mapping[Path, Any], record: Path, *, remedy: str) -> Non
         )
 
 
+def refuse_unfinished(held: Mapping[Path, Any], record: Path) -> None:
+    """Refuse a folder of runs of which one has no record: what was not judged must not pass without a word."""
+    from workup import runs
+    from workup.errors import InputError
+
+    if record in held or not record.is_dir():
+        return
+    if unfinished := [folder.name for folder in runs.runs_inside(record) if folder not in held]:
+        raise InputError(
+            f"every run in the folder must have its report.json; there is none in {', '.join(map(repr, unfinished))}",
+            where=str(record),
+            remedy="run that study again, remove its folder, or judge one run by itself",
+        )
+
+
 def absent_systems(held: Mapping[Path, Any], record: Path) -> list[str]:
     """Systems that a study of these runs names and of which the folder holds no record; none where one run was named.
 
@@ -166,7 +183,10 @@ def report(
     [one] = held.values()
     with drawing_on(record):
         found = render(one, form, page=out is not None and out.lower().endswith((".html", ".htm")))
-    emit(found, "-" if out is None and isinstance(found, bytes) else out, private=one.contains_phi)
+    if form in _DATA and isinstance(found, str):
+        emit_json(found, out, private=one.contains_phi)
+    else:
+        emit(found, "-" if out is None and isinstance(found, bytes) else out, private=one.contains_phi)
 
 
 def _draw_each(held: Mapping[Path, Any], form: str, out: str | None) -> None:
@@ -256,4 +276,11 @@ def clean(directory: Annotated[Path, typer.Argument(help="Run directory")]) -> N
     from workup import runs
 
     removed = runs.clean(directory)
-    say(f"{directory}: removed {', '.join(removed)}" if removed else f"{directory}: nothing to remove")
+    left = runs.links_left(directory)
+    if removed or not left:
+        say(f"{directory}: removed {', '.join(removed)}" if removed else f"{directory}: nothing to remove")
+    if left:
+        raise RunError(
+            f"{directory}: {', '.join(left)} is a link or no regular file or folder, which is not followed, so what it "
+            "leads to is still there. To fix: remove it yourself."
+        )

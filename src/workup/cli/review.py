@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workup.cli.common import command, emit, say
+from workup.cli.common import command, emit, emit_json, say
 from workup.errors import visible_lines
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def score(
         _read_answers(read, one)
     found = score_review(read, rule=rule, error=error, estimate_errors=not reviewers_right)
     if as_json is not None:
-        emit(json.dumps(found.record, indent=1, ensure_ascii=False, allow_nan=False) + "\n", as_json)
+        emit_json(json.dumps(found.record, indent=1, ensure_ascii=False, allow_nan=False) + "\n", as_json)
     if as_json != "-":
         emit(as_text(found.record), None)
     if as_json not in (None, "-"):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from workup.cli.common import VOICE, Progress, command, detail, echo, say, say_names, verdict_code
-from workup.errors import RunError, WorkupError
+from workup.errors import RunError, WorkupError, visible
 from workup.files.output_paths import check_folder
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def run(
         say(f"{place / 'report.json'}")
         echo(str(report))
         for verdict in report.verdicts:
-            echo(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})")
+            echo(visible(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})"))
         outcomes += [verdict.outcome for verdict in report.verdicts]
     if len(names) > 1:
         _compare(plan, study, directory, [directory / safe_name(str(name)) for name in names])
@@ -236,27 +236,31 @@ def _describe(study: Study, directory: Path, ready: Ready) -> None:
     """What a run would do, now that everything it needs was read and checked."""
     from workup.validate import Opener
 
+    def tell(line: str) -> None:
+        """Names in a study may hold line ends: each fact stays one line, and none looks like a verdict."""
+        echo(visible(line))
+
     corpus = ready.corpus
     facts = corpus.as_dict()
     systems = ", ".join(part.name or part.use for part in study.systems) or "recorded"
-    echo(f"study     {study.name} ({study.task})")
+    tell(f"study     {study.name} ({study.task})")
     counted = f"{facts['n_cases']:,} cases, {facts['n_patients']:,} patients" if ready.rows_read else "not read"
-    echo(f"corpus    {corpus.name}: {counted}")
-    echo(f"systems   {systems}")
-    echo(f"lenses    {', '.join(study.lenses)}")
-    echo(f"resamples {study.bootstrap.replicates:,}")
-    echo(f"gates     {len(study.gates)}")
+    tell(f"corpus    {corpus.name}: {counted}")
+    tell(f"systems   {systems}")
+    tell(f"lenses    {', '.join(study.lenses)}")
+    tell(f"resamples {study.bootstrap.replicates:,}")
+    tell(f"gates     {len(study.gates)}")
     unattainable = _unattainable(study, ready) if ready.rows_read else ()
     for line in (*unattainable, *ready.warnings):
-        echo(f"warning   {line}")
-    echo(f"into      {directory}")
+        tell(f"warning   {line}")
+    tell(f"into      {directory}")
     for part in study.systems if ready.rows_read else ():
         if estimate := getattr(ready.task, "estimate", None):
             system = Opener(study, part.name or part.use)()
             beside = getattr(ready.task, "asks_beside", None)
             if not getattr(system, "recorded", False):
-                echo(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")
+                tell(f"asks      {part.name or part.use}: {estimate(study, corpus, system)}")
             elif beside and (said := beside(study, corpus)):
-                echo(f"asks      {said}")
+                tell(f"asks      {said}")
     for note in corpus.notes:
-        echo(f"note      {note}")
+        tell(f"note      {note}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from workup.cli.common import emit, say, say_names, verdict_code
+from workup.cli.common import emit, emit_json, say, say_names, verdict_code
 
 if TYPE_CHECKING:
     from workup.report import Report
@@ -18,7 +18,7 @@ def show(report: Report, *, json: str | None, allow_unsure: bool) -> None:
 
     say_names(report)
     if json is not None:
-        emit(report.to_json(), json, private=report.contains_phi)
+        emit_json(report.to_json(), json, private=report.contains_phi)
     if json != "-":
         emit(text.render(report), None)
     if json not in (None, "-"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workup.cli.common import command, emit, say
+from workup.cli.common import command, emit, emit_json, say
 from workup.cli.csv_tables import csv_cells, text_lines
 from workup.errors import InputError
 from workup.files.output_paths import check_folder, check_target
@@ -95,7 +95,7 @@ def split(
     }
     _write(out, {**files, _RECORD: iter([record]), "split.txt": iter([shown]), ".gitignore": iter(["*\n"])})
     if json is not None:
-        emit(record, json)
+        emit_json(record, json)
     if json != "-":
         emit(shown, None)
     say(f"The sides and {_RECORD} are in {out}")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from workup.cli.common import Progress, command, emit, verdict_code
+from workup.cli.common import Progress, command, emit, emit_json, verdict_code
 from workup.errors import InputError
 
 _CODES = {"confirmed": "pass", "not_confirmed": "fail", "none": "fail", "unsure": "unsure"}
@@ -223,7 +223,7 @@ def _of_spans(
         )
     record = {"schema_version": 1, "kind": "threshold", **asdict(found)}
     if json is not None:
-        emit(plain_json(record), json)
+        emit_json(plain_json(record), json)
     if json != "-":
         emit("\n".join(section_text(section) for section in sections(record)), None)
     raise typer.Exit(verdict_code([_CODES[found.verdict]], allow_unsure=allow_unsure))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workup.cli.common import Progress, command, emit, say
+from workup.cli.common import Progress, command, emit, emit_json, say
 from workup.errors import InputError, visible
 from workup.files.output_paths import check_target
 from workup.reports.updating import sections
@@ -123,7 +123,7 @@ def tell(told: Mapping[str, Any], *, json: str | None, draw: Drawing, kind: str)
     from workup.reports.text import section_text
 
     if json is not None:
-        emit(plain_json({"schema_version": 1, "kind": kind, **told}), json)
+        emit_json(plain_json({"schema_version": 1, "kind": kind, **told}), json)
     if json != "-":
         emit("\n".join(section_text(section) for section in draw(told)), None)
 

@@ -3,7 +3,17 @@
 Knows nothing of tasks or lenses. One process writes at a time, and only the owner can read what it wrote.
 """
 
-from workup.runs.directory import RunDirectory, clean, content_key, cost_of, forget, safe_name, study_of
+from workup.runs.directory import (
+    RunDirectory,
+    clean,
+    content_key,
+    cost_of,
+    forget,
+    links_left,
+    runs_inside,
+    safe_name,
+    study_of,
+)
 from workup.runs.outputs import Outputs, Unrecorded
 
 __all__ = [
@@ -14,6 +24,8 @@ __all__ = [
     "content_key",
     "cost_of",
     "forget",
+    "links_left",
+    "runs_inside",
     "safe_name",
     "study_of",
 ]

@@ -191,14 +191,38 @@ def clean(path: Path) -> list[str]:
 
     Answers what was removed, as paths that start from the folder.
     """
-    own = [path] if is_file(path / _MARKER) else []
-    folders = sorted(path.iterdir()) if path.is_dir() else []
-    inner = [folder for folder in folders if is_folder(folder) and is_file(folder / _MARKER)]
+    own, inner = [path] if is_file(path / _MARKER) else [], runs_inside(path)
     if not own and not inner:
         raise RunError(f"{path}: not a run directory, so nothing was removed. To fix: give the folder of a run.")
     removed = [(run / name).relative_to(path).as_posix() for run in own + inner for name in _clean(run)]
     # Beside several runs is who found what in each document, which belongs to their details.
     return removed + (_remove(path, [_COMPARED]) if inner else [])
+
+
+def runs_inside(path: Path) -> list[Path]:
+    """The run directories in a folder."""
+    folders = sorted(path.iterdir()) if path.is_dir() else []
+    return [folder for folder in folders if is_folder(folder) and is_file(folder / _MARKER)]
+
+
+def links_left(path: Path) -> list[str]:
+    """What stands in a run directory, or in those in a folder of runs, under a name that clean() removes and is no file
+    or folder of its own, so that it was left; as paths that start from the folder."""
+    own = [path] if is_file(path / _MARKER) else []
+    inner = runs_inside(path)
+    places = [(run / name, is_folder) for run in own + inner for name in (_OUTPUTS, _VIEW)]
+    places += [(run / _DETAILS, is_file) for run in own + inner]
+    places += [
+        (run / folder / name, is_file)
+        for run in own + inner
+        for folder, known in ((_OUTPUTS, _ANSWERED), (_VIEW, re.compile(re.escape(_VIEWED))))
+        for name in (sorted(os.listdir(run / folder)) if is_folder(run / folder) else ())
+        if known.fullmatch(name)
+    ]
+    places += [(path / _COMPARED, is_file)] if inner else []
+    return [
+        place.relative_to(path).as_posix() for place, sound in places if os.path.lexists(place) and not sound(place)
+    ]
 
 
 def _clean(path: Path) -> list[str]:

@@ -39,7 +39,7 @@ def _report() -> Report:
 def test_all_five_lenses_look_at_it(report: Report) -> None:
     assert set(report.results) == set(LENSES)
     assert report.estimate("event_sensitivity", threshold=0.05, sex="F").n_patients > 10
-    assert report.estimate("alarm_rate", threshold=0.1, ward="icu").value is not None
+    assert report.estimate("alarm_rate", threshold=0.05, ward="icu").value is not None
     assert {row["metric"] for row in report.results["sites"].pooled} >= {"event_sensitivity", "alarm_rate", "alert_ppv"}
     assert not {row["metric"] for row in report.results["sites"].pooled} & {"lead_time_mean", "lead_time_median", "nne"}
     assert report.results["drift"].charts_state and report.results["drift"].settings["label_delay"] == 1.0
@@ -57,12 +57,12 @@ def test_every_figure_is_of_the_rows_of_its_kind(report: Report) -> None:
 
 def test_levels_of_a_grouping_add_up_to_all(report: Report) -> None:
     for metric in ("event_sensitivity", "alert_ppv", "alarm_rate"):
-        whole = report.estimate(metric, threshold=0.1)
+        whole = report.estimate(metric, threshold=0.05)
         for grouping in ("sex", "ward"):
             parts = [
                 e
                 for e in report.estimates(metric, lens="subgroups")
-                if set(e.slice) == {grouping, "threshold"} and e.slice["threshold"] == 0.1 and e.level == 0.95
+                if set(e.slice) == {grouping, "threshold"} and e.slice["threshold"] == 0.05 and e.level == 0.95
             ]
             assert sum(e.numerator or 0 for e in parts) == pytest.approx(whole.numerator)
             assert sum(e.denominator or 0 for e in parts) == pytest.approx(whole.denominator)

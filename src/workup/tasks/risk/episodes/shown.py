@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from workup.disclosure.differing_flags import told_settings
 from workup.estimate import Draws, estimate
 from workup.scores import Levels, Scores
 from workup.stats.arrays import Bools, Floats
@@ -107,7 +108,8 @@ def _a_day(watch: Scores, threshold: float | None) -> dict[str, Any]:
 
 
 def _alarms_by(watch: Scores, thresholds: Sequence[float | None], k: int) -> Iterator[dict[str, Any]]:
-    """Alarms by every grouping, site and month as they were when the prediction was made."""
+    """Alarms by every grouping, site and month as they were when the prediction was made. Two thresholds that few
+    patients of a level set apart are not both told."""
     assert watch.time is not None
     by: dict[str, Levels] = {name: one for name, one in watch.groups.items() if name != LANDMARK}
     if watch.site is not None:
@@ -115,12 +117,14 @@ def _alarms_by(watch: Scores, thresholds: Sequence[float | None], k: int) -> Ite
     by["month"] = Levels.of(watch.time.astype("datetime64[M]").astype(str).astype(object))
     for name, levels in by.items():
         told = _told(levels, watch, k)
+        flags = {threshold: [watch[at("alerts", threshold)]] for threshold in thresholds}
+        shown = told_settings(levels.codes, watch.patient, flags, k=k)
         if len(told) > (_MOST_MONTHS if name == "month" else _MOST_LEVELS):
             continue
         for level, rows in told.items():
             part = watch.take(rows)
             days = float(part.base_weight @ part["days"])
-            for threshold in thresholds:
+            for threshold in shown:
                 alerts = float(part.base_weight @ part[at("alerts", threshold)])
                 yield {
                     "by": name,

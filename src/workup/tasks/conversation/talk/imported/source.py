@@ -15,7 +15,7 @@ from workup.errors import InputError, near
 from workup.files.jsonlines import LARGEST_FILE, kind, lines, value_of
 from workup.files.received import open_named
 from workup.tasks.conversation.cases.case import ConversationCase
-from workup.tasks.conversation.cases.json_files import records
+from workup.tasks.conversation.cases.json_files import needed, records, whole_of
 from workup.tasks.conversation.talk.imported import inspect_logs, openai_lines, sharegpt
 from workup.tasks.conversation.talk.imported.dialogue import Answer, Dialogue, Turned, line_of_turn, turns_of
 from workup.tasks.conversation.talk.transcripts import Transcripts, line_of, transcripts_of
@@ -45,6 +45,7 @@ def imported_lines(
         raise InputError(f"a format of {', '.join(FORMATS)} was expected", got="another", remedy=near(format, FORMATS))
     if format == "transcripts":
         for where, record in records_of(path):
+            whole_of(needed(record, "turn", where=where, known=("turn",)), field="turn", where=where, least=0)
             if known:
                 line_of(record, known, where=where)
             yield where, record
