@@ -152,8 +152,8 @@ def test_whole_days_tie_times_and_change_no_one_s_state_at_a_horizon() -> None:
     exact, days = (generate(3_000, seed=4, plan=plan | {"whole_days": whole}).table for whole in (False, True))
     assert (days["followup"] % 1 == 0).all() and np.unique(days["followup"]).size < np.unique(exact["followup"]).size
     for horizon in (365, 730, 1095):
-        states = [np.where(one["followup"] <= horizon, one["status"], 0) for one in (exact, days)]
-        assert np.array_equal(*states)
+        first, second = (np.where(one["followup"] <= horizon, one["status"], 0) for one in (exact, days))
+        assert np.array_equal(first, second)
 
 
 def test_follow_up_ends_on_the_day_the_data_were_taken() -> None:

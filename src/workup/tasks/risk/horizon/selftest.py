@@ -47,7 +47,7 @@ Table = Mapping[str, npt.NDArray[Any]]
 
 def run(*, seed: int = 0) -> list[Check]:
     """Every check, in a fixed order. A scorer that raises fails the check and stops none of the others."""
-    return run_parts(_CHECKS, seed=seed)
+    return run_parts(CHECKS, seed=seed)
 
 
 # ---- asking the scorer -----------------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def _none_lost(seed: int) -> Iterator[Check]:
         yield Check(one.metric, expected, observed, same)
 
 
-_CHECKS: Mapping[str, Callable[[int], Iterator[Check]]] = {
+CHECKS: Mapping[str, Callable[[int], Iterator[Check]]] = {
     "by hand": _by_hand,
     "identities": _identities,
     "nobody followed": _nobody,
