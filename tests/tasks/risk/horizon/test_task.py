@@ -332,6 +332,10 @@ def test_censoring_that_follows_the_risk_is_told_with_its_remedy() -> None:
     assert not any("were lost more often" in note for note in plain.results["internal"].notes)
     mended = validate(horizon_study(censoring={"cox": ["age"]}), table=follows)
     assert not any("were lost more often" in note for note in mended.results["internal"].notes)
+    beside = validate(horizon_study(censoring={"strata": ["sex"]}), table=follows)  # says nothing of who was lost
+    assert any("what the study allows for is not why" in note for note in beside.results["internal"].notes)
+    by_risk = validate(horizon_study(censoring={"cox": ["p2"]}), table=follows)
+    assert not any("what the study allows for is not why" in note for note in by_risk.results["internal"].notes)
     truth = 1 / 0.95  # risks were made 5 % too low
     off, on = (abs(one.estimate("oe_ratio", horizon="730d").value - truth) for one in (told, mended))
     assert on < off

@@ -259,6 +259,7 @@ def _among_flagged(scores: Scores, horizon: Horizon, inside: Bools, threshold: f
 def censoring_notes(table: dict[str, Any], risks: Mapping[str, str]) -> Iterator[str]:
     """What a reader must know where censoring had to do with the risk, and what mends it; `risks` are the columns."""
     if table["kind"] != "marginal":
+        yield from _left_over(table["figures"], risks)
         return
     parted = [row for row in table["hazard_ratios"] if row["low"] is not None and not row["low"] <= 1 <= row["high"]]
     of_risk = [row for row in parted if row["column"] is None]
@@ -295,6 +296,31 @@ def censoring_notes(table: dict[str, Any], risks: Mapping[str, str]) -> Iterator
             f"({_some(told)}): the flagged were not lost like others. "
             f"Write censoring: {{cox: [{risks[apart[0]['horizon']]}]}}."
         )
+
+
+def _left_over(figures: Sequence[dict[str, Any]], risks: Mapping[str, str]) -> Iterator[str]:
+    """What strata or a model of the losses leave: those lost may still differ in their risk."""
+    apart = [row | {"in_se": _in_se(row)} for row in figures]
+    if moved := _parted(apart):
+        told = [
+            f"{row['metric']} by {row['horizon']} {row['shown']:.3g} and {row['by_fifths_of_risk']:.3g}"
+            for row in moved
+        ]
+        yield (
+            "Warning: with a censoring curve for every fifth of the risk, figures move by more than one standard "
+            f"error from those shown ({_some(told)}): what the study allows for is not why patients were lost. "
+            f"Name the risk under censoring too: {{cox: [{risks[moved[0]['horizon']]}]}}."
+        )
+
+
+def _in_se(row: Mapping[str, Any]) -> float | None:
+    """How far the figure that is shown falls short of that by fifths of the risk. Fifths are coarse: a model of the
+    losses may well go beyond them, and is not accused of it."""
+    other = row["by_fifths_of_risk"]
+    if other is None or not row["se"] > 0:
+        return None
+    short = (row["shown"] - other) * (row["marginal"] - other) > 0
+    return float(abs(other - row["shown"]) / row["se"]) if short else 0.0
 
 
 def _parted(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
