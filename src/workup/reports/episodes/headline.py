@@ -29,7 +29,7 @@ def headline(report: Report) -> Iterator[str]:
         if ppv.value is None:
             yield f"{where}, {ppv.reason}, so nothing can be said of how many alerts are true."
         else:
-            each = "" if burden is None or burden.value is None else f": about {number(burden.value)} for each true one"
+            each = "" if burden is None or burden.value is None else f": about {burden.value:.1f} for each true one"
             yield f"{_share(ppv)} of the judged alerts were true{_between(ppv, 'alerts')}{each}."
     rate = find(internal, "alarm_rate", keys)
     if rate is not None and rate.value is not None:
@@ -47,8 +47,8 @@ def _flagged(internal: LensResult, e: Estimate, where: str) -> Iterator[str]:
     lead = find(internal, "lead_time_median", keys)
     said = f"{where}, {_share(e)} of the events were flagged in time{_between(e, 'events')}"
     if lead is not None and lead.value is not None:
-        ends = _no_interval(lead) if lead.low is None else f"95% interval {number(lead.low)} to {number(lead.high)}"
-        said += f"; half of these at least {number(lead.value)} hours before ({ends})"
+        ends = _no_interval(lead) if lead.low is None else f"95% interval {lead.low:.1f} to {lead.high:.1f}"
+        said += f"; half of these at least {lead.value:.1f} hours before ({ends})"
     yield f"{said}."
     coverage = find(internal, "event_coverage", keys)
     if coverage is not None and coverage.value is not None and coverage.value < 1:

@@ -60,6 +60,7 @@ class EpisodesPage(RiskPage):
 
     counted = "Predictions, patients"
     noun = "predictions"
+    views = "The risks by themselves"
 
     def narrowed(self, report: Report) -> Report:
         """Lenses that were drawn kind by kind, as they looked at events."""
@@ -90,7 +91,7 @@ class EpisodesPage(RiskPage):
             return Page.key_figures(self, report)
         keys = {key: value for key, value in report.primary.items() if key == "threshold"}
         found = [find(internal, metric, keys) for metric in _FIRST_OF_PAGE]
-        return [key_figure(e) for e in found if e is not None]
+        return [_lead_figure(e) if e.metric == "lead_time_median" else key_figure(e) for e in found if e is not None]
 
     def overall(self, report: Report, internal: LensResult) -> Iterator[Section]:
         """Fates first, then the thresholds, the lead-time curve, the burden of alarms, and the risks as such."""
@@ -150,6 +151,14 @@ class EpisodesPage(RiskPage):
     def flat(self, report: Report) -> dict[str, Any]:
         """Familiar names are those of one prediction per patient."""
         raise ReportError("the flat form is not known for the task 'episodes'. To fix: use -f json.")
+
+
+def _lead_figure(e: Estimate) -> KeyFigure:
+    """A length of time at the head of the page, to a tenth of an hour: no more is meant."""
+    plain = key_figure(e)
+    if e.value is None or e.low is None or e.high is None:
+        return plain
+    return replace(plain, value=f"{e.value:.1f} h", ends=f"{e.level:.0%} interval {e.low:.1f} to {e.high:.1f} h")
 
 
 def _other_alerts(report: Report) -> Iterator[str]:
