@@ -285,6 +285,14 @@ def test_what_another_page_or_program_sends_is_refused(server: LabelServer, tmp_
     assert not (tmp_path / "labelled.jsonl").exists()
 
 
+@pytest.mark.parametrize("origin", ["http://evil.example", "null"])
+def test_no_page_of_another_origin_opens_it_or_uses_up_its_address(server: LabelServer, origin: str) -> None:
+    asked = urlsplit(server.address)
+    status, _, body = ask(server, "GET", f"/?{asked.query}", Origin=origin)
+    assert status == 403 and not body
+    assert session_of(server)  # still opens for its user
+
+
 def test_nothing_is_answered_before_the_page_was_opened(server: LabelServer) -> None:
     assert send(server, "") == 403
 
