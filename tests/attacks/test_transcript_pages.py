@@ -172,7 +172,7 @@ def test_no_link_in_the_folder_is_followed(own: Path, tmp_path: Path) -> None:
     words = ("view", received, "--study", own.parent / "study.yaml")
     done = call(*words)
     assert done.code == 2 and "link" in done.err
-    assert call("clean", received).code == 0
+    assert call("clean", received).code == 2
     assert (target / "index.html").read_text() == "mine", "neither written through nor removed"
     (received / "view").unlink()
     (received / "view").mkdir()
