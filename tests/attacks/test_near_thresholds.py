@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import workup
+from workup import plugins
 from workup.cli.report import render
 from workup.compare import paired_runs
 from workup.preflight import checked
@@ -107,7 +108,7 @@ def test_the_few_of_a_group_between_two_thresholds_are_told_nowhere() -> None:
     rows = report.results["internal"].tables["threshold_sweep"]["rows"]
     assert {row["threshold"] for row in rows if row["slice"]} & {0.3, 0.31} == {0.3}
     assert len(_flagged(report, "internal")[()]) == 2  # of everyone both are told: no group can be subtracted from them
-    text = render(report, "text")
+    text = str(render(report, "text"))
     assert "At threshold 0.31 nothing is told by sex" in " ".join(text.split())
     assert len(_flagged(_report(NEAR, {"subgroups": {}}, smallest_cell=1), "subgroups")[(("sex", "F"),)]) == 2
 
@@ -222,3 +223,64 @@ def test_a_single_threshold_is_told_and_the_sweep_keeps_away_from_it() -> None:
     assert 0.31 in {row["threshold"] for row in rows if row["slice"]}
     assert 0.3 not in {row["threshold"] for row in rows if row["slice"]}
     assert 0.3 in {row["threshold"] for row in rows if not row["slice"]}
+
+
+def test_nor_by_horizon() -> None:
+    """Of women three lie between the thresholds by one year; by three years the same risks, a little higher."""
+    table = _table()
+    rng = np.random.default_rng(3)
+    n = len(table["p"])
+    years = {"followup": rng.uniform(0.5, 4, n) * 365.25, "status": table["died"]}
+    one, three = table["p"], np.round(np.minimum(table["p"] * 1.5, 0.99), 5)
+    study = workup.Study.of(
+        {
+            "name": "near",
+            "task": "horizon",
+            "columns": {
+                "followup": "followup",
+                "status": "status",
+                "risk": {"365d": "one", "1096d": "three"},
+                "groups": ["sex"],
+            },
+            "lenses": {"internal": {}, "subgroups": {}},
+            "thresholds": NEAR,
+            "bootstrap": {"replicates": 50},
+        }
+    )
+    report = workup.validate(study, table={**years, "one": one, "three": three, "sex": table["sex"]})
+    told = {
+        (e.slice["horizon"], e.slice["threshold"])
+        for e in report.estimates("sensitivity", lens="subgroups")
+        if e.status != "withheld"
+    }
+    assert ("365d", 0.3) in told and ("365d", 0.31) not in told
+    everyone = {(e.slice["horizon"], e.slice["threshold"]) for e in report.estimates("sensitivity", lens="internal")}
+    assert len(everyone) == 4
+
+
+def test_nor_in_episodes(tmp_path: Any) -> None:
+    """Alerts, events and stays at two thresholds a hair apart: few of a group would be flagged at one of them alone."""
+    made = plugins.find("generators", "episodes")(150, seed=1)
+    made.write(tmp_path / "scores.csv")
+    content = {
+        "name": "near",
+        "task": "episodes",
+        "corpus": {"predictions": "scores.csv", "events": "events.csv"},
+        "columns": {"patient": "patient", "encounter": "encounter", "time": "time", "risk": "risk", "groups": ["sex"]},
+        "events": {
+            "target": ["sepsis"],
+            "start": ["admit"],
+            "end": ["discharge"],
+            "death": ["death"],
+            "lost": ["transfer"],
+        },
+        "episodes": {"horizon": "24h"},
+        "lenses": {"internal": {}, "subgroups": {}},
+        "thresholds": [0.1, 0.1005],
+        "bootstrap": {"replicates": 50},
+    }
+    (tmp_path / "study.yaml").write_text(json.dumps(content))
+    report = workup.validate(workup.Study.load(tmp_path / "study.yaml"))
+    by_sex = [e for e in report.estimates(lens="subgroups") if "sex" in e.slice and "threshold" in e.slice]
+    assert {e.slice["threshold"] for e in by_sex if e.status != "withheld"} == {0.1}
+    assert not _numbers_at(report, "subgroups", 0.1005, "sex")

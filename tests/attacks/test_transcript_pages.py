@@ -172,7 +172,7 @@ def test_no_link_in_the_folder_is_followed(own: Path, tmp_path: Path) -> None:
     words = ("view", received, "--study", own.parent / "study.yaml")
     done = call(*words)
     assert done.code == 2 and "link" in done.err
-    assert call("clean", received).code == 0
+    assert call("clean", received).code == 2
     assert (target / "index.html").read_text() == "mine", "neither written through nor removed"
     (received / "view").unlink()
     (received / "view").mkdir()
@@ -283,6 +283,14 @@ def test_what_another_page_or_program_sends_is_refused(server: LabelServer, tmp_
     assert status in (403, 415, 421)
     assert not [one for one in headers if one.lower().startswith("access-control")]
     assert not (tmp_path / "labelled.jsonl").exists()
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null"])
+def test_no_page_of_another_origin_opens_it_or_uses_up_its_address(server: LabelServer, origin: str) -> None:
+    asked = urlsplit(server.address)
+    status, _, body = ask(server, "GET", f"/?{asked.query}", Origin=origin)
+    assert status == 403 and not body
+    assert session_of(server)  # still opens for its user
 
 
 def test_nothing_is_answered_before_the_page_was_opened(server: LabelServer) -> None:

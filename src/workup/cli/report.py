@@ -208,7 +208,7 @@ def _draw_each(held: Mapping[Path, Any], form: str, out: str | None) -> None:
                 remedy="give one with -o, or one --system",
             )
         if out is None:
-            emit(found, None)
+            (emit_json if form in _DATA else emit)(str(found), None)
             continue
         folder = Path(out) / safe_name(names[place])
         check_folder(folder)
