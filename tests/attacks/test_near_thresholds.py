@@ -17,6 +17,8 @@ from workup.cli.report import render
 from workup.compare import paired_runs
 from workup.preflight import checked
 from workup.report import Report
+from workup.scores import Scores
+from workup.tasks.risk.episodes.task import _told_groups
 from workup.validate import scored
 
 K = 5
@@ -284,3 +286,10 @@ def test_nor_in_episodes(tmp_path: Any) -> None:
     by_sex = [e for e in report.estimates(lens="subgroups") if "sex" in e.slice and "threshold" in e.slice]
     assert {e.slice["threshold"] for e in by_sex if e.status != "withheld"} == {0.1}
     assert not _numbers_at(report, "subgroups", 0.1005, "sex")
+
+
+def test_a_group_of_few_cases_has_no_curves_of_its_own() -> None:
+    sex = ["F"] * 60 + ["M"] * 40 + ["X"] * 3
+    outcome = [0.0, 1.0] * 50 + [1.0, 0.0, 1.0]
+    shown = _told_groups(Scores.of({"outcome": outcome}, groups={"sex": sex}), K).groups["sex"]
+    assert "X" not in shown.names and min(int(rows.sum()) for _, rows in shown.masks()) >= K

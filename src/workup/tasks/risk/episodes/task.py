@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from workup.disclosure.small_groups import regrouped
 from workup.errors import StudyError
 from workup.estimate import Slice
 from workup.metric import Metric
@@ -256,12 +257,13 @@ class EpisodesTask:
         if _reduced(study):
             # The event itself shortens the stay, so a maximum may rank stays backwards and the risks still be right.
             return found | {name: table for name, table in drawn.items() if name not in _OF_RISKS}
+        shown = _told_groups(case, study.smallest_cell)
         return {
             **({"alarms": [alarm]} if alarm else {}),
             **found,
             **drawn,
-            "threshold_sweep": sweep(case, study.all_thresholds(), smallest_cell=study.smallest_cell),
-            "calibration_by_group": calibration_by_group(case, smoother),
+            "threshold_sweep": sweep(shown, study.all_thresholds(), smallest_cell=study.smallest_cell),
+            "calibration_by_group": calibration_by_group(shown, smoother),
         }
 
     def notes(self, corpus: Corpus, outputs: str, scores: Scores, study: EpisodesStudy) -> list[str]:
@@ -380,3 +382,9 @@ def _until_closed(scores: Scores) -> dict[str, Any]:
     last = int(times.astype(np.int64).max())
     begun = stays.start[(stays.how == OPEN) & (stays.start <= last)]
     return {"label_delay": (last - int(begun.min())) / DAY + 1e-6} if begun.size else {}
+
+
+def _told_groups(case: Scores, k: int) -> Scores:
+    """Cases with their small groups as one: a level of many predictions may be that of few cases."""
+    found = regrouped(case.groups, case.patient, k=k, outcome=case["outcome"] > 0)
+    return replace(case, groups={name: one.levels for name, one in found.items() if one.levels is not None})
