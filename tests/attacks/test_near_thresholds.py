@@ -227,6 +227,18 @@ def test_a_single_threshold_is_told_and_the_sweep_keeps_away_from_it() -> None:
     assert 0.3 in {row["threshold"] for row in rows if not row["slice"]}
 
 
+def test_nor_in_the_sweep_of_thresholds_by_group() -> None:
+    """Two steps of the grid are thresholds like any other: at 0.95 and 0.99 the few with the highest risks part."""
+    report = _report([], {"internal": {}}, groups=["sex", "age"])
+    rows = report.results["internal"].tables["threshold_sweep"]["rows"]
+    everyone = [row["threshold"] for row in rows if not row["slice"]]
+    for column in ("sex", "age"):
+        for level in {row["slice"][column] for row in rows if column in row["slice"]}:
+            flagged = [row["ppv"]["n"] for row in rows if row["slice"] == {column: level}]
+            assert 2 < len(flagged) < len(everyone)
+            assert not any(0 < more - fewer < K for more, fewer in pairwise(flagged))
+
+
 def test_nor_by_horizon() -> None:
     """Of women three lie between the thresholds by one year; by three years the same risks, a little higher."""
     table = _table()

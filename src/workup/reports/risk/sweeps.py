@@ -45,7 +45,8 @@ def sections(report: Report) -> Iterator[Section]:
     named = thresholds(report.results["internal"]) if "internal" in report.results else []
     curves = _held(report, "calibration_by_group").get("curves", ())
     for column, own in _by_column(held["rows"]).items():
-        yield _by_group(column, own, _by_column(curves).get(column, []), named)
+        thinned = len({row["threshold"] for row in own}) < len(rows)
+        yield _by_group(column, own, _by_column(curves).get(column, []), named, thinned=thinned)
     for one in held["left_out"]:
         words = f"Thresholds and calibration curves are not shown group by group: {one['reason']}."
         yield Section(f"Curves by {one['column']}", (words,), key=f"curves-by:{one['column']}")
@@ -108,7 +109,9 @@ def _why(seen: Row) -> str:
     return str(seen.get("reason", "no interval")).partition(": ")[2] or "no interval"
 
 
-def _by_group(column: str, rows: Sequence[Row], curves: Sequence[Row], named: Sequence[float]) -> Section:
+def _by_group(
+    column: str, rows: Sequence[Row], curves: Sequence[Row], named: Sequence[float], *, thinned: bool
+) -> Section:
     shown = {*_SOME, *named}
     body = tuple(
         (str(row["slice"][column]), number(row["n_patients"]), number(row["n_events"]), *_cells(row))
@@ -119,6 +122,8 @@ def _by_group(column: str, rows: Sequence[Row], curves: Sequence[Row], named: Se
         "Groups, the largest first. One threshold for all finds and flags groups differently where their risks differ. "
         "Other thresholds, and all points of the calibration curves, are in report.json."
     ]
+    if thinned:
+        said.append("Thresholds that only few patients of a group set apart from another are left out (smallest_cell).")
     tables = [Table((column, "patients", "events", *_heads()), body, f"Thresholds by {column}", titled=True)]
     if curves:
         tables.insert(0, _calibration_table(column, curves))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,8 +26,8 @@ def sweep(scores: Scores, thresholds: Sequence[float], *, smallest_cell: int = 1
     """Sensitivity, specificity, PPV, NPV, alerts per 100 rows and number needed to evaluate at every threshold of the
     grid and at those that the study names.
 
-    By group, no threshold that the study names stands so near to another of its own, or to one of the grid, that fewer
-    patients than `smallest_cell` lie between the two.
+    By group, no two thresholds stand so near to each other that fewer patients of a group than `smallest_cell`, and not
+    none, lie between them: those of the grid give way to those that the study names.
     """
     grid = sorted({*GRID, *thresholds})
     small, large = shown_groups(scores)
@@ -39,20 +40,27 @@ def sweep(scores: Scores, thresholds: Sequence[float], *, smallest_cell: int = 1
 
 
 def _untold(scores: Scores, thresholds: Sequence[float], k: int) -> dict[str, set[float]]:
-    """By column, thresholds that are not told: of two that the study names the later, of one of them and one of the
-    grid that of the grid."""
+    """By column, thresholds that are not told: of two that the study names the later, and of the grid each that few
+    patients of a level set apart from the next that is told."""
+    if k <= 1:
+        return {name: set() for name in scores.groups}
 
     def flags(named: Iterable[float]) -> dict[float, list[Bools]]:
         return {at: [scores["risk"] >= at] for at in named}
 
-    told = told_by_column(scores.groups, scores.patient, flags(thresholds), k=k, bands=risk_bands(scores, k))
+    bands = risk_bands(scores, k)
+    told = told_by_column(scores.groups, scores.patient, flags(thresholds), k=k, bands=bands)
     found: dict[str, set[float]] = {}
     for name, levels in scores.groups.items():
-        found[name] = set(thresholds) - set(told[name])
-        for at in set(told[name]) - set(GRID):
-            for step in GRID:
-                if len(told_settings(levels.codes, scores.patient, flags((at, step)), k=k)) < 2:
-                    found[name].add(step)
+        kept = sorted(told[name])
+        for step in GRID:
+            place = bisect(kept, step)
+            # Those between two thresholds are those between neighbours, added up: to look at these is enough.
+            asked = flags((*kept[max(0, place - 1) : place + 1], step))
+            may = told_settings(levels.codes, scores.patient, asked, k=k, within=name in bands)
+            if step not in kept and step in may:
+                kept.insert(place, step)
+        found[name] = {*GRID, *thresholds} - set(kept)
     return found
 
 
