@@ -56,6 +56,7 @@ def test_nothing_warns_and_every_value_lies_in_its_interval(seed: int) -> None:
             else:
                 assert e.low <= e.value + 1e-9 and e.value <= e.high + 1e-9
         assert len(followup_table(scores, HORIZONS, censoring)) >= 2
-        list(censoring_notes(censoring_table(scores, HORIZONS, censoring, [0.3]), ["half"]))
+        risks = {one.name: "half" for one in HORIZONS}
+        list(censoring_notes(censoring_table(scores, HORIZONS, censoring, [0.3]), risks))
         observed_curves(scores, HORIZONS)
         assert len(at_each_horizon(scores, HORIZONS, censoring)) == 2
