@@ -150,6 +150,16 @@ def test_the_later_side_of_a_temporal_split_judges(tmp_path: Path) -> None:
     assert (found["honest"]["how"], found["honest"]["rows"], found["rows"], code) == ("temporal", 900, 1500, 0)
 
 
+def test_updates_by_group_count_no_level(tmp_path: Path) -> None:
+    """All levels but one with their events, beside those of everyone, would count a level that is withheld."""
+    file = planted(tmp_path, slope=0.7, rows=500)
+    asked = call("update", file, "-o", tmp_path / "u.json", "--by", "sex", "--json", tmp_path / "told.json")
+    assert "isotonic needs at least 500 events and 500 non-events" in asked.out
+    assert "there are" not in asked.out + (tmp_path / "told.json").read_text()
+    refused = call("update", file, "-o", tmp_path / "v.json", "--by", "sex", "--method", "isotonic")
+    assert refused.code == 2 and "isotonic needs" in refused.err and "there are" not in refused.err
+
+
 def test_updates_by_group_are_made_only_where_asked_and_said_first(tmp_path: Path) -> None:
     file = planted(tmp_path, slope=0.7, rows=2000)
     plain = call("update", file, "-o", tmp_path / "u.json")

@@ -161,7 +161,7 @@ def labels(report: Report) -> Section:
     """How late labels are, and what the metrics should be while they are awaited."""
     result = report.results["drift"]
     days = next((one.tables["holdings"]["label_delay_days"] for one in report.results.values() if _delays(one)), None)
-    waits = float(result.settings["label_delay"])
+    waits = float(result.settings.get("label_delay") or 0.0)  # none where the lens may tell nothing
     said = [f"A window is judged {waits:g} days after its end." if waits else "No delay of labels is allowed for."]
     if days:
         said.append(

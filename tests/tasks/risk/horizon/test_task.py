@@ -192,6 +192,15 @@ def test_names_of_a_status_are_mapped() -> None:
     assert np.array_equal(named["status"], scores_of(table)["status"])
 
 
+def test_a_status_that_nobody_explained_is_counted_and_not_repeated() -> None:
+    table = followed_table(200)
+    words = table["ended"].astype(int).astype(str).astype(object)
+    words[7] = "Zebulon Quigley"
+    with pytest.raises(WorkupError, match="got another value in 1 of 200 rows") as caught:
+        scores_of(changed(table, ended=words))
+    assert "Zebulon" not in str(caught.value)
+
+
 def test_landmarks_are_a_group_and_their_patients_cluster() -> None:
     table = followed_table(300)
     table |= {"id": np.arange(300.0) % 100, "at": np.array(["0", "90", "180"], dtype=object)[np.arange(300) // 100]}

@@ -32,7 +32,6 @@ _LONGEST = 200 * 366  # days: longer than a life, a slip of the unit
 _FALLS = 1e-9  # by which a later risk may lie below an earlier one: rounding
 _HAPPENED = "event by the end of follow-up"  # a column of ours among those of the table
 _MOST_LEVELS = 50  # of a text column in a Cox model of censoring
-_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,11 +201,9 @@ _WORDS = {CENSORED: "censored", EVENT: "event", COMPETING: "competing event"}
 
 
 def _others(values: npt.NDArray[Any]) -> str:
-    """Values by name where they are few, short and recurring, as codes are; else only how many."""
-    found = sorted({str(value) for value in values.tolist()})
-    if len(found) > _SHOWN or any(len(value) > 20 for value in found) or 2 * len(found) > max(4, values.size):
-        return f"{len(found)} other values"
-    return "the values " + ", ".join(f"'{visible(value)}'" for value in found)
+    """How many values there are that nobody explained; a value itself may be a name."""
+    found = len(set(values.tolist()))
+    return "another value" if found == 1 else f"{found} other values"
 
 
 # ---- follow-up -------------------------------------------------------------------------------------------------------

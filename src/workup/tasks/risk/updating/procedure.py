@@ -101,7 +101,10 @@ class Procedure:
 
     def measured_on(self, sample: Sample, levels: Levels | None) -> Procedure:
         """The same with what these rows forbid, so that refits to parts of them are held to the same methods."""
-        return replace(self, forbidden={level: not_offered(sample.take(rows)) for level, rows in _rows(sample, levels)})
+        found = {level: not_offered(sample.take(rows)) for level, rows in _rows(sample, levels)}
+        if levels is not None:
+            found = {level: {name: _uncounted(why) for name, why in whys.items()} for level, whys in found.items()}
+        return replace(self, forbidden=found)
 
     def fit(self, sample: Sample, levels: Levels | None = None) -> Mending:
         """The update of these rows; `levels` are those of the group, where one is named."""
@@ -111,7 +114,7 @@ class Procedure:
                 made[level] = self.fit_level(sample.take(rows), level)
             except CannotUpdate as error:
                 raise InputError(
-                    str(error),
+                    _uncounted(str(error)) if self.group else str(error),
                     where=f"method {self.method}" + (f", {visible(self.group)} {visible(level)}" if self.group else ""),
                     remedy="name a method that asks for less, or leave it to the closed test",
                 ) from None
@@ -140,6 +143,11 @@ class Procedure:
             risk[rows] = found.risk
             methods[level] = list(found.methods)
         return risk, methods
+
+
+def _uncounted(why: str) -> str:
+    """What a method asks for, without how many a level has: all but one counted would give the last away."""
+    return why.partition("; there are ")[0]
 
 
 def _rows(sample: Sample, levels: Levels | None) -> list[tuple[str, Bools]]:
