@@ -13,6 +13,10 @@ import unicodedata
 TEXTS = 0.55
 """Share of source texts that are kept for the study."""
 
+PHRASING = "b"
+"""The half of the generator's templates that is kept for the study: layouts and lines that the other half shares none
+of. A generated note says which it was written with in `groups["phrasing"]`."""
+
 NAMES = 0.30
 """Share of given names and surnames that are kept for the study."""
 
