@@ -274,6 +274,8 @@ def _case(name: Candidate) -> float:
     """All in small letters, or all in capitals."""
     page, cases = name.page, {name.page.cases[word] for word in name.full}
     if page.restored is not None and page.restored[name.first]:
+        if not any(name.runs.weights[word].everyday for word in name.full):
+            return 0.0  # a word that is nothing but a name needs no capital
         return _RESTORED + (_RESTORED_SINGLE if len(name.full) == 1 else 0.0)
     if cases == {"l"}:
         name.why.append("lower")
@@ -332,7 +334,7 @@ def _single_written(name: Candidate) -> float:
         points += _SINGLE_ABBREVIATION
     if case == "m" and not page.words[word].startswith(_MIXED_NAMES):
         points += _SINGLE_MIXED
-    if case != "t" or not first or (page.restored is not None and page.restored[first]):
+    if case != "t" or not first or (weight.everyday and page.restored is not None and page.restored[first]):
         return points
     if weight.common and weight.odds > _SINGLE_COMMON_LEAST and not page.opens_sentence(first):
         points += _SINGLE_COMMON
