@@ -30,7 +30,8 @@ class Draft:
     def mark(self, first: int, last: int, how: int = TITLE) -> None:
         """Give words a capital; a single letter is one capital either way."""
         for word in range(first, last + 1):
-            if self.silent[word]:
+            possessive = self.page.words[word] == "s" and self.page.leads[word] == "'"
+            if self.silent[word] and not possessive:
                 self.wanted[word] = max(how, self.wanted[word])
 
     def weight(self, word: int) -> Weight:
@@ -49,7 +50,7 @@ class Draft:
         text = self.page.words[word]
         if text in self._own:
             return True
-        if len(text) < 3 or self.plain(word):
+        if len(text) < 3 or self.plain(word) or text in self.settings.lists["instruments"]:
             return False
         weight = weigh(text)
         return weight.known and not weight.everyday and (weight.given or weight.family)

@@ -90,7 +90,9 @@ def _follows_title(draft: Draft, at: int) -> bool:
 def _stands_alone(draft: Draft, at: int) -> bool:
     """'her son mark will': a given name that is a word too, where no noun follows that it would belong to."""
     page, weight = draft.page, draft.weight(at)
-    if draft.plain(at) or not (weight.known and weight.given) or weight.odds <= _OWNED:
+    if draft.plain(at) or not (weight.known and weight.given) or weight.odds <= _OWNED or len(page.words[at]) < 3:
+        return False
+    if is_clinical_part(page.words[at]) and not weight.common:
         return False
     if at + 1 >= page.size or page.gaps[at] != " ":
         return True
@@ -100,7 +102,9 @@ def _stands_alone(draft: Draft, at: int) -> bool:
 
 def _is_initial(draft: Draft, at: int) -> bool:
     word = draft.page.words[at]
-    return len(word) == 1 and word.isalpha() and word not in ("a", "i")[draft.page.gaps[at][:1] == "." :: 2]
+    if len(word) > 1 or not word.isalpha():
+        return False
+    return word not in ("a", "i", "s") or draft.page.gaps[at][:1] == "."
 
 
 def _surname_after_initials(draft: Draft, at: int) -> int | None:
@@ -205,29 +209,35 @@ def _free(draft: Draft) -> None:
         if not (weight.given or weight.family):
             continue
         word = page.words[at]
-        if _is_turned(draft, at):
-            _name(draft, at, _TITLED, _PAIR_FAMILY)
+        if (given := _turned(draft, at)) is not None:
+            draft.mark(at, given)
+            _name(draft, given, _TITLED, _PAIR_FAMILY)
         elif weight.odds > _PAIR_GIVEN and _pairs(draft, at, _PAIR):
             _name(draft, at, _PAIR_GIVEN, _PAIR_FAMILY)
-        if weight.odds > _ALONE and draft.proper(at) and len(word) > 3 and not is_clinical_part(word):
+        borne = weight.common or weight.surname
+        if weight.odds > _ALONE and borne and draft.proper(at) and len(word) > 3 and not is_clinical_part(word):
             draft.mark(at, at)
 
 
-def _is_turned(draft: Draft, at: int) -> bool:
-    """'last, first' at the head of a line or after a mark, and a header after it; or two words that are only names."""
+def _turned(draft: Draft, at: int) -> int | None:
+    """The given name of 'last, first' at the head of a line or after a mark, with a header after it; or of two words
+    that are only names."""
     page, weight, after = draft.page, draft.weight(at), at + 1
-    if page.gaps[at] != ", " or after >= page.size or not weight.family or draft.plain(at):
-        return False
+    if page.gaps[at] != ", " or after >= page.size or not weight.family or not weight.known:
+        return None
+    if page.words[at] in function_words() or page.words[at] in draft.settings.not_names:
+        return None
     given = draft.weight(after)
-    if not given.given or not draft.bearable(after, _TURNED) or is_clinical_part(page.words[at]) > weight.surname:
-        return False
-    if draft.proper(at) and draft.proper(after) and given.odds > _ALONE:
-        return True
+    if not given.given or not given.known or not draft.bearable(after, _TURNED):
+        return None
+    if draft.proper(at) and draft.proper(after) and given.odds > _ALONE and not is_clinical_part(page.words[at]):
+        return after
     heads = page.opens_line(at) or page.leads[at][-2:] in ("- ", ": ", "| ", "/ ") or page.leads[at][-1:] in ('"', "(")
     end = page.ends[after]
     if after + 1 < page.size and len(page.words[after + 1]) == 1 and page.gaps[after] == " ":
         end = page.ends[after + 1]
-    return heads and draft.bearable(at, _OWNED) and given.odds > _TURNED and _HEADER.match(page.plain, end) is not None
+    least = _TITLED if given.common and given.odds > _DUE else _OWNED
+    return after if heads and weight.odds > least and _HEADER.match(page.plain, end) is not None else None
 
 
 def _signed(draft: Draft, cues: Sequence[Cue]) -> None:
@@ -242,7 +252,7 @@ def _signed(draft: Draft, cues: Sequence[Cue]) -> None:
         before, sure = first - 1, page.words[first] in _SURE_CREDENTIALS
         comma = "," in page.gaps[before]
         named = draft.wanted[before] and not draft.plain(before)
-        if sure and not named and comma and draft.bearable(before, _TITLED):
+        if sure and (named or (comma and draft.bearable(before, _TITLED))):
             start = before
             while start and before - start < 3 and _before_surname(draft, start):
                 start -= 1
@@ -259,7 +269,8 @@ def _before_surname(draft: Draft, start: int) -> bool:
         return False
     if len(page.words[start - 1]) == 1:
         return page.words[start - 1].isalpha()
-    return page.gaps[start - 1] == " " and draft.bearable(start - 1, _PAIR_GIVEN)
+    month = page.words[start - 1] in MONTH_WORDS and draft.weight(start - 1).given
+    return page.gaps[start - 1] == " " and (month or draft.bearable(start - 1, _PAIR_GIVEN))
 
 
 def _initials(draft: Draft) -> None:

@@ -29,11 +29,6 @@ _ENDS = frozenset(("", ".", ",", ";", ")", "\n", "(", "?", "!", "/", "|", "-"))
 _TOWN = 4.0
 _CITY = 4.5
 _LARGE = 5.5
-_STREET = re.compile(
-    r"(?<![\w.,:/-])\d{1,6}(?:-\d{1,4})?[a-z]? (?:block of )?(?P<v>(?:[a-z0-9'.]{1,20}[ -]){1,5}?)(?P<k>[a-z]{2,12})"
-    r"(?![\w'])",
-    re.IGNORECASE,
-)
 _ROAD = re.compile(
     r"(?<![\w.,:/-])\d{1,6} (?:[nsew]\.? )?(?:(?:county|state|us|co|farm to market|ranch) )?"
     r"(?:road|rd|route|rte|highway|hwy|cr|sr|fm) \d{1,4}[a-z]?(?: (?:north|south|east|west|[nsew]))?(?!\w)",
@@ -67,10 +62,7 @@ class Places:
         """Mark streets; the words at which a town is due after them are answered."""
         page, due = draft.page, set()
         spans = [match.span() for road in (_ROAD, _CALLE, _BOX) for match in road.finditer(page.plain)]
-        at = 0
-        while (match := _STREET.search(page.plain, at)) is not None:
-            at = match.end() if (sound := self._sound(draft, match)) else match.start() + 1
-            spans += [match.span()] if sound else []
+        spans += [span for at in page.figures if (span := self._named(draft, at)) is not None]
         for start, end in spans:
             first, last = page.word_at(start), page.word_at(end) - 1
             if not draft.silent[last]:
@@ -82,16 +74,23 @@ class Places:
                 due.add(page.word_at(follows.end()))
         return due
 
-    def _sound(self, draft: Draft, match: re.Match[str]) -> bool:
-        page = draft.page
-        first, last = page.word_at(match.start("v")), page.word_at(match.end()) - 1
-        if first >= last:
-            return False
-        inner = page.words[first:last]
-        if any(word in _SENTENCE or word in function_words() or word in clinical_words() for word in inner):
-            return False
-        kind = page.words[last]
-        return kind in self._kinds and (kind in _CLEAR or _TO_TOWN.match(page.plain, match.end()) is not None)
+    def _named(self, draft: Draft, at: int) -> tuple[int, int] | None:
+        """The street of a house number: up to five words of no sentence, the last of them a kind of street."""
+        page, word, end = draft.page, at, None
+        if not page.words[at][0].isdigit() or len(page.words[at]) > 6:
+            return None
+        if page.words[at + 1 : at + 3] == ["block", "of"]:
+            word += 2
+        begun = word
+        while word + 1 < page.size and word - begun < 6 and page.gaps[word] in (" ", "-", ". "):
+            word += 1
+            text = page.words[word]
+            if text in self._kinds and word > begun + 1:
+                clear = text in _CLEAR or _TO_TOWN.match(page.plain, page.ends[word]) is not None
+                end = word if clear else end
+            if text in _SENTENCE or text in function_words() or text in clinical_words():
+                break
+        return (page.starts[at], page.ends[end]) if end is not None else None
 
 
 def _announced(draft: Draft, cues: Sequence[Cue]) -> dict[int, str]:

@@ -273,7 +273,7 @@ def _runs_on(name: Candidate) -> bool:
 def _case(name: Candidate) -> float:
     """All in small letters, or all in capitals."""
     page, cases = name.page, {name.page.cases[word] for word in name.full}
-    if page.restored is not None and page.restored[name.first]:
+    if page.restored is not None and page.restored[name.first] and cases != {"l"}:
         if not any(name.runs.weights[word].everyday for word in name.full):
             return 0.0  # a word that is nothing but a name needs no capital
         return _RESTORED + (_RESTORED_SINGLE if len(name.full) == 1 else 0.0)
