@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from workup.deid import settings as rules
 from workup.deid.clinical_terms import unprotected
 from workup.deid.finding import Finding
+from workup.deid.letter_case.restore import CaseReader
 from workup.deid.overlaps import resolved
 from workup.deid.repeat_mentions import all_mentions
 from workup.deid.text_view import Page
@@ -52,7 +53,7 @@ class Deidentifier:
     def __init__(self, settings: rules.Settings, layers: Sequence[Layer], *, language: str = "en") -> None:
         self.settings, self.layers, self.language = settings, tuple(layers), language
         self.version = "; ".join(layer.version for layer in self.layers)
-        self._repair = Repair(settings)
+        self._repair, self._cases = Repair(settings), CaseReader(settings)
 
     @classmethod
     def load(
@@ -90,7 +91,7 @@ class Deidentifier:
         if not text:
             return []
         read = self._repair.read(text)
-        page = Page(read.text)
+        page = self._cases.page(read.text)
         proposed = [one for layer in self.layers for one in layer.propose(page)]
         kept = resolved(self._passing(page, proposed), page.text)
         more = all_mentions(page, kept, self.settings)
