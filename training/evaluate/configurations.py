@@ -7,9 +7,9 @@ that answers kept on disk are never those of another de-identifier.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
+import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +27,30 @@ from workup.documents.policies import Policy
 KEPT = Path(__file__).parent / "kept"
 _AT_ONCE = 64  # texts that are handed over together
 Answers = list[list[Span] | None]
+
+
+class AnswersKept:
+    """Answers on disk, one for each text, of whatever has this key."""
+
+    def __init__(self, key: str) -> None:
+        KEPT.mkdir(exist_ok=True)
+        (KEPT / ".gitignore").write_text("*\n")
+        self._table = sqlite3.connect(KEPT / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.sqlite")
+        self._table.execute("CREATE TABLE IF NOT EXISTS answers (text TEXT PRIMARY KEY, spans TEXT)")
+
+    def of(self, texts: Sequence[str], detect: Callable[[Sequence[str]], Answers]) -> list[Any]:
+        """Start, end, label and score of the spans in each text; what was not asked before is asked now."""
+        keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in texts]
+        held = dict(self._table.execute("SELECT text, spans FROM answers").fetchall())
+        missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in held}.items())
+        for begin in range(0, len(missing), _AT_ONCE):
+            some = missing[begin : begin + _AT_ONCE]
+            for (key, _), spans in zip(some, detect([text for _, text in some]), strict=True):
+                rows = None if spans is None else [(one.start, one.end, one.label, one.score) for one in spans]
+                held[key] = json.dumps(rows)
+            self._table.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?)", [(k, held[k]) for k, _ in some])
+            self._table.commit()
+        return [json.loads(held[key]) for key in keys]
 
 
 @dataclass(frozen=True)
@@ -47,23 +71,13 @@ class Configuration:
 
     def answers(self, corpus: Corpus) -> Answers:
         """What it finds in a corpus, from disk where it was asked before."""
-        digest = hashlib.sha256(self.key.encode())
-        for text in corpus.texts:
-            digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
-        path = KEPT / f"{digest.hexdigest()[:24]}.json.gz"
-        if not path.exists():
-            KEPT.mkdir(exist_ok=True)
-            (KEPT / ".gitignore").write_text("*\n")
-            found = [
-                None if spans is None else [(one.start, one.end, one.label, one.score) for one in spans]
-                for begin in range(0, len(corpus.texts), _AT_ONCE)
-                for spans in self.detect(corpus.texts[begin : begin + _AT_ONCE])
-            ]
-            with gzip.open(path, "wt", encoding="utf-8") as out:
-                json.dump(found, out)
-        with gzip.open(path, "rt", encoding="utf-8") as kept:
-            rows = json.load(kept)
-        return [None if spans is None else self._limited(spans, corpus.policy) for spans in rows]
+        return [
+            None if rows is None else self._limited(rows, corpus.policy)
+            for rows in AnswersKept(self.key).of(corpus.texts, self._ask)
+        ]
+
+    def _ask(self, texts: Sequence[str]) -> Answers:
+        return self.detect(texts)
 
     def _limited(self, rows: Iterable[Any], policy: str) -> list[Span]:
         spans = [Span(start, end, label, score=score) for start, end, label, score in rows]

@@ -180,11 +180,10 @@ def clean_sources(data: Path, sizes: Sizes) -> Corpus:
 
 
 def clean_queries(data: Path, sizes: Sizes) -> Corpus:
-    """Generated notes and search queries without identifiers, templates that training left out first."""
-    types = ("search_query", "search_query", "message", "progress_note", "nursing_note")
-    notes = generate(6 * sizes.queries, seed=QUERIES, types=types, phi_free=1.0).documents()
+    """Clinical search queries without identifiers, of templates that training left out."""
+    notes = generate(6 * sizes.queries, seed=QUERIES, types=("search_query",), phi_free=1.0).documents()
     free = (one for one in notes if one.groups["phi"] == "none" and one.groups["phrasing"] == PHRASING)
-    return Corpus("clean generated", WITHOUT, tuple(islice(free, sizes.queries)))
+    return Corpus("clean queries", WITHOUT, tuple(islice(free, sizes.queries)))
 
 
 def hard_negatives(data: Path, sizes: Sizes) -> Corpus:
