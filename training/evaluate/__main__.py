@@ -16,26 +16,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.evaluate import configurations as known
-from training.evaluate.configurations import Configuration
+from training.evaluate.configurations import by_name
 from training.evaluate.corpora import CASED, CASES, FAMILY, FULL, MAKERS, OUTSIDE, SMALL, WITHOUT, Corpus, Sizes
 from training.evaluate.scores import Outcome, difference, outcome, ratio_of_leaks
 
 CHARACTERS_IN_VAIN = (2, 3)
-
-
-def configurations(asked: Sequence[str], model: Path | None) -> list[Configuration]:
-    """The configurations by name, in the order asked for."""
-    makers = {
-        "rules": known.rules,
-        "presidio": lambda: known.presidio(organizations=False),
-        "presidio+org": lambda: known.presidio(organizations=True),
-        "scrubadub": known.scrubadub,
-    }
-    for name in asked:
-        if name not in makers:
-            sys.exit(f"--with: '{name}' is none of {', '.join(makers)}")
-    return [makers[name]() for name in asked]
 
 
 def corpora(asked: Sequence[str], data: Path, sizes: Sizes) -> Iterable[tuple[str, Corpus]]:
@@ -131,7 +116,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     sizes = SMALL if asked.size == "small" else FULL
-    using = configurations(asked.using.split(","), asked.model)
+    using = by_name(asked.using.split(","), asked.model)
     plain: list[Outcome] = []
     cased: list[Outcome] = []
 

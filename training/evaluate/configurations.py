@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -139,3 +140,17 @@ def scrubadub() -> Configuration:
     from importlib.metadata import version
 
     return Configuration("scrubadub", "scrubadub", f"scrubadub {version('scrubadub')}", _plug_in("scrubadub"))
+
+
+def by_name(asked: Sequence[str], model: Path | None) -> list[Configuration]:
+    """Configurations in the order asked for; `model` is the folder of the tagger's model, the shipped one if None."""
+    makers: dict[str, Callable[[], Configuration]] = {
+        "rules": rules,
+        "presidio": lambda: presidio(organizations=False),
+        "presidio+org": lambda: presidio(organizations=True),
+        "scrubadub": scrubadub,
+    }
+    for name in asked:
+        if name not in makers:
+            sys.exit(f"--with: '{name}' is none of {', '.join(makers)}")
+    return [makers[name]() for name in asked]
