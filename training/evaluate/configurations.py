@@ -72,13 +72,11 @@ class Configuration:
 
     def answers(self, corpus: Corpus) -> Answers:
         """What it finds in a corpus, from disk where it was asked before."""
-        return [
-            None if rows is None else self._limited(rows, corpus.policy)
-            for rows in AnswersKept(self.key).of(corpus.texts, self._ask)
-        ]
+        return [None if rows is None else self._limited(rows, corpus.policy) for rows in self.rows(corpus.texts)]
 
-    def _ask(self, texts: Sequence[str]) -> Answers:
-        return self.detect(texts)
+    def rows(self, texts: Sequence[str]) -> list[Any]:
+        """Start, end, label and score of everything that it finds, by text."""
+        return AnswersKept(self.key).of(texts, lambda some: self.detect(some))
 
     def _limited(self, rows: Iterable[Any], policy: str) -> list[Span]:
         spans = [Span(start, end, label, score=score) for start, end, label, score in rows]

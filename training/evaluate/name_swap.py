@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 
-from training.evaluate.configurations import AnswersKept, Configuration, by_name
+from training.evaluate.configurations import by_name
 from training.evaluate.corpora import recased
 from training.held_out import held_out_name
 from workup.stats.random import generator
@@ -126,14 +126,14 @@ def masked(text: str, start: int, end: int, rows: Sequence[Any]) -> bool:
     return all(inside[place] for place in range(start, end) if text[place].isalnum())
 
 
-def found_by(configuration: Configuration, names: dict[Cell, list[str]]) -> dict[Cell, np.ndarray]:
-    """Share of the sentences in which each name is found, by cell."""
+def found_by(detect: Callable[[Sequence[str]], Sequence[Any]], names: dict[Cell, list[str]]) -> dict[Cell, np.ndarray]:
+    """Share of the sentences in which each name is found, by cell; `detect` answers rows that begin with two places."""
     asked = []
     for cell, some in names.items():
         for name in some:
             texts = [template.format(name=name) for template in TEMPLATES]
             asked += [recased(text, str.lower) for text in texts] if cell[4] == "lower case" else texts
-    answers = iter(zip(asked, AnswersKept(configuration.key).of(asked, configuration.detect), strict=True))
+    answers = iter(zip(asked, detect(asked), strict=True))
     starts = [template.index("{name}") for template in TEMPLATES]
 
     def share(name: str) -> float:
@@ -201,7 +201,7 @@ def main() -> None:
     }
     record: dict[str, Any] = {"sentences": len(TEMPLATES), "names": asked.names}
     for configuration in by_name(asked.using.split(","), asked.model):
-        cells = found_by(configuration, names)
+        cells = found_by(configuration.rows, names)
         print(f"{configuration.name}: full name found, per cent of {asked.names * len(TEMPLATES):,} pairs a cell")
         for form in FORMS:
             for case in CASES:
