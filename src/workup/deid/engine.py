@@ -10,6 +10,7 @@ from workup.deid import settings as rules
 from workup.deid.clinical_terms import unprotected
 from workup.deid.finding import Finding
 from workup.deid.letter_case.restore import CaseReader
+from workup.deid.known_values import KnownValues, joined
 from workup.deid.overlaps import resolved
 from workup.deid.repeat_mentions import all_mentions
 from workup.deid.text_view import Page
@@ -50,8 +51,15 @@ class Deidentifier:
     [('Ada Berg', 'name_provider'), ('Trevino', 'name_patient'), ('3/14/2021', 'date'), ('00-41-77', 'mrn')]
     """
 
-    def __init__(self, settings: rules.Settings, layers: Sequence[Layer], *, language: str = "en") -> None:
-        self.settings, self.layers, self.language = settings, tuple(layers), language
+    def __init__(
+        self,
+        settings: rules.Settings,
+        layers: Sequence[Layer],
+        *,
+        language: str = "en",
+        known: KnownValues | None = None,
+    ) -> None:
+        self.settings, self.layers, self.language, self.known = settings, tuple(layers), language, known
         self.version = "; ".join(layer.version for layer in self.layers)
         self._repair, self._cases = Repair(settings), CaseReader(settings)
 
@@ -62,8 +70,11 @@ class Deidentifier:
         *,
         layers: Sequence[str | Layer] = ("rules",),
         language: str = "en",
+        known: Iterable[tuple[str, Iterable[tuple[str, str]]]] | None = None,
     ) -> Deidentifier:
-        """The shipped rules, a user's own on top (a YAML file or its content), and the layers by name or as objects."""
+        """The shipped rules, a user's own on top (a YAML file or its content), and the layers by name or as objects.
+
+        `known` gives what a register knows of each patient: a key, and pairs of a leaf and a value."""
         if language != "en":
             raise InputError(
                 "the language must be one that rules exist for",
@@ -73,11 +84,14 @@ class Deidentifier:
         if isinstance(layers, str) or not layers:
             raise InputError("layers must be a list that is not empty", remedy="write layers: [rules]")
         settings = rules.load(config)
-        return cls(settings, [_layer(one, settings) for one in layers], language=language)
+        values = None if known is None else KnownValues(known, settings)
+        return cls(settings, [_layer(one, settings) for one in layers], language=language, known=values)
 
-    def detect(self, texts: Iterable[str]) -> list[list[Finding]]:
-        """Findings of each text, by start, none overlapping."""
-        return [self._find(text) for text in texts]
+    def detect(self, texts: Iterable[str], patients: Iterable[str | None] | None = None) -> list[list[Finding]]:
+        """Findings of each text, by start, none overlapping; `patients` says whose each is, for what is known."""
+        if patients is None:
+            return [self._find(text) for text in texts]
+        return [self._find(text, patient) for text, patient in zip(texts, patients, strict=True)]
 
     def read(self, text: str) -> Reading:
         """Findings of one text with a mark of its language.
@@ -87,7 +101,7 @@ class Deidentifier:
         """
         return Reading(self._find(text), language_of(text))
 
-    def _find(self, text: str) -> list[Finding]:
+    def _find(self, text: str, patient: str | None = None) -> list[Finding]:
         if not text:
             return []
         read = self._repair.read(text)
@@ -97,7 +111,10 @@ class Deidentifier:
         more = all_mentions(page, kept, self.settings)
         if more:
             kept = resolved([*kept, *self._passing(page, more)], page.text)
-        return read.back(kept)
+        found = read.back(kept)
+        if self.known is not None and (own := self.known.find(text, patient, page)):
+            found = joined(found, own, text)
+        return found
 
     def _passing(self, page: Page, findings: Sequence[Finding]) -> list[Finding]:
         sure = [one for one in findings if one.score >= self.settings.threshold(one.label)]

@@ -25,6 +25,15 @@ _APOSTROPHE = re.compile(r"'(?<=[^\W_]')(?![sS](?![^\W_]))[^\W_]")
 _WORD = re.compile(r"([^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?)")
 
 
+def words_in(text: str) -> list[str]:
+    """The words of a short text in lower case, as a page has them.
+
+    >>> words_in("O'Hara, José")
+    ["o'hara", 'jose']
+    """
+    return _WORD.findall(lowered(folded(text)))
+
+
 class Page:
     """One text. `words` are in lower case, `size` of them; `starts`, `ends` their places; `cases` one letter each;
     `leads` and `gaps` what is before and after each.
