@@ -195,6 +195,7 @@ def upgrade() -> None:
         sa.Column("state", sa.String(length=20), nullable=False),
         sa.Column("revision", sa.Integer(), server_default="0", nullable=False),
         sa.Column("stale", sa.SmallInteger(), server_default="0", nullable=False),
+        sa.Column("through", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("checked", sa.BigInteger(), nullable=True),
         sa.Column("closed", sa.BigInteger(), nullable=True),
         sa.Column("restated", sa.BigInteger(), nullable=True),
