@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from workup.deid import settings as rules
-from workup.deid.clinical_terms import unprotected
+from workup.deid.clinical_terms import unprotected, without_allowed
 from workup.deid.finding import Finding
+from workup.deid.fusion.opening import Opened, TaggerUse, opened
 from workup.deid.overlaps import resolved
 from workup.deid.repeat_mentions import all_mentions
 from workup.deid.text_view import Page
@@ -49,9 +50,13 @@ class Deidentifier:
     [('Ada Berg', 'name_provider'), ('Trevino', 'name_patient'), ('3/14/2021', 'date'), ('00-41-77', 'mrn')]
     """
 
-    def __init__(self, settings: rules.Settings, layers: Sequence[Layer], *, language: str = "en") -> None:
+    def __init__(
+        self, settings: rules.Settings, layers: Sequence[Layer], *, language: str = "en", tagger: Opened | None = None
+    ) -> None:
         self.settings, self.layers, self.language = settings, tuple(layers), language
-        self.version = "; ".join(layer.version for layer in self.layers)
+        self._fusion, self.notes = tagger or Opened(None, ())
+        spoken = [layer.version for layer in self.layers]
+        self.version = "; ".join([*spoken, self._fusion.version] if self._fusion else spoken)
         self._repair = Repair(settings)
 
     @classmethod
@@ -61,8 +66,17 @@ class Deidentifier:
         *,
         layers: Sequence[str | Layer] = ("rules",),
         language: str = "en",
+        tagger: TaggerUse = "auto",
+        model: Path | None = None,
+        caution: float = 0.0,
+        threads: int = 1,
     ) -> Deidentifier:
-        """The shipped rules, a user's own on top (a YAML file or its content), and the layers by name or as objects."""
+        """The shipped rules, a user's own on top (a YAML file or its content), and the layers by name or as objects.
+
+        `tagger` says whether a small neural tagger reads along: `on`, `off`, or `auto`, where it can be run; where it
+        cannot, a warning says so, and so do the `notes`. `model` is a folder with another one, `caution` what is added
+        to the log-odds of every find that rests on no label or check digit, `threads` those of the tagger.
+        """
         if language != "en":
             raise InputError(
                 "the language must be one that rules exist for",
@@ -72,7 +86,17 @@ class Deidentifier:
         if isinstance(layers, str) or not layers:
             raise InputError("layers must be a list that is not empty", remedy="write layers: [rules]")
         settings = rules.load(config)
-        return cls(settings, [_layer(one, settings) for one in layers], language=language)
+        return cls(
+            settings,
+            [_layer(one, settings) for one in layers],
+            language=language,
+            tagger=opened(tagger, settings, model=model, caution=caution, threads=threads),
+        )
+
+    @property
+    def tagged(self) -> bool:
+        """Whether the tagger reads along."""
+        return self._fusion is not None
 
     def detect(self, texts: Iterable[str]) -> list[list[Finding]]:
         """Findings of each text, by start, none overlapping."""
@@ -92,15 +116,26 @@ class Deidentifier:
         read = self._repair.read(text)
         page = Page(read.text)
         proposed = [one for layer in self.layers for one in layer.propose(page)]
+        opinion = self._fusion.read(page) if self._fusion else None
+        if self._fusion and opinion:
+            proposed = self._fusion.weighed(page, proposed, opinion)
         kept = resolved(self._passing(page, proposed), page.text)
         more = all_mentions(page, kept, self.settings)
         if more:
             kept = resolved([*kept, *self._passing(page, more)], page.text)
+        if self._fusion and opinion:
+            kept = self._fusion.told(kept, opinion)
         return read.back(kept)
 
     def _passing(self, page: Page, findings: Sequence[Finding]) -> list[Finding]:
         sure = [one for one in findings if one.score >= self.settings.threshold(one.label)]
-        return unprotected(page, sure, self.settings, _BRANCH)
+        # What the tagger alone finds was weighed with what is clinical in mind.
+        tagged = [one for one in sure if one.rule.startswith("tagger.")]
+        ruled = [one for one in sure if not one.rule.startswith("tagger.")] if tagged else sure
+        return [
+            *unprotected(page, ruled, self.settings, _BRANCH),
+            *without_allowed(page, tagged, self.settings.allow),
+        ]
 
 
 def _layer(one: str | Layer, settings: rules.Settings) -> Layer:

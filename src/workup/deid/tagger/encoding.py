@@ -17,7 +17,7 @@ GAPS = ("blank", "newline", "glued")
 SHAPES = ("mark", "lower", "Capitalised", "CAPITALS", "initial", "mixedCase", "digits", "alphanumeric")
 LABELS = ("NAME", "DATE", "STREET", "GEO", "ORG", "ID", "PHONE", "EMAIL", "URL", "AGE", "QUASI")
 TAGS = ("O", *(f"{part}-{label}" for label in LABELS for part in "BI"))
-_LONE_SURROGATES = {code: "\ufffd" for code in range(0xD800, 0xE000)}  # no encoder takes half of a pair
+_LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")  # no encoder takes half of a pair
 
 
 class Pieces(NamedTuple):
