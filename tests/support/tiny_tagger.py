@@ -15,7 +15,7 @@ PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghijklmnopqrstuvwxyz012345
 _WORD = ["##" + piece for piece in "abcdefghijklmnopqrstuvwxyz0123456789"]
 
 
-def write(folder: Path, kinds: Mapping[str, str], *, sure: float = 4.0, unknown: str = "O") -> Path:
+def write(folder: Path, kinds: Mapping[str, str], *, sure: float = 8.0, unknown: str = "O") -> Path:
     """A folder with a tagger that gives each word of `kinds` its tag and all others `O`; `sure` is the logit."""
     from onnx import TensorProto, helper, numpy_helper
 
@@ -45,9 +45,9 @@ def write(folder: Path, kinds: Mapping[str, str], *, sure: float = 4.0, unknown:
     (folder / "tagger.onnx").write_bytes(network)
     (folder / "vocab.txt").write_bytes(lines)
     files = {"tagger.onnx": network, "vocab.txt": lines}
-    card = {"files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}, "tags": list(TAGS)}
+    card = {"sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}, "tags": list(TAGS)}
     (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
     curves = {"rules": [0, 0.5, 1], "tagger": [0, 0.5, 0.5], "name": [0, 0.5, 1], "tagger.NAME.clinical": [-9, 0, 0]}
-    table_of = {"curves": curves, "fitted_for": hashlib.sha256(network + lines).hexdigest()}
+    table_of = {"curves": curves, "fitted_for": hashlib.sha256(network + lines + b"0.0").hexdigest()}
     (folder / "fusion.json").write_text(json.dumps(table_of), encoding="utf-8")
     return folder

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +44,7 @@ def test_every_piece_has_one_window_that_speaks_for_it(count: int, longest: int,
     assert [place for one in found for place in range(one.own_start, one.own_end)] == list(range(count))
     for one in found:
         assert one.start <= one.own_start < one.own_end <= one.end <= one.start + longest
-    for one, after in zip(found, found[1:], strict=False):
+    for one, after in pairwise(found):
         # On the border both windows see a piece about as deep inside.
         assert abs((one.end - one.own_end) - (after.own_start - after.start)) <= 1
 
@@ -64,7 +66,7 @@ def test_words_are_found_in_order_and_marks_are_left(tagger: Tagger) -> None:
         ("met Jose\u0301 today", "Jose\u0301"),
         ("met José today", "José"),
         ("مرحبا Jose مرحبا", "Jose"),
-        ("患者Jose先生", ""),
+        ("患者Jose先生", "Jose"),
         ("患者 Jose 先生", "Jose"),
         ("\ud800 Jose \udfff", "Jose"),
         ("👩‍⚕️ Jose", "Jose"),
@@ -146,9 +148,7 @@ def test_a_network_of_another_kind_is_refused(tmp_path: Path) -> None:
     folder = write(tmp_path / "model", KINDS)
     card = json.loads((folder / "card.json").read_text())
     (folder / "tagger.onnx").write_bytes(b"no network")
-    import hashlib
-
-    card["files"]["tagger.onnx"] = hashlib.sha256(b"no network").hexdigest()
+    card["sha256"]["tagger.onnx"] = hashlib.sha256(b"no network").hexdigest()
     (folder / "card.json").write_text(json.dumps(card))
     with pytest.raises(InputError, match="onnxruntime reads"):
         Tagger.load(folder)

@@ -5,6 +5,7 @@ layout, both as one small number per piece. Training and use read texts through 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,6 +31,19 @@ class Pieces(NamedTuple):
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
     first: npt.NDArray[np.bool_]
+
+
+def tokenizer_of(vocabulary: Sequence[str]) -> Tokenizer:
+    """The word-piece tokenizer of a vocabulary: lower case, without accents, marks apart; it adds and cuts nothing."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    numbered = {piece: number for number, piece in enumerate(vocabulary)}
+    tokenizer = Tokenizer(models.WordPiece(numbered, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer(
+        clean_text=True, handle_chinese_chars=True, strip_accents=True, lowercase=True
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
 
 
 def shape_of(word: str) -> int:
@@ -59,7 +73,7 @@ def encode(tokenizer: Tokenizer, text: str) -> Pieces:
     first = np.ones(len(words), dtype=bool)
     first[1:] = words[1:] != words[:-1]
     opening = np.flatnonzero(first)
-    closing = np.append(opening[1:], len(words)) - 1
+    closing = np.append(opening, len(words))[1:] - 1
     kinds_of_words = []
     before = 0
     for start, end in zip(offsets[opening, 0].tolist(), offsets[closing, 1].tolist(), strict=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from workup.deid.tagger.decoding import Floats, Words, joined, words_of
-from workup.deid.tagger.encoding import TAGS, encode
-from workup.deid.tagger.vocabulary import tokenizer_of
+from workup.deid.tagger.encoding import TAGS, encode, tokenizer_of
 from workup.deid.tagger.windows import windows
 from workup.errors import InputError, MissingExtra, SystemFailure, raised
 
@@ -26,16 +25,17 @@ SHIPPED = files("workup.deid.tagger") / "data"
 NETWORK, VOCABULARY, CARD = "tagger.onnx", "vocab.txt", "card.json"
 _LARGEST = 64 * 2**20  # bytes of a file of the folder
 _STRETCH = 50_000  # characters of a long text that are cut into pieces at once, so that memory stays small
+_MOST_BIAS = 20.0
 _AGAIN = "install Workup again, name another folder, or switch the tagger off (tagger: off)"
 
 
 class Tagger:
     """Reads texts and says of every word how likely it is part of an identifier, and of which kind."""
 
-    def __init__(self, session: Any, vocabulary: str, *, card: dict[str, Any], digest: str) -> None:
-        self._session, self._card, self.digest = session, card, digest
+    def __init__(self, session: Any, vocabulary: Sequence[str], *, outside: float, digest: str) -> None:
+        self._session, self._outside, self.digest = session, outside, digest
         self._tokenizer = tokenizer_of(vocabulary)
-        self._open, self._close = (self._tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
+        self._open, self._close = (vocabulary.index(mark) for mark in ("[CLS]", "[SEP]"))
         self.version = f"tagger {digest[:12]}"
 
     @staticmethod
@@ -50,21 +50,25 @@ class Tagger:
         runtime = _library("onnxruntime")
         _library("tokenizers")
         card = json_of(folder, CARD)
-        recorded = card.get("files")
-        if not isinstance(recorded, dict) or card.get("tags") != list(TAGS):
+        recorded, outside = card.get("sha256"), card.get("outside", 0.0)
+        numeric = isinstance(outside, (int, float)) and abs(outside) <= _MOST_BIAS
+        if not isinstance(recorded, dict) or card.get("tags") != list(TAGS) or not numeric:
             raise InputError(
-                "the card must hold the hashes of the 'files' and the 'tags' that this version reads",
+                "the card must hold the sha256 of the files and the tags that this version reads",
                 where=CARD,
                 remedy=_AGAIN,
             )
         network, vocabulary = (_recorded(folder, name, recorded.get(name)) for name in (NETWORK, VOCABULARY))
         if b"\x0a\x08location\x12" in network:
             raise InputError("the weights must be inside the file", where=NETWORK, got="a file that names another")
+        pieces = vocabulary.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        if not {"[PAD]", "[UNK]", "[CLS]", "[SEP]"} <= set(pieces):
+            raise InputError("the vocabulary must hold [PAD], [UNK], [CLS] and [SEP]", where=VOCABULARY)
         return cls(
             _session(runtime, network, threads),
-            vocabulary.decode("utf-8"),
-            card=card,
-            digest=hashlib.sha256(network + vocabulary).hexdigest(),
+            pieces,
+            outside=float(outside),
+            digest=hashlib.sha256(network + vocabulary + repr(float(outside)).encode()).hexdigest(),
         )
 
     def read(self, text: str) -> Words:
@@ -79,6 +83,7 @@ class Tagger:
             kinds = np.concatenate([[0], pieces.kinds[one.start : one.end], [0]])[None]
             said = self._ask(ids, kinds)
             logits[one.own_start : one.own_end] = said[one.own_start - one.start : one.own_end - one.start]
+        logits[:, 0] -= self._outside
         return words_of(text, pieces, logits, offset=offset)
 
     def _ask(self, ids: np.ndarray[Any, Any], kinds: np.ndarray[Any, Any]) -> Floats:
@@ -135,7 +140,8 @@ def _session(runtime: Any, network: bytes, threads: int) -> Any:
     options = runtime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    # More would be slower: what it fuses sums and norms into is not made for wide registers.
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.log_severity_level = 4
     options.add_session_config_entry("session.load_model_format", "ONNX")
     try:
