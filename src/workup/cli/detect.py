@@ -62,6 +62,8 @@ def detect(
     )
     opener, task = Opener(study, None), plugins.find("tasks", "spans")()
     corpus = task.read(study, documents)
+    for note in opener.notes():
+        say(note)
     engine = plugins.make("engines", "serial", {}, where="engine", context={"workers": 1})
     place = out.with_name(out.name + ".unfinished")
     check_folder(place)

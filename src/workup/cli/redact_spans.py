@@ -23,14 +23,17 @@ def found_in(
     golds: bool,
     labels: str,
     progress: Progress,
-) -> tuple[list[tuple[Document, Sequence[Span]]], dict[str, int]]:
-    """Every document with its spans under canonical labels, and how often each label without one was met."""
+) -> tuple[list[tuple[Document, Sequence[Span]]], dict[str, int], dict[str, Any]]:
+    """Every document with its spans under canonical labels, how often each label without one was met, and by what.
+
+    What the detector itself has to say, such as that a part of it could not be run, is said at once."""
     from workup.documents.mappings import LabelMapping
 
     documents = [document for source in sources for document in source.documents]
     mapping = labels or "workup"
     if "known" in settings and (golds or predictions is not None):
         raise InputError("known values are for a detector", where="--known", got="spans that were found before")
+    by: dict[str, Any] = {"system": "golds" if golds else "predictions", "version": "", "notes": []}
     if golds and predictions is not None:
         raise InputError("either --golds or --predictions was expected", got="both", remedy="leave one out")
     if golds:
@@ -41,12 +44,18 @@ def found_in(
         detector = _detector(system, settings)
         mapping = labels or str(getattr(detector, "mapping", "") or "workup")
         spans = _detected(detector, documents, progress)
-        for note in getattr(detector, "notes", ()):
+        by = {
+            "system": visible(system),
+            "version": visible(str(getattr(detector, "version", ""))),
+            "notes": [visible(str(note)) for note in getattr(detector, "notes", ())],
+        }
+        for note in by["notes"]:
             say(note)
     table, unmapped = LabelMapping.load(mapping), Counter[str]()
-    return [(document, _canonical(own, table, unmapped)) for document, own in zip(documents, spans, strict=True)], dict(
-        sorted(unmapped.items())
-    )
+    found: list[tuple[Document, Sequence[Span]]] = [
+        (document, _canonical(own, table, unmapped)) for document, own in zip(documents, spans, strict=True)
+    ]
+    return found, dict(sorted(unmapped.items())), by
 
 
 def _own(document: Document) -> Sequence[Span]:

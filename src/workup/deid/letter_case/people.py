@@ -64,7 +64,7 @@ def _announced(draft: Draft, cue: Cue) -> None:
         return
     if kinds.isdisjoint(_OF_PEOPLE):
         return
-    if gap.strip(" \t\"") in (":", "=", "#", "|") and len(gap) < 40 and "\n" not in gap:
+    if gap.strip(' \t"') in (":", "=", "#", "|") and len(gap) < 40 and "\n" not in gap:
         _name(draft, at, _LABELLED, _LABELLED)
     elif gap in (" ", " (", ", ", ' "', ": ", " - ") or gap.strip(" \t") == "\n":
         owned = word in KIN or "naming" in kinds or word in ("by", "with")

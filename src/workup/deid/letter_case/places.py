@@ -34,7 +34,9 @@ _ROAD = re.compile(
     r"(?:road|rd|route|rte|highway|hwy|cr|sr|fm) \d{1,4}[a-z]?(?: (?:north|south|east|west|[nsew]))?(?!\w)",
     re.IGNORECASE,
 )
-_CALLE = re.compile(r"(?<!\w)(?:calle|avenida|paseo|camino|carrera) (?:[a-z']{1,20} ){1,4}#?\d{1,6}(?!\w)", re.IGNORECASE)
+_CALLE = re.compile(
+    r"(?<!\w)(?:calle|avenida|paseo|camino|carrera) (?:[a-z']{1,20} ){1,4}#?\d{1,6}(?!\w)", re.IGNORECASE
+)
 _BOX = re.compile(r"(?<!\w)p\.?[ ]?o\.?[ ]?box[ ]?#?\d{1,7}(?!\w)", re.IGNORECASE)
 # From a street to the town after it: a unit or none, and a comma or a new line.
 _TO_TOWN = re.compile(
