@@ -5,7 +5,8 @@
 
 Case is learnt to be unreliable: windows come in lower case and in capitals, which changes their shapes alone, since the
 pieces have none. Some pieces of identifiers are hidden, so that the words around them count. Writes `weights.npz`
-(float16) and `dev.json`: what of the identifiers was missed and what else was taken for one, on sets that were kept apart."""
+(float16) and `dev.json`: what of the identifiers was missed and what else was taken for one, on sets that were kept
+apart."""
 
 from __future__ import annotations
 

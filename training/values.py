@@ -307,9 +307,9 @@ class Values:
         }
         shipped = {
             "state": "state", "zip": "zip", "country": "country", "county": "county", "dob": "date_birth",
-            "phone": "phone", "fax": "fax", "email": "email", "url": "url", "ip": "ip", "mrn": "mrn", "ssn": "ssn", "acct": "account",
-            "card": "credit_card", "plate": "plate", "device": "device_id", "handle": "username", "job": "profession",
-            "nation": "nationality_religion_politics",
+            "phone": "phone", "fax": "fax", "email": "email", "url": "url", "ip": "ip", "mrn": "mrn", "ssn": "ssn",
+            "acct": "account", "card": "credit_card", "plate": "plate", "device": "device_id", "handle": "username",
+            "job": "profession", "nation": "nationality_religion_politics",
         }  # fmt: skip
 
         def tagged(draw: Callable[[], str], tag: str) -> Callable[[], tuple[str, str]]:
