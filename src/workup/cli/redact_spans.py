@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def found_in(
     sources: Sequence[Source],
     system: str,
-    settings: list[str],
+    settings: Mapping[str, Any],
     predictions: Path | None,
     golds: bool,
     labels: str,
@@ -31,6 +31,8 @@ def found_in(
 
     documents = [document for source in sources for document in source.documents]
     mapping = labels or "workup"
+    if "known" in settings and (golds or predictions is not None):
+        raise InputError("known values are for a detector", where="--known", got="spans that were found before")
     by: dict[str, Any] = {"system": "golds" if golds else "predictions", "version": "", "notes": []}
     if golds and predictions is not None:
         raise InputError("either --golds or --predictions was expected", got="both", remedy="leave one out")
@@ -40,6 +42,8 @@ def found_in(
         spans = _recorded(predictions, documents)
     else:
         detector = _detector(system, settings)
+        mapping = labels or str(getattr(detector, "mapping", "") or "workup")
+        spans = _detected(detector, documents, progress)
         by = {
             "system": visible(system),
             "version": visible(str(getattr(detector, "version", ""))),
@@ -47,8 +51,6 @@ def found_in(
         }
         for note in by["notes"]:
             say(note)
-        mapping = labels or str(getattr(detector, "mapping", "") or "workup")
-        spans = _detected(detector, documents, progress)
     table, unmapped = LabelMapping.load(mapping), Counter[str]()
     found: list[tuple[Document, Sequence[Span]]] = [
         (document, _canonical(own, table, unmapped)) for document, own in zip(documents, spans, strict=True)
@@ -90,13 +92,10 @@ def _recorded(path: Path, documents: Sequence[Document]) -> list[Sequence[Span]]
     return [known[document.id] for document in documents]
 
 
-def _detector(system: str, pairs: list[str]) -> Any:
+def _detector(system: str, settings: Mapping[str, Any]) -> Any:
     from workup import plugins
-    from workup.cli.detect import settings_of
 
-    detector = plugins.make(
-        "systems", system, settings_of(pairs), where="--system", context={"name": system, "base": Path()}
-    )
+    detector = plugins.make("systems", system, settings, where="--system", context={"name": system, "base": Path()})
     plugins.looked_at(system, detector)
     if getattr(detector, "recorded", False) or not callable(getattr(detector, "detect", None)):
         raise InputError(
@@ -112,9 +111,11 @@ def _detected(detector: Any, documents: Sequence[Document], progress: Progress) 
     from workup.documents.document import Span
 
     size, found = int(getattr(detector, "batch", 0) or 16), list[Sequence[Span]]()
+    if (told := getattr(detector, "told_patients", None)) is not None:
+        told([document.patient for document in documents])
     for at in range(0, len(documents), size):
         batch = documents[at : at + size]
-        answers = _asked(detector, [document.text for document in batch])
+        answers = _asked(detector, [document.text for document in batch], [document.patient for document in batch])
         for number, (document, answer) in enumerate(zip(batch, answers, strict=True), start=at + 1):
             if answer is None:
                 raise SystemFailure(
@@ -127,11 +128,12 @@ def _detected(detector: Any, documents: Sequence[Document], progress: Progress) 
     return found
 
 
-def _asked(detector: Any, texts: list[str]) -> list[list[Span] | None]:
+def _asked(detector: Any, texts: list[str], patients: list[str | None]) -> list[list[Span] | None]:
     from workup.tasks.guarding import guarded
+    from workup.tasks.spans.task import asked
 
     who = f"system '{visible(str(detector.name)[:60])}'"
-    answers = guarded(who, lambda given: list(detector.detect(given)), texts, what=f"{len(texts)} texts")
+    answers = guarded(who, lambda given: list(asked(detector, given, patients)), texts, what=f"{len(texts)} texts")
     if len(answers) != len(texts):
         raise SystemFailure(f"{who} must answer every text; it was given {len(texts)} and answered {len(answers)}.")
     return guarded(who, _spans, answers, what=f"{len(texts)} texts")

@@ -83,9 +83,9 @@ class Fusion:
         self._leaves, self._settings = Leaves(settings), replace(settings, allow=())
         self.version = f"{tagger.version} fusion {chances.digest} caution {caution:g}"
 
-    def read(self, page: Page) -> Opinion:
-        """The tagger's opinion of a page."""
-        return Opinion(page, self._tagger.read(page.text))
+    def read(self, page: Page, written: str) -> Opinion:
+        """The tagger's opinion of a page; it reads the text as written, without capitals that were given back."""
+        return Opinion(page, self._tagger.read(written))
 
     def weighed(self, page: Page, proposed: Sequence[Finding], opinion: Opinion) -> list[Finding]:
         """All findings with the score that both speakers together give them."""
