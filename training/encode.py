@@ -49,7 +49,9 @@ def kept_pieces(path: Path, full: list[str], size: int) -> list[str]:
     always = {piece for piece in latin if len(piece.removeprefix("##")) == 1}
     always |= {piece for piece in latin if len(piece) > 2 and piece in bearers and bearers[piece].balance > 0}
     always |= {piece for piece in latin if len(piece) > 3 and piece in towns}
-    rest = sorted((piece for piece in latin if piece not in always), key=lambda piece: (-counts[order[piece]], order[piece]))
+    rest = sorted(
+        (piece for piece in latin if piece not in always), key=lambda piece: (-counts[order[piece]], order[piece])
+    )
     chosen = always | set(rest[: max(0, size - len(always) - len(_SPECIAL))])
     return [*_SPECIAL, *(piece for piece in latin if piece in chosen)]
 
@@ -82,7 +84,11 @@ def base_of(folder: Path, full: list[str], kept: list[str]) -> dict[str, npt.NDA
     order = {piece: number for number, piece in enumerate(full)}
     rows = weights.pop("embeddings.word_embeddings.weight")[[order[piece] for piece in kept]].astype(np.float32)
     scale = np.abs(rows).max(axis=1, keepdims=True) / 127
-    found = {name: value.astype(np.float16) for name, value in weights.items() if "position_ids" not in name and "pooler" not in name}
+    found = {
+        name: value.astype(np.float16)
+        for name, value in weights.items()
+        if "position_ids" not in name and "pooler" not in name
+    }
     return {**found, "pieces": np.round(rows / scale).astype(np.int8), "scale": scale.astype(np.float32)}
 
 
@@ -117,7 +123,8 @@ def main() -> None:
             dev.append(row["split"] == "dev")
     np.savez_compressed(
         asked.output / "windows.npz", allow_pickle=False,
-        ids=np.concatenate(ids), kinds=np.concatenate(kinds), tags=np.concatenate(tags), lengths=np.array(lengths, np.uint16),
+        ids=np.concatenate(ids), kinds=np.concatenate(kinds), tags=np.concatenate(tags),
+        lengths=np.array(lengths, np.uint16),
         sources=np.array(sources, np.uint8), dev=np.array(dev), names=np.array(names),
     )  # fmt: skip
     print(f"{len(kept):,} pieces of {len(full):,}; {len(lengths):,} windows, {sum(lengths):,} pieces of text")
