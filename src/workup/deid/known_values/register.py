@@ -18,7 +18,7 @@ from workup.deid.known_values.births import Days, read_date
 from workup.deid.known_values.names import Names, Person, person
 from workup.deid.known_values.numbers import Numbers
 from workup.deid.known_values.places import Places, address_parts
-from workup.deid.known_values.support import Support
+from workup.deid.known_values.support import Support, titles
 from workup.deid.overlaps import resolved
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
@@ -66,7 +66,7 @@ class KnownValues:
     def __init__(self, rows: Iterable[tuple[str, Iterable[tuple[str, str]]]], settings: Settings) -> None:
         """`rows` give a patient's key and pairs of a kind (a leaf, or name_patient.given) and a value; a key that
         comes again adds to what is known."""
-        self._settings, self._support = settings, Support(settings)
+        self._settings, self._titles = settings, titles(settings)
         self._packed: dict[str, str] = {}
         self._ready: dict[str, _Known] = {}
         self.values = self.unusable = 0
@@ -111,16 +111,16 @@ class KnownValues:
         shown, places = _shown(text)
         if page is None or shown != page.text:
             page = Page(shown)
-        known = self._known(patient)
+        known, support = self._known(patient), Support(page, self._titles)
         found: list[Finding] = []
         if known.names is not None:
-            found += known.names.find(page, self._support)
+            found += known.names.find(page, support)
         if known.numbers is not None:
             found += known.numbers.find(page)
         if known.days is not None:
             found += known.days.find(page)
         if known.places is not None:
-            found += known.places.find(page)
+            found += known.places.find(page, support)
         kept = sorted(set(unprotected(page, found, self._settings, _BRANCH)))
         if places is None:
             return kept
