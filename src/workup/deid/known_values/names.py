@@ -24,9 +24,11 @@ from workup.text.wordlists import function_words, read_lists
 WHOSE = {"name_patient": "patient's name", "name_relative": "relative's name", "name_provider": "clinician's name"}
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _SURE, _MISSPELT = 0.99, 0.9
+_LONGEST_NAME = 8  # words
 _LEAST_MISSPELT = 4  # letters of a name that is known through a typo
 _CREDENTIALS = words("names.mixed_credentials") | {"md", "do", "rn", "np", "pa", "dds", "dmd", "dpm", "lpn"}
 _TITLES = words("names.abbreviated_titles") | {"doctor", "miss", "mister", "professor"}
+_BESIDE = SUFFIXES | _TITLES | KIN
 _ASIDE = re.compile(r"\([^()]{0,200}\)")
 _BETWEEN = frozenset(" \t\n.,^-\"'()")
 _SMALL_PARTS = PARTICLES | SUFFIXES
@@ -62,14 +64,15 @@ def person(leaf: str, value: str) -> Person | None:
 
 
 def _name_words(text: str) -> tuple[str, ...]:
-    found = words_in(text)
-    kept = tuple(word for word in found if not _aside(word))
-    return kept if kept or len(found) != 1 else tuple(found)
+    """The words of a name, without titles, relations, suffixes and small words; one that closes a name is no small one.
 
-
-def _aside(word: str) -> bool:
-    beside = word in PARTICLES or word in SUFFIXES or word in _CREDENTIALS or word in _TITLES or word in KIN
-    return beside or any(map(str.isdigit, word))
+    >>> _name_words("Mr. Tran Van Do"), _name_words("Jr."), _name_words("Ludwig van Beek, MD")
+    (('tran', 'do'), (), ('ludwig', 'beek'))
+    """
+    found = [word for word in words_in(text) if not (word in _BESIDE or any(map(str.isdigit, word)))]
+    if len(found) > 2 and found[-1] in _CREDENTIALS - PARTICLES:
+        found.pop()
+    return tuple(word for place, word in enumerate(found, start=1) if word not in PARTICLES or place == len(found))
 
 
 @cache
@@ -116,7 +119,7 @@ class Names:
         at = 0
         while at < len(places):
             run = [places[at]]
-            while at + 1 < len(places) and self._goes_on(page, run, places[at + 1], hits):
+            while at + 1 < len(places) and len(run) < _LONGEST_NAME and self._goes_on(page, run, places[at + 1], hits):
                 at += 1
                 run.append(places[at])
             yield from self._mentions(page, run, hits, support)

@@ -105,7 +105,7 @@ class KnownValues:
         self.values += count
 
     def find(self, text: str, patient: str | None, page: Page | None = None) -> list[Finding]:
-        """What of the patient's values stands in a text, by start; `page` is the text made ready, where it is."""
+        """What of the patient's values stands in a text, none overlapping; `page` is the text made ready."""
         if patient is None or patient not in self._packed or not text:
             return []
         shown, places = _shown(text)
@@ -121,7 +121,7 @@ class KnownValues:
             found += known.days.find(page)
         if known.places is not None:
             found += known.places.find(page, support)
-        kept = sorted(set(unprotected(page, found, self._settings, _BRANCH)))
+        kept = resolved(unprotected(page, found, self._settings, _BRANCH), page.text)
         if places is None:
             return kept
         return [one._replace(start=places[one.start], end=places[one.end - 1] + 1) for one in kept]
@@ -178,9 +178,9 @@ def joined(found: Sequence[Finding], own: Iterable[Finding], text: str) -> list[
     ends = [one.end for one in found]
     widened = []
     for one in own:
-        for other in found[bisect_right(ends, one.start) :]:
-            if other.start >= one.end:
-                break
+        at = bisect_right(ends, one.start)
+        while at < len(found) and (other := found[at]).start < one.end:
+            at += 1
             if sum(map(str.isalnum, text[other.start : one.start])) == 1:
                 one = one._replace(start=other.start)
             if sum(map(str.isalnum, text[one.end : other.end])) == 1:
