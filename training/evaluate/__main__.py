@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.evaluate.configurations import by_name
+from training.evaluate.configurations import WithRegister, by_name
 from training.evaluate.corpora import CASED, CASES, FAMILY, FULL, MAKERS, OUTSIDE, SMALL, WITHOUT, Corpus, Sizes
 from training.evaluate.scores import Outcome, difference, outcome, ratio_of_leaks
 
@@ -83,6 +83,15 @@ def by_case(outcomes: Sequence[Outcome]) -> list[str]:
     return rows if len(rows) > 2 else []
 
 
+def with_register(outcomes: Sequence[Outcome]) -> list[str]:
+    """How much of what a register knows of the patient is masked, on the corpora that have one."""
+    rows = ["| corpus | configuration | mentions of what the register knows | masked whole |", "|---|---|---|---|"]
+    for one in outcomes:
+        if one.registered.of:
+            rows.append(f"| {one.corpus.name} | {one.configuration} | {one.registered.of:,.0f} | {one.registered} |")
+    return rows if len(rows) > 2 else []
+
+
 def classes(one: Outcome) -> str:
     """Misses and false alarms by label, the most frequent first."""
     missed = ", ".join(f"{label} {count} of {one.golds[label]}" for label, count in one.misses.most_common() if count)
@@ -97,6 +106,7 @@ def record(one: Outcome) -> dict[str, Any]:
         "kind": one.corpus.kind,
         "configuration": one.configuration,
         "documents": len(one.corpus.documents),
+        "registered": one.registered.record(),
         "figures": {name: figure.record() for name, figure in one.figures.items()},
         "golds": dict(one.golds),
         "misses": {label: count for label, count in one.misses.items() if count},
@@ -122,6 +132,8 @@ def main() -> None:
 
     def read(corpus: Corpus, kept: list[Outcome]) -> None:
         for one in using:
+            if isinstance(one, WithRegister) and not corpus.name.startswith("injected"):
+                continue
             print(f"… {corpus.name}, {one.name}", file=sys.stderr, flush=True)
             kept.append(outcome(corpus, one.name, one.answers(corpus), one.mapping))
 
@@ -131,7 +143,7 @@ def main() -> None:
             for case in CASES:
                 read(corpus.cased(case, sizes.cased), cased)
     parts = [table(plain, kind) for kind in (OUTSIDE, FAMILY, WITHOUT)]
-    parts += [held_against(plain, using[0].name), by_case(cased)]
+    parts += [held_against(plain, using[0].name), by_case(cased), with_register(plain)]
     if asked.misses:
         parts.append([classes(one) for one in (*plain, *cased)])
     print("\n\n".join("\n".join(part) for part in parts if part))

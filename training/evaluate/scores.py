@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from training.evaluate.corpora import Corpus
+from training.evaluate.corpora import Corpus, is_registered
 from workup.documents.batch import Batch
 from workup.documents.detections import Found
 from workup.documents.document import Span
@@ -17,6 +17,7 @@ from workup.documents.labels import branch_of
 from workup.documents.mappings import LabelMapping
 from workup.documents.policies import Policy
 from workup.documents.titles import title_length
+from workup.metric import share_interval
 from workup.scores import Scores
 from workup.stats.random import generator
 from workup.tasks.spans import columns
@@ -68,6 +69,7 @@ class Outcome:
     misses: Counter[str]
     golds: Counter[str]
     false_alarms: Counter[str]
+    registered: Figure  # mentions of what a register knows that are masked whole
     leaks: np.ndarray  # for each patient: characters that leak, characters that must not, those in vain, all others
 
 
@@ -94,11 +96,12 @@ def outcome(corpus: Corpus, configuration: str, answers: Answers, mapping: str) 
         of = metric.counts(scores)[1] if metric.counts is not None else None
         figures[name] = Figure(value, interval.low if interval else None, interval.high if interval else None, of)
     misses, golds, alarms = _by_label(corpus, answers, stick.policies[0])
+    registered = _registered(corpus, answers, scores)
     fields = ("must_chars_unmasked", "must_chars", "non_phi_chars_masked", "non_phi_chars")
     rows = np.column_stack([counted[columns.of_policy(stick.policies[0].name, name)] for name in fields])
     _, codes = np.unique(patients, return_inverse=True)
     sums = np.column_stack([np.bincount(codes, weights=column) for column in rows.T.astype(float)])
-    return Outcome(corpus, configuration, figures, misses, golds, alarms, sums)
+    return Outcome(corpus, configuration, figures, misses, golds, alarms, registered, sums)
 
 
 def _by_label(corpus: Corpus, answers: Answers, policy: Policy) -> tuple[Counter[str], Counter[str], Counter[str]]:
@@ -106,10 +109,8 @@ def _by_label(corpus: Corpus, answers: Answers, policy: Policy) -> tuple[Counter
     mapping = LabelMapping.load(corpus.labels)
     misses, golds, alarms = Counter[str](), Counter[str](), Counter[str]()
     for document, answer in zip(corpus.documents, answers, strict=True):
-        inside = np.zeros(len(document.text), dtype=bool)
+        inside = _masked(document.text, answer)
         covered = np.zeros(len(document.text), dtype=bool)
-        for one in answer or ():
-            inside[one.start : one.end] = True
         for gold in document.spans:
             label = mapping.of(gold.label)
             start = gold.start
@@ -119,13 +120,37 @@ def _by_label(corpus: Corpus, answers: Answers, policy: Policy) -> tuple[Counter
             covered[start : gold.end] |= decision != "must_not"
             if decision == "must":
                 golds[gold.label] += 1
-                misses[gold.label] += not all(
-                    inside[at] for at in range(start, gold.end) if document.text[at].isalnum()
-                )
+                misses[gold.label] += not _whole(document.text, start, gold.end, inside)
         for one in answer or ():
             if not covered[one.start : one.end].any():
                 alarms[one.label] += 1
     return misses, golds, alarms
+
+
+def _registered(corpus: Corpus, answers: Answers, scores: Scores) -> Figure:
+    """Mentions of what a register knows of the patient that are masked whole, with the interval of a share."""
+    hits, all_of = np.zeros(len(corpus.documents)), np.zeros(len(corpus.documents))
+    for at, (document, answer) in enumerate(zip(corpus.documents, answers, strict=True)):
+        inside = _masked(document.text, answer)
+        for gold in filter(is_registered, document.spans):
+            all_of[at] += 1
+            hits[at] += _whole(document.text, gold.start, gold.end, inside)
+    if not all_of.sum():
+        return Figure(np.nan, None, None)
+    found = share_interval(hits, all_of, scores, LEVEL)
+    return Figure(float(hits.sum() / all_of.sum()), found.low, found.high, float(all_of.sum()))
+
+
+def _masked(text: str, answer: Sequence[Span] | None) -> np.ndarray:
+    inside = np.zeros(len(text), dtype=bool)
+    for one in answer or ():
+        inside[one.start : one.end] = True
+    return inside
+
+
+def _whole(text: str, start: int, end: int, inside: np.ndarray) -> bool:
+    """Whether every letter and digit of a stretch is masked."""
+    return all(inside[at] for at in range(start, end) if text[at].isalnum())
 
 
 def ratio_of_leaks(one: Outcome, other: Outcome) -> Figure:
