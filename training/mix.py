@@ -12,7 +12,6 @@ import argparse
 import csv
 import gzip
 import json
-import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator

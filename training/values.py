@@ -21,15 +21,15 @@ from workup.values.draws import Chance
 from workup.values.forms import clinical
 
 TAG_OF_LEAF = {
-    **{leaf: "NAME" for leaf in ("name_patient", "name_relative", "name_provider")},
-    **{leaf: "DATE" for leaf in ("date", "date_birth", "date_death", "date_relative", "year_only")},
+    **dict.fromkeys(("name_patient", "name_relative", "name_provider"), "NAME"),
+    **dict.fromkeys(("date", "date_birth", "date_death", "date_relative", "year_only"), "DATE"),
     "street_address": "STREET",
-    **{leaf: "GEO" for leaf in ("city", "county", "zip", "state", "country")},
-    **{leaf: "ORG" for leaf in ("facility", "employer", "org_other")},
-    **{leaf: "PHONE" for leaf in ("phone", "fax")},
+    **dict.fromkeys(("city", "county", "zip", "state", "country"), "GEO"),
+    **dict.fromkeys(("facility", "employer", "org_other"), "ORG"),
+    **dict.fromkeys(("phone", "fax"), "PHONE"),
     "email": "EMAIL",
-    **{leaf: "URL" for leaf in ("url", "ip", "mac")},
-    **{leaf: "AGE" for leaf in ("age_over_89", "age_under_90")},
+    **dict.fromkeys(("url", "ip", "mac"), "URL"),
+    **dict.fromkeys(("age_over_89", "age_under_90"), "AGE"),
     **{leaf: "ID" for leaf in SCHEME if SCHEME[leaf].branch == "ID" and leaf not in ("biometric", "photo")},
     "username": "ID",
     **{leaf: "QUASI" for leaf in SCHEME if SCHEME[leaf].branch == "QUASI"},
@@ -67,51 +67,21 @@ _WORD_NAMES = (  # given names that are words too, mostly short forms
     "Buck Bud Tad Van Wade Wes Ward Chip Dusty Rusty Sunny Star Destiny Trinity Serenity Harmony Melody Carol Gale Gay "
     "Happy Merry Mercy Constance Patience Prudence Clay Colt Cash Ace King Prince Duke Earl Major Sterling Royal Justice"
 ).split()
-_WORD_SURNAMES = (
-    "Long Short Young Old White Black Green Brown Gray Rice Bean Berry Bush Wood Woods Forest Field Fields Hill Mill Mills "
-    "Brook Brooks Rivers Lake Stone Rock Love Day Weeks Knight King Price Banks Cash Fox Wolf Bird Swan Crane Drake Lamb "
-    "Bull Savage Strong Wise Sharp Small Little Best Good Goodman Case Chance Bell Cook Baker Butler Carter Mason Page Pope "
-    "Bishop Abbott Dean Major Sergeant Ward Park Parks Street Rhodes Church Temple Hall House Chambers Poole Waters Bolt "
-    "Snow Frost Winters Summers Flowers Rose Lilly Pickles Coffey Coke Root Branch Leaf Moss Reed Heath Marsh Moon Star "
-    "Sunday Friday March May Yu So Do He Ha An In On To Le No Ok Ng Wu Ho Hu Be Parkinson Graves Crohn Addison Hodgkin "
-    "Down Turner Marfan Bright Paget Baker Colles Murphy Foley Burke Cushing Hunter Gamble Nurse Leech Payne Akers Blood"
-).split()
-_SAINTS = "Mary Luke Joseph John Vincent Francis Anne Elizabeth Anthony Jude Michael Agnes Clare Catherine Barnabas Peter".split()
-_HEADS = (
-    "Hospital|General Hospital|Medical Center|Regional Medical Center|Memorial Hospital|Community Hospital|Clinic|Health "
-    "Center|Children's Hospital|Cancer Center|Heart Institute|Nursing Home|Care Center|Rehabilitation Center|Hospice|Urgent "
-    "Care|Family Practice|Medical Group|Surgery Center|Dialysis Center|Birth Center|Infirmary|Health System|University "
-    "Hospital|VA Medical Center|Eye Clinic|Pediatrics|Orthopedics|Oncology Associates|Dental|Imaging|Assisted Living|Manor|"
-    "Healthcare|Surgical Associates|Women's Clinic|Spine Center|Pain Center|Behavioral Health|Recovery Center"
-).split("|")
-_SHORT_HEADS = "Gen|Hosp|Med Ctr|Medical|MC|Mem|Mem Hosp|Reg Med Ctr|Rehab|SNF|VAMC|VA|Univ|UH|Clin|ED|ER|Health|Peds".split("|")
-_VIRTUES = "Mercy Grace Providence Sacred-Heart Good-Samaritan Trinity Holy-Cross Unity Hope Baptist Methodist Presbyterian Lutheran Adventist Deaconess Shriners Summit Lakeside Riverside Northside Hillcrest Sunrise Valley Cedars Pinecrest Oakwood".split()  # noqa: E501
-_FIRMS = (
-    "Boeing|Walmart|Costco|Amazon|UPS|FedEx|Ford|General Motors|Starbucks|Target|Kroger|Home Depot|Lowe's|Google|Microsoft|"
-    "Intel|Tesla|Delta Air Lines|Southwest|Comcast|Verizon|AT&T|Chevron|Exxon|John Deere|Caterpillar|Tyson Foods|Perdue|"
-    "Walgreens|CVS|Rite Aid|Publix|Safeway|Whole Foods|McDonald's|Burger King|Wendy's|Subway|Dollar General|Greyhound|"
-    "Amtrak|Lockheed Martin|Raytheon|IBM|Dell|HP|Oracle|Wells Fargo|Chase|Bank of America|Aetna|Cigna|Humana|Kaiser|Blue "
-    "Cross|UnitedHealthcare|State Farm|Allstate|Geico|US Army|US Navy|Marine Corps|Air Force|Coast Guard|National Guard|"
-    "USPS|Post Office|IRS|FBI|TSA|Red Cross|Salvation Army|Goodwill|YMCA|Meals on Wheels|Uber|Lyft|DoorDash|Tesco|BBC|NHS "
-    "Lothian|Siemens|Bosch|Volkswagen|Toyota|Honda|Samsung|Nestlé|Unilever|Shell|BP|Airbus|Lufthansa"
-).split("|")
-_TRADES = (
-    "& Sons|Construction|Plumbing|Motors|Logistics|Foods|Farms|Dairy|Roofing|Electric|Landscaping|Trucking|Bakery|Auto "
-    "Body|Hardware|Insurance|Realty|Law Firm|LLC|Inc.|Co.|Corp|Ltd|GmbH|Industries|Steel|Paper|Mining|Brewing|Airlines|"
-    "Bank|Credit Union|Consulting|Technologies|Systems|Media|Publishing|Diner|Pizza|Salon|Daycare|Cleaners|Pharmacy|Drugs"
-).split("|")
-_SCHOOLS = "Elementary|Elementary School|Middle School|High School|High|Academy|College|Community College|University|State University|Prep|Preschool|School of Nursing|Tech".split("|")  # noqa: E501
-_CHURCHES = "Baptist Church|Methodist Church|Lutheran|Church of Christ|Parish|Synagogue|Mosque|AME Church|Cathedral|Temple|Chapel|Assembly of God".split("|")  # noqa: E501
-_STREETS = "St|St.|Street|Ave|Ave.|Avenue|Rd|Road|Dr|Drive|Ln|Lane|Blvd|Boulevard|Ct|Court|Way|Pl|Place|Ter|Circle|Pkwy|Hwy|Trail|Close|Crescent|Gardens|Mews".split("|")  # noqa: E501
-_ABROAD = "12 Rue {s}|{s}straße {n}|Calle {s} {n}|Via {s} {n}|{n} {s} Close|{n}/{m} {s} Road|Flat {m}, {n} {s} Street|{s}gatan {n}|ul. {s} {n}|Av. {s} {n}, {m}º|{s}weg {n}|House {n}, Block {m}, {s} Nagar".split("|")  # noqa: E501
-_STATES = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC PR".split()  # noqa: E501
-_WHEN = (
-    "yesterday|last night|last Tuesday|on Friday|this past Monday|Thursday|over the weekend|the day before Thanksgiving|on "
-    "Christmas Eve|around Easter|last Ramadan|the 4th of July|New Year's Day|Labor Day weekend|two weeks ago|last summer|"
-    "on Sunday night|Wed|Tues|next Wed|this Saturday|Halloween|on her birthday|the 12th|mid-March|late October|early June"
-).split("|")
+_WORD_SURNAMES = ["Long", "Short", "Young", "Old", "White", "Black", "Green", "Brown", "Gray", "Rice", "Bean", "Berry", "Bush", "Wood", "Woods", "Forest", "Field", "Fields", "Hill", "Mill", "Mills", "Brook", "Brooks", "Rivers", "Lake", "Stone", "Rock", "Love", "Day", "Weeks", "Knight", "King", "Price", "Banks", "Cash", "Fox", "Wolf", "Bird", "Swan", "Crane", "Drake", "Lamb", "Bull", "Savage", "Strong", "Wise", "Sharp", "Small", "Little", "Best", "Good", "Goodman", "Case", "Chance", "Bell", "Cook", "Baker", "Butler", "Carter", "Mason", "Page", "Pope", "Bishop", "Abbott", "Dean", "Major", "Sergeant", "Ward", "Park", "Parks", "Street", "Rhodes", "Church", "Temple", "Hall", "House", "Chambers", "Poole", "Waters", "Bolt", "Snow", "Frost", "Winters", "Summers", "Flowers", "Rose", "Lilly", "Pickles", "Coffey", "Coke", "Root", "Branch", "Leaf", "Moss", "Reed", "Heath", "Marsh", "Moon", "Star", "Sunday", "Friday", "March", "May", "Yu", "So", "Do", "He", "Ha", "An", "In", "On", "To", "Le", "No", "Ok", "Ng", "Wu", "Ho", "Hu", "Be", "Parkinson", "Graves", "Crohn", "Addison", "Hodgkin", "Down", "Turner", "Marfan", "Bright", "Paget", "Baker", "Colles", "Murphy", "Foley", "Burke", "Cushing", "Hunter", "Gamble", "Nurse", "Leech", "Payne", "Akers", "Blood"]
+_SAINTS = ["Mary", "Luke", "Joseph", "John", "Vincent", "Francis", "Anne", "Elizabeth", "Anthony", "Jude", "Michael", "Agnes", "Clare", "Catherine", "Barnabas", "Peter"]
+_HEADS = ["Hospital", "General Hospital", "Medical Center", "Regional Medical Center", "Memorial Hospital", "Community Hospital", "Clinic", "Health Center", "Children's Hospital", "Cancer Center", "Heart Institute", "Nursing Home", "Care Center", "Rehabilitation Center", "Hospice", "Urgent Care", "Family Practice", "Medical Group", "Surgery Center", "Dialysis Center", "Birth Center", "Infirmary", "Health System", "University Hospital", "VA Medical Center", "Eye Clinic", "Pediatrics", "Orthopedics", "Oncology Associates", "Dental", "Imaging", "Assisted Living", "Manor", "Healthcare", "Surgical Associates", "Women's Clinic", "Spine Center", "Pain Center", "Behavioral Health", "Recovery Center"]
+_SHORT_HEADS = ["Gen", "Hosp", "Med Ctr", "Medical", "MC", "Mem", "Mem Hosp", "Reg Med Ctr", "Rehab", "SNF", "VAMC", "VA", "Univ", "UH", "Clin", "ED", "ER", "Health", "Peds"]
+_VIRTUES = ["Mercy", "Grace", "Providence", "Sacred-Heart", "Good-Samaritan", "Trinity", "Holy-Cross", "Unity", "Hope", "Baptist", "Methodist", "Presbyterian", "Lutheran", "Adventist", "Deaconess", "Shriners", "Summit", "Lakeside", "Riverside", "Northside", "Hillcrest", "Sunrise", "Valley", "Cedars", "Pinecrest", "Oakwood"]  # noqa: E501
+_FIRMS = ["Boeing", "Walmart", "Costco", "Amazon", "UPS", "FedEx", "Ford", "General Motors", "Starbucks", "Target", "Kroger", "Home Depot", "Lowe's", "Google", "Microsoft", "Intel", "Tesla", "Delta Air Lines", "Southwest", "Comcast", "Verizon", "AT&T", "Chevron", "Exxon", "John Deere", "Caterpillar", "Tyson Foods", "Perdue", "Walgreens", "CVS", "Rite Aid", "Publix", "Safeway", "Whole Foods", "McDonald's", "Burger King", "Wendy's", "Subway", "Dollar General", "Greyhound", "Amtrak", "Lockheed Martin", "Raytheon", "IBM", "Dell", "HP", "Oracle", "Wells Fargo", "Chase", "Bank of America", "Aetna", "Cigna", "Humana", "Kaiser", "Blue Cross", "UnitedHealthcare", "State Farm", "Allstate", "Geico", "US Army", "US Navy", "Marine Corps", "Air Force", "Coast Guard", "National Guard", "USPS", "Post Office", "IRS", "FBI", "TSA", "Red Cross", "Salvation Army", "Goodwill", "YMCA", "Meals on Wheels", "Uber", "Lyft", "DoorDash", "Tesco", "BBC", "NHS Lothian", "Siemens", "Bosch", "Volkswagen", "Toyota", "Honda", "Samsung", "Nestlé", "Unilever", "Shell", "BP", "Airbus", "Lufthansa"]
+_TRADES = ["& Sons", "Construction", "Plumbing", "Motors", "Logistics", "Foods", "Farms", "Dairy", "Roofing", "Electric", "Landscaping", "Trucking", "Bakery", "Auto Body", "Hardware", "Insurance", "Realty", "Law Firm", "LLC", "Inc.", "Co.", "Corp", "Ltd", "GmbH", "Industries", "Steel", "Paper", "Mining", "Brewing", "Airlines", "Bank", "Credit Union", "Consulting", "Technologies", "Systems", "Media", "Publishing", "Diner", "Pizza", "Salon", "Daycare", "Cleaners", "Pharmacy", "Drugs"]
+_SCHOOLS = ["Elementary", "Elementary School", "Middle School", "High School", "High", "Academy", "College", "Community College", "University", "State University", "Prep", "Preschool", "School of Nursing", "Tech"]  # noqa: E501
+_CHURCHES = ["Baptist Church", "Methodist Church", "Lutheran", "Church of Christ", "Parish", "Synagogue", "Mosque", "AME Church", "Cathedral", "Temple", "Chapel", "Assembly of God"]  # noqa: E501
+_STREETS = ["St", "St.", "Street", "Ave", "Ave.", "Avenue", "Rd", "Road", "Dr", "Drive", "Ln", "Lane", "Blvd", "Boulevard", "Ct", "Court", "Way", "Pl", "Place", "Ter", "Circle", "Pkwy", "Hwy", "Trail", "Close", "Crescent", "Gardens", "Mews"]  # noqa: E501
+_ABROAD = ["12 Rue {s}", "{s}straße {n}", "Calle {s} {n}", "Via {s} {n}", "{n} {s} Close", "{n}/{m} {s} Road", "Flat {m}, {n} {s} Street", "{s}gatan {n}", "ul. {s} {n}", "Av. {s} {n}, {m}º", "{s}weg {n}", "House {n}, Block {m}, {s} Nagar"]  # noqa: E501
+_STATES = ["AL", "AK", "AZ", "AR", "CA", "CO", "CT", "DE", "FL", "GA", "HI", "ID", "IL", "IN", "IA", "KS", "KY", "LA", "ME", "MD", "MA", "MI", "MN", "MS", "MO", "MT", "NE", "NV", "NH", "NJ", "NM", "NY", "NC", "ND", "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX", "UT", "VT", "VA", "WA", "WV", "WI", "WY", "DC", "PR"]  # noqa: E501
+_WHEN = ["yesterday", "last night", "last Tuesday", "on Friday", "this past Monday", "Thursday", "over the weekend", "the day before Thanksgiving", "on Christmas Eve", "around Easter", "last Ramadan", "the 4th of July", "New Year's Day", "Labor Day weekend", "two weeks ago", "last summer", "on Sunday night", "Wed", "Tues", "next Wed", "this Saturday", "Halloween", "on her birthday", "the 12th", "mid-March", "late October", "early June"]
 _VAGUE = {"yesterday", "last night", "over the weekend", "two weeks ago", "last summer", "on her birthday"}
-_CODES = "E11.9 I10 J45.909 99213 99285 G0008 4548-4 73211009 Z00.00 M54.5 K21.9 F32.A 36415 N18.3".split()
+_CODES = ["E11.9", "I10", "J45.909", "99213", "99285", "G0008", "4548-4", "73211009", "Z00.00", "M54.5", "K21.9", "F32.A", "36415", "N18.3"]
 
 
 class Values:
@@ -227,8 +197,8 @@ class Values:
             return f"{self.town()} {self.random.choice(_TRADES)}"
         if pick < 0.85:
             return self._leaf("employer") if self.random.random() < 0.5 else self._leaf("org_other")
-        made = self.random.choice("Vel Nor Qua Zen Lum Tri Cor Ax Pan Sol Med Dyn Bio Opt".split())
-        made += self.random.choice("tex dyne ora ix ium nova tech line path corp soft gen".split())
+        made = self.random.choice(["Vel", "Nor", "Qua", "Zen", "Lum", "Tri", "Cor", "Ax", "Pan", "Sol", "Med", "Dyn", "Bio", "Opt"])
+        made += self.random.choice(["tex", "dyne", "ora", "ix", "ium", "nova", "tech", "line", "path", "corp", "soft", "gen"])
         return made + self.random.choice(["", "", " " + self.random.choice(_TRADES)])
 
     def street(self) -> str:
@@ -244,7 +214,7 @@ class Values:
 
     def street_name(self) -> str:
         """A street without its number."""
-        stem = self.random.choice([self.surname(), self.town(), self.random.choice("Main Oak Elm Maple 5th 42nd First Park Church High Mill Cedar".split())])
+        stem = self.random.choice([self.surname(), self.town(), self.random.choice(["Main", "Oak", "Elm", "Maple", "5th", "42nd", "First", "Park", "Church", "High", "Mill", "Cedar"])])
         return f"{stem} {self.random.choice(_STREETS)}"
 
     def _word(self, words: list[str]) -> str:
@@ -262,7 +232,7 @@ class Values:
         pick = self.random.random()
         if pick < 0.8:
             return self._leaf("date")
-        month = self.random.choice("Jan Feb Mar Apr May Jun Jul Aug Sep Sept Oct Nov Dec January March June August October".split())
+        month = self.random.choice(["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec", "January", "March", "June", "August", "October"])
         year, day = self.random.randint(1950, 2026), self.random.randint(1, 28)
         return self.random.choice(
             [f"{month} {year}", f"{month} '{year % 100:02d}", f"{day} {month} {year}", f"{day}{month.upper()}{year}", f"{month} {day}",
@@ -271,7 +241,7 @@ class Values:
         )  # fmt: skip
 
     def _id(self) -> str:
-        leaf = self.random.choice("mrn id_other account health_plan_id license_person license_provider passport device_id".split())
+        leaf = self.random.choice(["mrn", "id_other", "account", "health_plan_id", "license_person", "license_provider", "passport", "device_id"])
         if self.random.random() < 0.55:
             return self._leaf(leaf)
         digits = "".join(self.random.choice("0123456789") for _ in range(self.random.randint(5, 12)))
@@ -356,7 +326,7 @@ def _spelt(name: str) -> str:
     return name.capitalize()
 
 
-_IRISH = set("BRIEN CONNOR CONNELL NEAL NEIL NEILL DONNELL LEARY REILLY ROURKE KEEFE HARA SULLIVAN TOOLE DWYER GRADY SHEA".split())
+_IRISH = set(["BRIEN", "CONNOR", "CONNELL", "NEAL", "NEIL", "NEILL", "DONNELL", "LEARY", "REILLY", "ROURKE", "KEEFE", "HARA", "SULLIVAN", "TOOLE", "DWYER", "GRADY", "SHEA"])
 
 
 def _towns(packages: Path) -> tuple[list[str], list[str]]:

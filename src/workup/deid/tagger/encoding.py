@@ -18,7 +18,7 @@ GAPS = ("blank", "newline", "glued")
 SHAPES = ("mark", "lower", "Capitalised", "CAPITALS", "initial", "mixedCase", "digits", "alphanumeric")
 LABELS = ("NAME", "DATE", "STREET", "GEO", "ORG", "ID", "PHONE", "EMAIL", "URL", "AGE", "QUASI")
 TAGS = ("O", *(f"{part}-{label}" for label in LABELS for part in "BI"))
-_LONE_SURROGATES = dict.fromkeys(range(55296, 57344), "�")  # no encoder takes half of a pair
+_LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")  # no encoder takes half of a pair
 
 
 class Pieces(NamedTuple):
@@ -73,7 +73,7 @@ def encode(tokenizer: Tokenizer, text: str) -> Pieces:
     first = np.ones(len(words), dtype=bool)
     first[1:] = words[1:] != words[:-1]
     opening = np.flatnonzero(first)
-    closing = np.append(opening[1:], len(words)) - 1
+    closing = np.append(opening, len(words))[1:] - 1
     kinds_of_words = []
     before = 0
     for start, end in zip(offsets[opening, 0].tolist(), offsets[closing, 1].tolist(), strict=True):
