@@ -18,9 +18,7 @@ from typing import Any
 
 from training.evaluate.configurations import WithRegister, by_name
 from training.evaluate.corpora import CASED, CASES, FAMILY, FULL, MAKERS, OUTSIDE, SMALL, WITHOUT, Corpus, Sizes
-from training.evaluate.scores import Outcome, difference, outcome, ratio_of_leaks
-
-CHARACTERS_IN_VAIN = (2, 3)
+from training.evaluate.scores import FULL_MASKED, OVER_REDACTION, Outcome, difference, outcome, ratio_of_leaks
 
 
 def corpora(asked: Sequence[str], data: Path, sizes: Sizes) -> Iterable[tuple[str, Corpus]]:
@@ -62,7 +60,7 @@ def held_against(outcomes: Sequence[Outcome], first: str) -> list[str]:
         if one.configuration != first and one.corpus.name in mine:
             base = mine[one.corpus.name]
             ratio = ratio_of_leaks(base, one) if one.corpus.kind != WITHOUT else "–"
-            more = difference(base, one, CHARACTERS_IN_VAIN)
+            more = difference(base, one, OVER_REDACTION)
             rows.append(f"| {one.corpus.name} | {one.configuration} | {ratio} | {more} |")
     return rows if len(rows) > 2 else []
 
@@ -70,14 +68,16 @@ def held_against(outcomes: Sequence[Outcome], first: str) -> list[str]:
 def by_case(outcomes: Sequence[Outcome]) -> list[str]:
     """Full-mask recall of the same documents as written, in small letters and in capitals."""
     rows = [
-        "| corpus | configuration | n | full mask, as written | lower | upper |",
-        "|---|---|---|---|---|---|",
+        "| corpus | configuration | n | full mask, as written | lower | upper | lower, points more | upper, points more |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     found = {(one.corpus.name, one.configuration): one for one in outcomes}
     for (name, configuration), one in found.items():
         corpus, as_written = name.removesuffix(", as written"), name.endswith(", as written")
         if as_written:
-            shown = [str(found[f"{corpus}, {case}", configuration].figures["full mask"]) for case in CASES]
+            others = [found[f"{corpus}, {case}", configuration] for case in CASES]
+            shown = [str(each.figures["full mask"]) for each in others]
+            shown += [str(difference(each, one, FULL_MASKED)) for each in others[1:]]
             size = f"{len(one.corpus.documents):,} / {sum(one.golds.values()):,}"
             rows.append(f"| {corpus} | {configuration} | {size} | " + " | ".join(shown) + " |")
     return rows if len(rows) > 2 else []
@@ -87,7 +87,7 @@ def with_register(outcomes: Sequence[Outcome]) -> list[str]:
     """How much of what a register knows of the patient is masked, on the corpora that have one."""
     rows = ["| corpus | configuration | mentions of what the register knows | masked whole |", "|---|---|---|---|"]
     for one in outcomes:
-        if one.registered.of:
+        if one.registered.of and one.corpus.name.startswith("injected"):
             rows.append(f"| {one.corpus.name} | {one.configuration} | {one.registered.of:,.0f} | {one.registered} |")
     return rows if len(rows) > 2 else []
 

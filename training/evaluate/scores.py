@@ -22,7 +22,8 @@ from workup.scores import Scores
 from workup.stats.random import generator
 from workup.tasks.spans import columns
 from workup.tasks.spans.counting.accumulator import Ledger
-from workup.tasks.spans.counting.counting_rules import Yardstick
+from workup.tasks.spans.counting.counting_rules import FULL_MASK, Yardstick
+from workup.tasks.spans.counting.matchup import PHI, Setting
 from workup.tasks.spans.metrics import span_metrics
 
 Answers = Sequence[Sequence[Span] | None]
@@ -37,6 +38,10 @@ SHOWN = {
     "F1": ("f1", "iou:0.5", "phi"),
     "intact": ("specificity_negative_document", "", ""),
 }
+
+
+SUMS = ("must_chars_unmasked", "must_chars", "non_phi_chars_masked", "non_phi_chars", "hits", "golds")
+OVER_REDACTION, FULL_MASKED = (2, 3), (4, 5)
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class Outcome:
     golds: Counter[str]
     false_alarms: Counter[str]
     registered: Figure  # mentions of what a register knows that are masked whole
-    leaks: np.ndarray  # for each patient: characters that leak, characters that must not, those in vain, all others
+    sums: np.ndarray  # for each patient, in the order of `SUMS`
 
 
 def outcome(corpus: Corpus, configuration: str, answers: Answers, mapping: str) -> Outcome:
@@ -97,8 +102,12 @@ def outcome(corpus: Corpus, configuration: str, answers: Answers, mapping: str) 
         figures[name] = Figure(value, interval.low if interval else None, interval.high if interval else None, of)
     misses, golds, alarms = _by_label(corpus, answers, stick.policies[0])
     registered = _registered(corpus, answers, scores)
-    fields = ("must_chars_unmasked", "must_chars", "non_phi_chars_masked", "non_phi_chars")
-    rows = np.column_stack([counted[columns.of_policy(stick.policies[0].name, name)] for name in fields])
+    policy = stick.policies[0].name
+    whole = Setting(FULL_MASK, PHI, policy)
+    fields = [columns.of_policy(policy, name) for name in SUMS[:4]] + [
+        columns.of_setting(whole, name) for name in SUMS[4:]
+    ]
+    rows = np.column_stack([counted[name] for name in fields])
     _, codes = np.unique(patients, return_inverse=True)
     sums = np.column_stack([np.bincount(codes, weights=column) for column in rows.T.astype(float)])
     return Outcome(corpus, configuration, figures, misses, golds, alarms, registered, sums)
@@ -155,7 +164,7 @@ def _whole(text: str, start: int, end: int, inside: np.ndarray) -> bool:
 
 def ratio_of_leaks(one: Outcome, other: Outcome) -> Figure:
     """What `one` leaves visible as a share of what `other` does, patients drawn again in pairs."""
-    first, second = one.leaks[:, 0], other.leaks[:, 0]
+    first, second = one.sums[:, 0], other.sums[:, 0]
     if not second.sum():
         return Figure(np.nan, None, None)
     draws = generator(9590, one.corpus.name, one.configuration, other.configuration)
@@ -170,13 +179,13 @@ def difference(one: Outcome, other: Outcome, columns_of: tuple[int, int]) -> Fig
     """A share of `one` less that of `other`, patients drawn again in pairs."""
     top, bottom = columns_of
     draws = generator(9591, one.corpus.name, one.configuration, other.configuration)
-    size = len(one.leaks)
+    size = len(one.sums)
     weights = draws.multinomial(size, np.full(size, 1 / size), size=REPLICATES)
 
     def share(rows: np.ndarray, at: Any) -> np.ndarray:
         return np.asarray((at @ rows[:, top]) / np.maximum(at @ rows[:, bottom], 1))
 
-    gaps = share(one.leaks, weights) - share(other.leaks, weights)
+    gaps = share(one.sums, weights) - share(other.sums, weights)
     low, high = np.quantile(gaps, [0.025, 0.975])
     once = np.ones((1, size))
-    return Figure(float((share(one.leaks, once) - share(other.leaks, once))[0]), float(low), float(high))
+    return Figure(float((share(one.sums, once) - share(other.sums, once))[0]), float(low), float(high))
