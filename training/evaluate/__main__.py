@@ -68,7 +68,7 @@ def held_against(outcomes: Sequence[Outcome], first: str) -> list[str]:
 def by_case(outcomes: Sequence[Outcome]) -> list[str]:
     """Full-mask recall of the same documents as written, in small letters and in capitals."""
     rows = [
-        "| corpus | configuration | n | full mask, as written | lower | upper | lower, points more | upper, points more |",
+        "| corpus | configuration | n | full mask, as written | lower | upper | lower, points | upper, points |",
         "|---|---|---|---|---|---|---|---|",
     ]
     found = {(one.corpus.name, one.configuration): one for one in outcomes}
