@@ -21,6 +21,8 @@ import workup.deid
 from training.evaluate.corpora import Corpus, register_of
 from workup import plugins
 from workup.deid import Deidentifier
+from workup.deid.tagger.decoding import spans_of
+from workup.deid.tagger.model import Tagger
 from workup.documents.document import Span
 from workup.documents.labels import branch_of
 from workup.documents.policies import Policy
@@ -131,6 +133,26 @@ class WithRegister(Configuration):
         return [None if spans is None else self._limited(spans, corpus.policy) for spans in rows]
 
 
+_LEAVES = {"STREET": "street_address", "PHONE": "phone", "EMAIL": "email", "URL": "url", "AGE": "age_under_90"}
+
+
+def tagger_alone(model: Path | None) -> Configuration:
+    """What the network says without any rule, to tell two models apart; it is no configuration that anybody runs."""
+
+    def load() -> Callable[[Sequence[str]], Answers]:
+        network = Tagger.load(model)
+
+        def found(text: str) -> list[Span]:
+            spans = spans_of(text, network.read(text))
+            return [Span(one.start, one.end, _LEAVES.get(one.label, one.label), score=one.sure) for one in spans]
+
+        return lambda texts: list(map(found, texts))
+
+    return Configuration(
+        "tagger alone", "workup", f"alone {_code()} {_hash_of(model) if model else ''}", load, native=True
+    )
+
+
 def _span(finding: Any) -> Span:
     return Span(finding.start, finding.end, finding.label, score=finding.score)
 
@@ -166,6 +188,7 @@ def by_name(asked: Sequence[str], model: Path | None) -> list[Configuration]:
     makers: dict[str, Callable[[], Configuration]] = {
         "rules": lambda: native("rules", tagger=False),
         "tagger": lambda: native("rules + tagger", tagger=True, model=model),
+        "tagger-alone": lambda: tagger_alone(model),
         "rules+known": lambda: native("rules + known values", tagger=False),
         "tagger+known": lambda: native("rules + tagger + known values", tagger=True, model=model),
         "presidio": lambda: presidio(organizations=False),

@@ -171,7 +171,7 @@ def ratio_of_leaks(one: Outcome, other: Outcome) -> Figure:
     weights = draws.multinomial(len(first), np.full(len(first), 1 / len(first)), size=REPLICATES)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = (weights @ first) / (weights @ second)
-    low, high = np.nanquantile(ratios, [0.025, 0.975])
+    low, high = np.nanquantile(ratios, [0.025, 0.975], method="nearest")  # a share of nothing is without end
     return Figure(float(first.sum() / second.sum()), float(low), float(high))
 
 
