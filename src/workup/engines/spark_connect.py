@@ -3,6 +3,7 @@ way. Statistics stay with the driver; Spark sees neither columns nor text."""
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, TypeVar
@@ -60,11 +61,11 @@ class Spark:
         return self._results(job, items) if items else iter(())
 
     def _results(self, job: remote.RemoteJob, items: Sequence[Any]) -> Iterator[Any]:
-        session = _session(self._address)
         work = _mapped(job)
-        for batches in _rounds(items, self.workers * _ROUND):
-            for answer in _asked(session, batches, work, self.workers):
-                yield result_of(remote.opened(answer), self.seconds)
+        with _session(self._address) as session:
+            for batches in _rounds(items, self.workers * _ROUND):
+                for answer in _asked(session, batches, work, self.workers):
+                    yield result_of(remote.opened(answer), self.seconds)
 
 
 def _rounds(items: Sequence[Any], most: int) -> Iterator[list[bytes]]:
@@ -84,9 +85,13 @@ def _rounds(items: Sequence[Any], most: int) -> Iterator[list[bytes]]:
 def _asked(session: Any, batches: list[bytes], work: Any, workers: int) -> list[remote.Sealed]:
     import pyarrow as pa
 
+    places = pa.array(range(len(batches)), pa.int64())
     try:
-        rows = session.createDataFrame(pa.table({"place": pa.array(range(len(batches)), pa.int64()), "batch": batches}))
-        answers = rows.repartition(min(workers, len(batches))).mapInArrow(work, "place bigint, answer binary").toArrow()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about tries of a call, of which the error says enough
+            rows = session.createDataFrame(pa.table({"place": places, "batch": batches}))
+            parts = rows.repartition(min(workers, len(batches)))
+            answers = parts.mapInArrow(work, "place bigint, answer binary").toArrow()
         found = dict(zip(answers.column("place").to_pylist(), answers.column("answer").to_pylist(), strict=True))
     except Exception as error:  # of gRPC, of Arrow and of Spark, which quotes what ran on its side
         raise RunError(
@@ -101,18 +106,34 @@ def _asked(session: Any, batches: list[bytes], work: Any, workers: int) -> list[
     return [remote.Sealed(found[place]) for place in range(len(batches))]
 
 
-def _session(address: str) -> Any:
+@contextlib.contextmanager
+def _session(address: str) -> Iterator[Any]:
+    """A session of our own; a server that is gone is not asked to end it."""
+    session, server = _opened(address)
+    end = session.stop if server else lambda: None
+    try:
+        yield session
+    except RunError:
+        end = session.client.close if server else end
+        raise
+    finally:
+        with contextlib.suppress(Exception):
+            end()
+
+
+def _opened(address: str) -> tuple[Any, bool]:
+    """A session, and whether it is one of a server of Spark Connect."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about versions of pandas, which is not used here
             if not address.startswith("sc://"):
-                return _classic(address)
+                return _classic(address), False
             from pyspark.sql.connect.client.retries import DefaultPolicy
             from pyspark.sql.connect.session import SparkSession
 
             session = SparkSession.builder.remote(address).create()
             session.client.set_retry_policies([DefaultPolicy(max_retries=_TRIES, max_backoff=_LONGEST_PAUSE_MS)])
-            return session
+            return session, True
     except ImportError:
         raise MissingExtra("pyspark-client", extra="spark", purpose="the engine 'spark'") from None
     except RunError:

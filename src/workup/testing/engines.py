@@ -19,6 +19,7 @@ from workup.task import Lost
 _ITEMS = 13  # not a multiple of any likely number of workers
 _MANY = 400
 _MOST_AHEAD = 128  # items that may be at work or finished before the first result is read
+_DIES, _HANGS = 1, 4  # items
 _REFUSED = "the system under test refuses item 4"
 
 
@@ -90,21 +91,18 @@ def _pressure(engine: Any, folder: Path) -> Iterator[str]:
 
 def _losses(engine: Any, folder: Path) -> Iterator[str]:
     """A worker that dies of an item, or hangs, costs that item and no other, after a second try."""
-    for name, setup in (("dies of an item", _dying), ("hangs", _hanging)):
-        tries = folder / name.partition(" ")[0]
-        tries.mkdir()
-        found = _read(engine, partial(setup, tries), list(range(6)))
-        if isinstance(found, Exception):
-            yield f"a worker that {name} must not end the map; it raised {type(found).__name__}"
-            continue
-        if (
-            len(found) != 6
-            or not isinstance(found[2], Lost)
-            or [one for one in found if one != found[2]] != [0, 1, 3, 4, 5]
-        ):
-            yield f"a worker that {name} must leave Lost in the place of the item, and all other results"
-        if len(list(tries.iterdir())) < 2:
-            yield f"an item whose worker {name.partition(' ')[0]} must be tried again"
+    tries = folder / "tries"
+    tries.mkdir()
+    found = _read(engine, partial(_deadly, tries), list(range(6)))
+    if isinstance(found, Exception):
+        yield f"a worker that dies or hangs must not end the map; it raised {type(found).__name__}"
+        return
+    wanted = [Lost("died") if item == _DIES else Lost("timeout") if item == _HANGS else item for item in range(6)]
+    if found != wanted:
+        yield "a worker that dies or hangs must leave Lost in the place of its item, and all other results"
+    for item, does in ((_DIES, "died of it"), (_HANGS, "hung")):
+        if len(list(tries.glob(f"{item}-*"))) < 2:
+            yield f"an item must be tried again when its worker {does}"
 
 
 def _read(engine: Any, setup: Callable[[], Callable[[Any], Any]], items: list[Any]) -> list[Any] | Exception:
@@ -162,21 +160,11 @@ def _noting(folder: Path) -> Callable[[int], int]:
     return work
 
 
-def _dying(folder: Path) -> Callable[[int], int]:
+def _deadly(folder: Path) -> Callable[[int], int]:
     def work(item: int) -> int:
-        if item == 2:
-            (folder / str(time.monotonic_ns())).touch()
-            os._exit(1)
-        return item
-
-    return work
-
-
-def _hanging(folder: Path) -> Callable[[int], int]:
-    def work(item: int) -> int:
-        if item == 2:
-            (folder / str(time.monotonic_ns())).touch()
-            time.sleep(3_600)
+        if item in (_DIES, _HANGS):
+            (folder / f"{item}-{time.monotonic_ns()}").touch()
+            os._exit(1) if item == _DIES else time.sleep(3_600)
         return item
 
     return work
