@@ -25,6 +25,9 @@ from workup.cli import (
     label as labelling,
 )
 from workup.cli import (
+    merge as merging,
+)
+from workup.cli import (
     new as starting,
 )
 from workup.cli import (
@@ -89,6 +92,7 @@ def _root(
 GROUPS = (
     starting,
     running,
+    merging,
     scoring,
     updating,
     importing,
