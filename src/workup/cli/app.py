@@ -25,6 +25,9 @@ from workup.cli import (
     label as labelling,
 )
 from workup.cli import (
+    monitor as monitoring,
+)
+from workup.cli import (
     new as starting,
 )
 from workup.cli import (
@@ -103,6 +106,7 @@ GROUPS = (
     pooling,
     records,
     viewing,
+    monitoring,
     judging,
     selftests,
     plugins,
