@@ -121,7 +121,9 @@ class SpanSystem(Protocol):
 
     A span is anything with `start`, `end` and `label` (and perhaps `score`) as attributes, or a mapping with these
     keys; offsets are code points, half-open. Two attributes are optional: `mapping`, the name of the label mapping that
-    its labels belong to, and `emits`, the labels it can give at all.
+    its labels belong to, and `emits`, the labels it can give at all. So are two methods, for a detector that must know
+    whose a text is: `told_patients(patients)`, called once with the patient of every document (None where none is
+    named), and `detect_of_patients(texts, patients)`, then called in the place of `detect`.
     """
 
     name: str

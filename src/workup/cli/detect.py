@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,9 @@ import typer
 from workup.cli.common import Progress, command, say
 from workup.errors import InputError
 from workup.files.output_paths import check_folder, check_target, said
+
+KNOWN = "Table of what is known of each patient (CSV, Parquet, JSONL), or a folder with a file for each"
+KNOWN_KEY = "Its column with the patient's key, which documents name as their patient; found when absent"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -27,6 +31,9 @@ def detect(
     setting: Annotated[
         list[str] | None, typer.Option("--with", help="Setting of the detector as name=value; repeat for several")
     ] = None,
+    known: Annotated[Path | None, typer.Option(help=KNOWN)] = None,
+    known_key: Annotated[str | None, typer.Option(help=KNOWN_KEY)] = None,
+    patient: Annotated[str | None, typer.Option(help="All texts are of this patient")] = None,
     sample: Annotated[int | None, typer.Option(help="So many documents only: seeded, stratified by type")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample")] = 0,
     max_calls: Annotated[int | None, typer.Option(help="Most calls of a paid detector; a later run goes on")] = None,
@@ -43,17 +50,20 @@ def detect(
     from workup.validate import Opener
 
     check_target(str(out))
-    documents = list(_documents(source))
+    settings = detector_settings(setting or [], known, known_key)
+    documents = [document if patient is None else replace(document, patient=patient) for document in _documents(source)]
     if sample is not None:
         chosen = sampled_ids(((d.id, d.type or "") for d in documents), sample, seed=seed)
         documents = [document for document in documents if document.id in chosen]
         say(f"A sample of {len(documents):,} documents")
     study = Study.of(
-        {"name": "detect", "task": "spans", "systems": [{"use": system, "with": settings_of(setting or [])}]},
+        {"name": "detect", "task": "spans", "systems": [{"use": system, "with": settings}]},
         where="detect",
     )
     opener, task = Opener(study, None), plugins.find("tasks", "spans")()
     corpus = task.read(study, documents)
+    for note in opener.notes():
+        say(note)
     engine = plugins.make("engines", "serial", {}, where="engine", context={"workers": 1})
     place = out.with_name(out.name + ".unfinished")
     check_folder(place)
@@ -78,6 +88,8 @@ def detect(
     forget(place)
     refused = len(documents) - len(answers)
     count = sum(len(own) for _, own in answers)
+    for note in opener.notes():
+        say(note)
     say(f"{out}: {count:,} spans in {len(answers):,} documents" + (f"; {refused:,} refused" if refused else ""))
 
 
@@ -104,6 +116,14 @@ def _documents(source: list[Path]) -> Iterator[Any]:
             yield from native_jsonl.read(path, annotated=False)
         else:
             yield from read_documents(path)
+
+
+def detector_settings(pairs: list[str], known: Path | None, known_key: str | None) -> dict[str, Any]:
+    """Settings as they were typed, with the table of what is known of each patient."""
+    if known is None and known_key is not None:
+        raise InputError("a key is a column of the table of known values", where="--known-key", got="no --known")
+    given = {"known": None if known is None else str(known), "known_key": known_key}
+    return settings_of(pairs) | {name: value for name, value in given.items() if value is not None}
 
 
 def settings_of(pairs: list[str]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from workup.cli.common import Progress, command, emit, emit_json, say
+from workup.cli.detect import KNOWN, KNOWN_KEY, detector_settings
 from workup.cli.redact_keys import (
     check_map,
     chosen_key,
@@ -64,6 +65,8 @@ def redact(
     setting: Annotated[
         list[str] | None, typer.Option("--with", help="Setting of the detector as name=value; repeat for several")
     ] = None,
+    known: Annotated[Path | None, typer.Option(help=KNOWN)] = None,
+    known_key: Annotated[str | None, typer.Option(help=KNOWN_KEY)] = None,
     predictions: Annotated[
         Path | None, typer.Option(help="Spans found before, by document id, instead of a detector")
     ] = None,
@@ -116,6 +119,7 @@ def redact(
         day_first=day_first,
         mask_with=mask_with,
     )
+    given = detector_settings(setting or [], known, known_key)
     check_map(map, key=key, out=out)
     if as_json == "-" and out is None:
         raise InputError("standard output is taken by the JSON", where="--json -", remedy="write the text with -o")
@@ -130,11 +134,12 @@ def redact(
     elif said := warning(sources):
         say(said)
     with Progress() as progress:
-        found, unmapped = found_in(sources, system, setting or [], predictions, golds, labels, progress)
+        found, unmapped, by = found_in(sources, system, given, predictions, golds, labels, progress)
         redacted = redact_all(found, settings, watch=progress)
     outputs = outputs_of(sources, redacted)
     results = audits(redacted)
     record = summary(settings, sources, redacted, outputs, unmapped)
+    record["found_by"] = by
     record["audits"] = [audit.record() for audit in results]
     if new_key is not None:
         write_key(new_key, key)

@@ -191,17 +191,17 @@ def _first_score(evaluated: Evaluated, study: EpisodesStudy) -> dict[str, Any] |
 
 
 def timeline(evaluated: Evaluated, study: EpisodesStudy) -> Iterator[dict[str, Any]]:
-    """Alerts and events of a few stays as whole hours from their start, at the first threshold; drawn by chance, and
-    none where so few stays are there that one could be known by its course."""
+    """Alerts and events of a few stays as whole hours from their start, at the first threshold; drawn by chance. A stay
+    is one patient's, so none is drawn but where a study tells all, or where its patients were generated."""
     alarms, stays = evaluated.judged.alarms, evaluated.stays
     counts = evaluated.judged.inside.moments.counts
-    if not alarms:
+    if not alarms or (study.smallest_cell > 1 and study.corpus.generate is None):
         return
     drawn: list[int] = []
     for place, chosen in enumerate((stays.onset < FAR, stays.onset == FAR)):
         held = np.flatnonzero(chosen & (counts > 0))
         people = np.unique(stays.patient[held]).size
-        if people >= max(study.smallest_cell, 2 * _STAYS_DRAWN):
+        if people >= 2 * _STAYS_DRAWN:
             some = generator(study.seed, "stays of the timeline", str(place)).choice(held, _STAYS_DRAWN, replace=False)
             drawn += np.sort(some).tolist()
     for number, stay in enumerate(drawn, start=1):
