@@ -25,7 +25,7 @@ from workup.monitor.impact import impact
 from workup.monitor.plan import LINES, Line, Plan, VersionPart, moment_of
 from workup.monitor.scoring import Rows, groups_of, metrics_of, scores_of
 from workup.monitor.store import windows as kept
-from workup.monitor.store.alerts import end_mutes, keep_alert, resolved_by_people
+from workup.monitor.store.alerts import end_mutes, keep_alert, resolved_by_people, retire_alerts
 from workup.monitor.store.database import Store, microseconds
 from workup.monitor.store.lease import give_lease, take_lease
 from workup.monitor.store.models import last_plan, models, register_version, versions
@@ -153,6 +153,9 @@ class Worker:
                     None if same is None else shown[same]["id"],
                 )  # fmt: skip
                 last = None if place == len(numbers) - 1 else kept.span(connection, model["id"], name)
+                keys = [key_of(line, plan) for line in plan.watch]
+                watched = [*keys, *integrity.WATCHES, integrity.SILENCE_WATCH]
+                retire_alerts(connection, number, watched, now=self._clock())
                 self._windows(connection, one, as_of if last is None else min(as_of, last[1] + 1), as_of)
                 found.append(one)
             return found
