@@ -26,6 +26,7 @@ from workup.cli import (
 )
 from workup.cli import (
     merge as merging,
+    monitor as monitoring,
 )
 from workup.cli import (
     new as starting,
@@ -107,6 +108,7 @@ GROUPS = (
     pooling,
     records,
     viewing,
+    monitoring,
     judging,
     selftests,
     plugins,
