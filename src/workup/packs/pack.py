@@ -13,7 +13,7 @@ from workup.disclosure.small_groups import is_together
 from workup.errors import InputError, PluginError, visible
 from workup.evidence import SiteEvidence
 from workup.packs.counts import UNSAID, Cells, cells_of
-from workup.packs.kinds_of_rows import kinds_of, of_kind, refuse_ledger, told_of_kind, table_of
+from workup.packs.kinds_of_rows import kinds_of, of_kind, refuse_ledger, table_of, told_of_kind
 from workup.packs.publish import Publisher, in_order, published_holdings
 from workup.packs.sent_packs import Sent, SiteLedger, sent
 from workup.packs.suppression import withhold

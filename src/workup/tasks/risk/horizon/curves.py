@@ -64,7 +64,8 @@ def _uncounted(curve: dict[str, Any]) -> dict[str, Any]:
     """A curve to draw, without those under its axis: steps to the last digit would give back how many were at risk."""
     rounded = [{name: round(value, 3) for name, value in point.items()} for point in curve["curve"]]
     means = [
-        {**one, "observed": None if one["observed"] is None else round(one["observed"], 3)} for one in curve["mean_risk"]
+        {**one, "observed": None if one["observed"] is None else round(one["observed"], 3)}
+        for one in curve["mean_risk"]
     ]
     return {**curve, "curve": rounded, "mean_risk": means, "under_axis": []}
 
