@@ -10,6 +10,7 @@ from workup.deid import settings as rules
 from workup.deid.clinical_terms import unprotected
 from workup.deid.finding import Finding
 from workup.deid.letter_case.restore import CaseReader
+from workup.deid.names.titles import with_titles
 from workup.deid.overlaps import resolved
 from workup.deid.repeat_mentions import all_mentions
 from workup.deid.text_view import Page
@@ -97,7 +98,7 @@ class Deidentifier:
         more = all_mentions(page, kept, self.settings)
         if more:
             kept = resolved([*kept, *self._passing(page, more)], page.text)
-        return read.back(kept)
+        return read.back(with_titles(page, kept, self.settings))
 
     def _passing(self, page: Page, findings: Sequence[Finding]) -> list[Finding]:
         sure = [one for one in findings if one.score >= self.settings.threshold(one.label)]

@@ -139,7 +139,7 @@ def _is_place(draft: Draft, at: int, last: int, place: gazetteer.Place, cue: str
     own = page.words[at : last + 1]
     if last == at and (own[0] in function_words() or len(own[0]) < 3):
         return False
-    ordinary = last == at and (weight.everyday or draft.plain(at) or is_clinical_part(own[0]))
+    ordinary = last == at and (draft.plain(at) or is_clinical_part(own[0]))
     ordinary = ordinary or all(word in gazetteer.everyday() or word in function_words() for word in own)
     if _state_follows(draft, last, sure=bool(cue) or due or not ordinary):
         return True
