@@ -20,7 +20,7 @@ from workup.cli.redact_keys import (
 )
 from workup.cli.redact_names import renamed, warning
 from workup.cli.redact_records import outputs_of, summary, tell, write_all
-from workup.cli.redact_spans import found_in, kept_by
+from workup.cli.redact_spans import for_policy, found_in, kept_by
 from workup.errors import InputError, named, visible, within
 from workup.redaction.files import check_place, read_redacted, read_sources, write_files
 
@@ -69,7 +69,13 @@ def redact(
     ] = None,
     golds: Annotated[bool, typer.Option("--golds", help="Replace the spans that a corpus brings along")] = False,
     labels: Annotated[str, typer.Option(help="Mapping of the labels; the detector's own when absent")] = "",
-    policy: Annotated[str, typer.Option(help="What must go; all else that is found stays")] = "as_annotated",
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="What must go; all else that is found stays. When absent: all that the detector answers, which for "
+            "native is hipaa_plus_providers"
+        ),
+    ] = None,
     number_by: Annotated[str, typer.Option(help="Numbers of tokens run by patient or by document")] = "patient",
     patient: Annotated[str | None, typer.Option(help="All texts are of this patient: one numbering, one shift")] = None,
     whole_weeks: Annotated[
@@ -112,7 +118,7 @@ def redact(
         rules=rules,
         number_by=number_by,
         whole_weeks=whole_weeks,
-        keep=kept_by(policy),
+        keep=kept_by(policy or "as_annotated"),
         day_first=day_first,
         mask_with=mask_with,
     )
@@ -130,7 +136,8 @@ def redact(
     elif said := warning(sources):
         say(said)
     with Progress() as progress:
-        found, unmapped = found_in(sources, system, setting or [], predictions, golds, labels, progress)
+        asked = for_policy(system, setting or [], policy)
+        found, unmapped = found_in(sources, system, asked, predictions, golds, labels, progress)
         redacted = redact_all(found, settings, watch=progress)
     outputs = outputs_of(sources, redacted)
     results = audits(redacted)
