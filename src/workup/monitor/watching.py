@@ -75,7 +75,9 @@ class Watch:
 
     def begun_anew(self) -> Watch:
         """The same baseline with no window seen."""
-        monitor = replace(self.monitor, watching=_unseen(self.monitor.watching), adjusted_states=(), input_rows=())
+        adjusted = None if self.monitor.adjusted is None else replace(self.monitor.adjusted, up=0.0, down=0.0)
+        monitor = replace(self.monitor, watching=_unseen(self.monitor.watching), adjusted=adjusted)
+        monitor = replace(monitor, adjusted_states=(), input_rows=())
         return replace(self, monitor=replace(monitor, windows=(), unseen={}))
 
     def alerts(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

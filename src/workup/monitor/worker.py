@@ -25,7 +25,7 @@ from workup.monitor.impact import impact
 from workup.monitor.plan import LINES, Line, Plan, VersionPart, moment_of
 from workup.monitor.scoring import Rows, groups_of, metrics_of, scores_of
 from workup.monitor.store import windows as kept
-from workup.monitor.store.alerts import end_mutes, keep_alert, resolved_by_people
+from workup.monitor.store.alerts import end_mutes, keep_alert, resolved_by_people, retire_alerts
 from workup.monitor.store.database import Store, microseconds
 from workup.monitor.store.lease import give_lease, take_lease
 from workup.monitor.store.models import last_plan, models, register_version, versions
@@ -153,6 +153,9 @@ class Worker:
                     None if same is None else shown[same]["id"],
                 )  # fmt: skip
                 last = None if place == len(numbers) - 1 else kept.span(connection, model["id"], name)
+                keys = [key_of(line, plan) for line in plan.watch]
+                watched = [*keys, *integrity.WATCHES, integrity.SILENCE_WATCH]
+                retire_alerts(connection, number, watched, now=self._clock())
                 self._windows(connection, one, as_of if last is None else min(as_of, last[1] + 1), as_of)
                 found.append(one)
             return found
@@ -271,17 +274,19 @@ class Worker:
         now = self._clock()
         moved: list[tuple[str, Watch, dict[str, Any]]] = []
         estimates: list[dict[str, Any]] = []
+        judged = scores_of(rows, watched.plan)
         for key in keys:
             state = json.loads(held[key]["state"])
             watch = self._restored(watched, key, state["lens"])
-            scores = self._scores(watched, key, rows, window, watch, state["facts"])
+            feed = key in integrity.WATCHES
+            scores = self._of_the_feed(watched, key, rows, window, watch, state["facts"]) if feed else judged
             seen = name in watch.monitor.watching.names
             if what == "restated":
                 watch = watch.restated(name, scores) if seen else watch
             elif not seen:
                 watch = watch.after(name, scores, over=over[key])
             moved.append((key, watch, {"lens": watch.stored(), "facts": state["facts"]}))
-            estimates += watch.estimates(name, scores if key not in integrity.WATCHES else None)
+            estimates += watch.estimates(name, None if feed else scores)
         values = self._figures(rows)
         if what == "checked":
             values = {"checked": now, "rows": values["rows"]}
@@ -300,7 +305,7 @@ class Worker:
             kept.keep_estimates(connection, window["id"], estimates, revision=revision, now=now)
         return values
 
-    def _scores(
+    def _of_the_feed(
         self,
         watched: _Watched,
         key: str,
@@ -309,10 +314,9 @@ class Worker:
         watch: Watch,
         facts: Mapping[str, Any],
     ) -> Scores:
-        if key not in integrity.WATCHES:
-            return scores_of(rows, watched.plan)
+        expected = facts["expected"]
         return integrity.scores_of(
-            key, watched.plan, rows, window["start"], window["end"], expected=facts["expected"], watch=watch
+            key, watched.plan, rows, window["start"], window["end"], expected=expected, watch=watch
         )
 
     def _figures(self, rows: Rows) -> dict[str, Any]:

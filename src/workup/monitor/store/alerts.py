@@ -6,7 +6,7 @@ An alert is open, acknowledged or resolved; one that is muted stays what it is a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
@@ -94,6 +94,13 @@ def end_mutes(store: Store, *, now: int) -> int:
             _event(connection, alert, "unmuted", now, WORKER)
             audit(connection, at=now, who=WORKER, what="mute ended", object=str(alert))
         return len(ended)
+
+
+def retire_alerts(connection: Connection, version: int, watches: Collection[str], *, now: int) -> None:
+    """Resolve alerts of lines that are no longer in the plan: nothing would ever say that they are over."""
+    chosen = (ALERTS.c.version == version) & (ALERTS.c.state != "resolved") & ALERTS.c.watch.not_in(watches)
+    for alert in connection.execute(select(ALERTS.c.id).where(chosen).with_for_update()).scalars().all():
+        _resolve(connection, alert, now=now, who=WORKER, reason="no longer in the plan")
 
 
 def alerts(

@@ -140,7 +140,7 @@ WINDOWS = Table(
     Column("name", String(40), nullable=False),
     Column("start", BigInteger, nullable=False),
     Column("end", BigInteger, nullable=False),
-    Column("state", String(20), nullable=False),  # baseline, open, immature, mature, closed, restated
+    Column("state", String(20), nullable=False),  # open, immature, mature, closed, restated
     Column("revision", Integer, nullable=False, default=0, server_default="0"),  # how often it was restated
     Column("stale", SmallInteger, nullable=False, default=0, server_default="0"),  # rows came after it was closed
     Column("through", BigInteger, nullable=False, default=0, server_default="0"),  # last batch that it was made from
