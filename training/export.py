@@ -4,8 +4,8 @@
 
 The graph is written out node by node, so its bytes depend on the weights alone. Weights are int8 with one scale a
 column and one bit to spare: on a processor without VNNI, sums of full int8 products overflow, and the answers would
-differ. Attention is one node of ONNX Runtime's own, an eighth faster than its parts; there is no mask, since windows are
-read one at a time."""
+differ. Attention is one node of ONNX Runtime's own, an eighth faster than its parts; there is no mask, since windows
+are read one at a time."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ def graph_of(
     outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", "length", len(TAGS)])]
     model = helper.make_model(
         helper.make_graph(g.nodes, "tagger", inputs, outputs, g.constants),
-        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)], producer_name="workup", ir_version=10,
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)],
+        producer_name="workup", ir_version=10,
     )  # fmt: skip
     onnx.checker.check_model(model)
     return model
@@ -142,7 +143,8 @@ def main() -> None:
         onnx.save(model, whole)
         quantize_dynamic(
             whole, target, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8,
-            op_types_to_quantize=["MatMul"], extra_options={"MatMulConstBOnly": True, "DefaultTensorType": TensorProto.FLOAT},
+            op_types_to_quantize=["MatMul"],
+            extra_options={"MatMulConstBOnly": True, "DefaultTensorType": TensorProto.FLOAT},
         )  # fmt: skip
     vocabulary = (asked.encoded / "vocab.txt").read_bytes()
     (asked.output / "vocab.txt").write_bytes(vocabulary)
