@@ -25,6 +25,10 @@ from workup.cli import (
     label as labelling,
 )
 from workup.cli import (
+    merge as merging,
+    monitor as monitoring,
+)
+from workup.cli import (
     new as starting,
 )
 from workup.cli import (
@@ -89,6 +93,7 @@ def _root(
 GROUPS = (
     starting,
     running,
+    merging,
     scoring,
     updating,
     importing,
@@ -103,6 +108,7 @@ GROUPS = (
     pooling,
     records,
     viewing,
+    monitoring,
     judging,
     selftests,
     plugins,

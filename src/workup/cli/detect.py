@@ -77,6 +77,8 @@ def detect(
     )
     opener, task = Opener(study, None), plugins.find("tasks", "spans")()
     corpus = task.read(study, documents)
+    for note in opener.notes():
+        say(note)
     engine = plugins.make("engines", "serial", {}, where="engine", context={"workers": 1})
     place = out.with_name(out.name + ".unfinished")
     check_folder(place)
@@ -151,13 +153,13 @@ def detector_settings(pairs: list[str], known: Path | None, known_key: str | Non
     return settings_of(pairs) | {name: value for name, value in given.items() if value is not None}
 
 
-def settings_of(pairs: list[str]) -> dict[str, Any]:
+def settings_of(pairs: list[str], *, where: str = "--with") -> dict[str, Any]:
     """Settings as `name=value`; a value that is JSON (true, 0.4, ["a"]) is read as such, any other is a text."""
     found: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise InputError("a setting must be name=value", where="--with", got=repr(pair[:60]))
+            raise InputError("a setting must be name=value", where=where, got=repr(pair[:60]))
         try:
             found[name.strip()] = json.loads(value)
         except (ValueError, RecursionError):

@@ -143,11 +143,12 @@ def redact(
     elif said := warning(sources):
         say(said)
     with Progress() as progress:
-        found, unmapped = found_in(sources, system, given, predictions, golds, labels, progress)
+        found, unmapped, by = found_in(sources, system, given, predictions, golds, labels, progress)
         redacted = redact_all(found, settings, watch=progress)
     outputs = outputs_of(sources, redacted)
     results = audits(redacted)
     record = summary(settings, sources, redacted, outputs, unmapped)
+    record["found_by"] = by
     record["audits"] = [audit.record() for audit in results]
     if new_key is not None:
         write_key(new_key, key)

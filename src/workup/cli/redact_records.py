@@ -127,6 +127,8 @@ def summary(
 def tell(record: dict[str, Any], settings: Settings) -> None:
     """The record in lines, for the person at the terminal."""
     say(f"{record['replaced']:,} values replaced in {record['documents']:,} documents, {record['kept']:,} kept")
+    if record["found_by"]["version"]:
+        say(f"Found by {record['found_by']['system']}: {record['found_by']['version']}")
     for what, count in record["counts"].items():
         say(f"  {what}: {count:,}")
     if record["unmapped"]:

@@ -23,8 +23,10 @@ def found_in(
     golds: bool,
     labels: str,
     progress: Progress,
-) -> tuple[list[tuple[Document, Sequence[Span]]], dict[str, int]]:
-    """Every document with its spans under canonical labels, and how often each label without one was met."""
+) -> tuple[list[tuple[Document, Sequence[Span]]], dict[str, int], dict[str, Any]]:
+    """Every document with its spans under canonical labels, how often each label without one was met, and by what.
+
+    What the detector itself has to say, such as that a part of it could not be run, is said at once."""
     from workup.documents.document import Span
     from workup.documents.mappings import LabelMapping
 
@@ -34,6 +36,7 @@ def found_in(
     mapping = labels or "workup"
     if "known" in settings and (golds or predictions is not None):
         raise InputError("known values are for a detector", where="--known", got="spans that were found before")
+    by: dict[str, Any] = {"system": "golds" if golds else "predictions", "version": "", "notes": []}
     if golds and predictions is not None:
         raise InputError("either --golds or --predictions was expected", got="both", remedy="leave one out")
     if golds:
@@ -46,7 +49,12 @@ def found_in(
         detector = _detector(system, settings)
         mapping = labels or str(getattr(detector, "mapping", "") or "workup")
         spans = _detected(detector, looked_at, progress)
-        for note in getattr(detector, "notes", ()):
+        by = {
+            "system": visible(system),
+            "version": visible(str(getattr(detector, "version", ""))),
+            "notes": [visible(str(note)) for note in getattr(detector, "notes", ())],
+        }
+        for note in by["notes"]:
             say(note)
     else:
         spans = []
@@ -56,7 +64,7 @@ def found_in(
         (document, [Span(0, len(document.text), leaf)] if leaf else next(found))
         for document, leaf in zip(documents, whole, strict=True)
     ]
-    return every, dict(sorted(unmapped.items()))
+    return every, dict(sorted(unmapped.items())), by
 
 
 def _own(document: Document) -> Sequence[Span]:

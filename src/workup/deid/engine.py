@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from workup.deid import settings as rules
-from workup.deid.clinical_terms import unprotected
+from workup.deid.clinical_terms import unprotected, without_allowed
 from workup.deid.finding import Finding
+from workup.deid.fusion.opening import Opened, TaggerUse, opened
 from workup.deid.known_values import KnownValues, joined
+from workup.deid.letter_case.restore import CaseReader
 from workup.deid.overlaps import resolved
 from workup.deid.repeat_mentions import all_mentions
 from workup.deid.text_view import Page
@@ -57,10 +59,13 @@ class Deidentifier:
         *,
         language: str = "en",
         known: KnownValues | None = None,
+        tagger: Opened | None = None,
     ) -> None:
         self.settings, self.layers, self.language, self.known = settings, tuple(layers), language, known
-        self.version = "; ".join(layer.version for layer in self.layers)
-        self._repair = Repair(settings)
+        self._fusion, self.notes = tagger or Opened(None, ())
+        spoken = [layer.version for layer in self.layers]
+        self.version = "; ".join([*spoken, self._fusion.version] if self._fusion else spoken)
+        self._repair, self._cases = Repair(settings), CaseReader(settings)
 
     @classmethod
     def load(
@@ -70,10 +75,18 @@ class Deidentifier:
         layers: Sequence[str | Layer] = ("rules",),
         language: str = "en",
         known: Iterable[tuple[str, Iterable[tuple[str, str]]]] | None = None,
+        tagger: TaggerUse = "auto",
+        model: Path | None = None,
+        caution: float = 0.0,
+        threads: int = 1,
     ) -> Deidentifier:
         """The shipped rules, a user's own on top (a YAML file or its content), and the layers by name or as objects.
 
-        `known` gives what a register knows of each patient: a key, and pairs of a leaf and a value."""
+        `known` gives what a register knows of each patient: a key, and pairs of a leaf and a value. `tagger` says
+        whether a small neural tagger reads along: `on`, `off`, or `auto`, where it can be run; where it cannot, a
+        warning says so, and so do the `notes`. `model` is a folder with another one, `caution` what is added to the
+        log-odds of every find that rests on no label or check digit, `threads` those of the tagger.
+        """
         if language != "en":
             raise InputError(
                 "the language must be one that rules exist for",
@@ -83,8 +96,18 @@ class Deidentifier:
         if isinstance(layers, str) or not layers:
             raise InputError("layers must be a list that is not empty", remedy="write layers: [rules]")
         settings = rules.load(config)
-        values = None if known is None else KnownValues(known, settings)
-        return cls(settings, [_layer(one, settings) for one in layers], language=language, known=values)
+        return cls(
+            settings,
+            [_layer(one, settings) for one in layers],
+            language=language,
+            known=None if known is None else KnownValues(known, settings),
+            tagger=opened(tagger, settings, model=model, caution=caution, threads=threads),
+        )
+
+    @property
+    def tagged(self) -> bool:
+        """Whether the tagger reads along."""
+        return self._fusion is not None
 
     def detect(self, texts: Iterable[str], patients: Iterable[str | None] | None = None) -> list[list[Finding]]:
         """Findings of each text, by start, none overlapping; `patients` says whose each is, for what is known."""
@@ -104,12 +127,17 @@ class Deidentifier:
         if not text:
             return []
         read = self._repair.read(text)
-        page = Page(read.text)
+        page = self._cases.page(read.text)
         proposed = [one for layer in self.layers for one in layer.propose(page)]
+        opinion = self._fusion.read(page, read.text) if self._fusion else None
+        if self._fusion and opinion:
+            proposed = self._fusion.weighed(page, proposed, opinion)
         kept = resolved(self._passing(page, proposed), page.text)
         more = all_mentions(page, kept, self.settings)
         if more:
             kept = resolved([*kept, *self._passing(page, more)], page.text)
+        if self._fusion and opinion:
+            kept = self._fusion.told(kept, opinion)
         found = read.back(kept)
         if self.known is not None and (own := self.known.find(text, patient, page)):
             found = joined(found, own, text)
@@ -117,7 +145,13 @@ class Deidentifier:
 
     def _passing(self, page: Page, findings: Sequence[Finding]) -> list[Finding]:
         sure = [one for one in findings if one.score >= self.settings.threshold(one.label)]
-        return unprotected(page, sure, self.settings, _BRANCH)
+        # What the tagger alone finds was weighed with what is clinical in mind.
+        tagged = [one for one in sure if one.rule.startswith("tagger.")]
+        ruled = [one for one in sure if not one.rule.startswith("tagger.")] if tagged else sure
+        return [
+            *unprotected(page, ruled, self.settings, _BRANCH),
+            *without_allowed(page, tagged, self.settings.allow),
+        ]
 
 
 def _layer(one: str | Layer, settings: rules.Settings) -> Layer:

@@ -38,13 +38,18 @@ class Told(NamedTuple):
     withheld: list[dict[str, Any]]
 
 
+def table_of(report: Report, name: str) -> Mapping[str, Any]:
+    """A table that stands in the first result of a study; a record sorts its lenses, so that it is first no longer."""
+    held = (one.tables[name] for one in report.results.values() if one.tables.get(name))
+    return next(held, {})
+
+
 def kinds_of(report: Report) -> list[KindOfRows]:
     """The kinds of rows of a record, the one that others are held against first; none where it has one alone."""
     named = report.results["internal"].settings.get("kinds") or {}
-    first = next(iter(report.results.values()))
-    held = first.tables.get("kind_holdings") or {}
+    held = table_of(report, "kind_holdings")
     # A record sorts its names, so the first is the one that the whole of the holdings is of.
-    whole = canonical(first.tables.get("holdings") or {})
+    whole = canonical(table_of(report, "holdings"))
     names = sorted(named, key=lambda name: (canonical(held.get(name) or {}) != whole, name))
     return [KindOfRows(name, named[name], held.get(name) or {}) for name in names]
 

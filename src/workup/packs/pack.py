@@ -13,7 +13,7 @@ from workup.disclosure.small_groups import is_together
 from workup.errors import InputError, PluginError, visible
 from workup.evidence import SiteEvidence
 from workup.packs.counts import UNSAID, Cells, cells_of
-from workup.packs.kinds_of_rows import kinds_of, of_kind, refuse_ledger, told_of_kind
+from workup.packs.kinds_of_rows import kinds_of, of_kind, refuse_ledger, table_of, told_of_kind
 from workup.packs.publish import Publisher, in_order, published_holdings
 from workup.packs.sent_packs import Sent, SiteLedger, sent
 from workup.packs.suppression import withhold
@@ -184,7 +184,7 @@ def _study(report: Report, settings: Mapping[str, Any]) -> dict[str, str]:
 
 def says_overlaps(report: Report) -> bool:
     """Does the record say which of its groups overlap? Those of earlier versions do not."""
-    held = next(iter(report.results.values())).tables.get("holdings") or {}
+    held = table_of(report, "holdings")
     return "overlaps" in held or len(held.get("groups") or ()) < 2
 
 
@@ -260,8 +260,7 @@ def _evidence(report: Report, site: str, scales: Mapping[str, str]) -> SiteEvide
         gaps = tuple(row for row in plain.comparisons if row["metric"] in scales)
         return LensResult(**{**vars(plain), "estimates": estimates, "comparisons": gaps})
 
-    first = next(iter(report.results.values()))
-    held = json.loads(canonical(first.tables.get("holdings") or {}))
+    held = json.loads(canonical(table_of(report, "holdings")))
     internal = poolable(report.results["internal"])
     assert internal is not None
     groups = poolable(report.results.get("subgroups"))

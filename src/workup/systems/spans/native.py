@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
-from os.path import isfile
+from os.path import isdir, isfile
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,7 +16,7 @@ from workup.deid.known_values import KnownValues
 from workup.documents.document import Span
 from workup.documents.policies import Policy
 from workup.errors import InputError
-from workup.systems.settings import Batch, FilePath, OnError, Share, Word, Words
+from workup.systems.settings import Batch, FilePath, OnError, Share, Threads, Word, Words
 from workup.systems.spans.detectors import (
     Answers,
     check_detector_settings,
@@ -35,6 +36,10 @@ class Native:
     all leaves are answered. `threshold` drops findings with a lower score. `known` is a table of what a register knows
     of each patient, a file or a folder with a file for each; it is looked for in the texts of that patient, and held in
     memory alone.
+
+    `tagger` says whether the neural tagger reads along (auto: where it can be run, with a note where it cannot);
+    `model` is a folder with another one. `caution` is added to the log-odds of every find that rests on no label or
+    check digit: above 0 more is masked, below 0 less.
     """
 
     recorded: ClassVar[bool] = False
@@ -52,6 +57,14 @@ class Native:
         language: Annotated[Word, Field(description="Language of the texts, as a code")] = "en",
         known: Annotated[FilePath, Field(description="Table of what is known of each patient, or a folder")] = "",
         known_key: Annotated[Word, Field(description="Its column with the patient's key; found when absent")] = "",
+        tagger: Annotated[
+            Literal["auto", "on", "off"] | bool, Field(description="Whether the neural tagger reads along")
+        ] = "auto",
+        model: Annotated[FilePath, Field(description="Folder with a tagger of your own")] = "",
+        caution: Annotated[
+            float, Field(ge=-20, le=20, description="Added to the log-odds of finds without a label or check digit")
+        ] = 0.0,
+        threads: Threads = 1,
         on_error: OnError = "fail",
         batch: Batch = 64,
     ) -> None:
@@ -62,14 +75,25 @@ class Native:
         chosen = check_words(layers, field="layers", where=where) or ("rules",)
         rules = _file(config, base, where=where) if config else None
         table = read_known(base / known, key=known_key, where=where) if known else None
-        rows = None if table is None else table.rows()
-        self._deid = Deidentifier.load(rules, layers=chosen, language=language, known=rows)
+        with warnings.catch_warnings():  # the notes say the same, in the report
+            warnings.simplefilter("ignore")
+            self._deid = Deidentifier.load(
+                rules,
+                layers=chosen,
+                language=language,
+                known=None if table is None else table.rows(),
+                tagger=_use(tagger),
+                model=_folder(model, base, where=where) if model else None,
+                caution=caution,
+                threads=threads,
+            )
         self.emits = _leaves(policy, base) if policy else LEAVES
         self._kept, self._least = frozenset(self.emits), threshold or 0.0
         self.version = f"workup.deid {__version__} {self._deid.version} " + settings_text(
             policy=policy or "all", threshold="default" if threshold is None else threshold
         )
-        self.notes = tuple(note for layer in self._deid.layers for note in getattr(layer, "notes", ()))
+        own = (note for layer in self._deid.layers for note in getattr(layer, "notes", ()))
+        self.notes = (*own, *self._deid.notes)
         if table is not None:
             self.version += " " + settings_text(known=table.fingerprint)
             self.notes += _about(self._deid.known, table)
@@ -83,6 +107,10 @@ class Native:
             "language": language,
             "known": known,
             "known_key": known_key,
+            "tagger": tagger,
+            "model": model,
+            "caution": caution,
+            "threads": threads,
             "on_error": on_error,
             "batch": batch,
         }
@@ -147,6 +175,18 @@ def _file(config: str, base: Path, *, where: str) -> Path:
     path = base / config
     if not isfile(path):
         raise InputError("'config' must be a YAML file of rules", where=where, got="no such file")
+    return path
+
+
+def _use(tagger: str | bool) -> Any:
+    """YAML reads the words on and off as true and false."""
+    return ("on" if tagger else "off") if isinstance(tagger, bool) else tagger
+
+
+def _folder(model: str, base: Path, *, where: str) -> Path:
+    path = base / model
+    if not isdir(path):
+        raise InputError("'model' must be the folder of a tagger", where=where, got="no such folder")
     return path
 
 

@@ -192,7 +192,7 @@ class HorizonTask:
         return {
             **({"alarms": [alarm]} if alarm else {}),
             "summary": summary(scores, study),
-            "followup": followup_table(scores, horizons, censoring),
+            "followup": followup_table(scores, horizons, censoring, smallest_cell=study.smallest_cell),
             "censoring": _censoring_table(scores, study),
             "observed_curves": observed_curves(scores, horizons, smallest_cell=study.smallest_cell),
             "horizons": at_each_horizon(scores, horizons, censoring, smallest_cell=study.smallest_cell),
@@ -257,7 +257,13 @@ def _named(study: HorizonStudy, name: str) -> tuple[Horizon, ...]:
 def _censoring_table(scores: Scores, study: HorizonStudy) -> dict[str, Any]:
     made: dict[str, Any] = scores.kept(
         "table of censoring",
-        lambda: censoring_table(scores, study.horizons, study.censoring_on(scores), study.all_thresholds()),
+        lambda: censoring_table(
+            scores,
+            study.horizons,
+            study.censoring_on(scores),
+            study.all_thresholds(),
+            smallest_cell=study.smallest_cell,
+        ),
     )
     return made
 
