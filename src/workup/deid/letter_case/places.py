@@ -178,7 +178,7 @@ def _state_follows(draft: Draft, last: int, *, sure: bool) -> bool:
         draft.mark(after, after)
         return True
     known = gazetteer.places()
-    for length in (2, 1):
+    for length in (2, 1) if after + 1 < page.size else (1,):
         place = known.get(" ".join(page.words[after : after + length]))
         if comma and place is not None and not {"s", "n"}.isdisjoint(place.kinds) and sure:
             draft.mark(after, after + length - 1)
