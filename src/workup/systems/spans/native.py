@@ -32,6 +32,8 @@ class Native:
     all leaves are answered. `threshold` drops findings with a lower score.
     """
 
+    spreads = True  # one core, no service: several processes may have one each
+
     recorded: ClassVar[bool] = False
     mapping: ClassVar[str] = "workup"
 
