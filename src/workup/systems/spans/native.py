@@ -46,6 +46,8 @@ class Native:
     check digit: above 0 more is masked, below 0 less.
     """
 
+    spreads = True  # one core, no service: several processes may have one each
+
     recorded: ClassVar[bool] = False
     mapping: ClassVar[str] = "workup"
 
