@@ -84,8 +84,17 @@ def _rows(sides: Sides, limits: InputLimits, seed: int) -> list[dict[str, Any]]:
     return [row for row, _ in reference.compared(WINDOW, window, chance=1.0, latest=False)]
 
 
+class _OneRowEach(Scores):
+    """Rows of different patients: to count these anew for every column would cost more than all comparing."""
+
+    @property
+    def n_patients(self) -> int:
+        """As many as rows."""
+        return len(self)
+
+
 def _scores(name: str, column: Column) -> Scores:
-    return Scores({}, np.arange(len(column), dtype=np.int64), inputs={name: column})
+    return _OneRowEach({}, np.arange(len(column), dtype=np.int64), inputs={name: column})
 
 
 def _unknown(name: str, reason: str) -> dict[str, Any]:
