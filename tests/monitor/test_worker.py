@@ -423,10 +423,10 @@ def test_a_changed_plan_starts_its_new_lines_and_keeps_the_others(monitored: Mon
 
 def test_an_alert_whose_line_left_the_plan_is_not_stuck(monitored: Monitored) -> None:
     monitored.take_in(small_year(drift_month=3))
-    monitored.step("2025-05-05")
+    monitored.step("2025-07-05")
     assert [one for one in monitored.alerts("performance") if one["slice"] == {"sex": DRIFTS}]
     monitored.replan(small_plan(watch=[{"metric": "oe_ratio", "limit": 0.2}]))
-    monitored.step("2025-05-06")
+    monitored.step("2025-07-06")
     found = monitored.alerts("performance")
     assert {(one["state"], one["resolved_reason"]) for one in found} == {("resolved", "no longer in the plan")}
 
