@@ -16,6 +16,7 @@ from workup.monitor.simulated_year import DRIFTS, WATCHED
 from workup.monitor.store.alerts import alert_events, resolve_alert
 from workup.monitor.store.database import open_store
 from workup.monitor.store.models import set_equivalence, versions, versions_by_data
+from workup.monitor.store.windows import windows
 from workup.monitor.worker import Worker, stretches_of
 
 MONTH = us("2025-01-01")
@@ -343,14 +344,13 @@ def test_a_new_version_has_a_baseline_of_its_own_or_none(tmp_path: Path) -> None
     with monitored.store.read() as connection:
         listed = {row["version"]: row["id"] for row in versions(connection, monitored.model)}
         matrix = versions_by_data(connection, monitored.model)
-    assert set(listed) == {"1", "2"}
+    assert set(listed) == {"1", "2", "3"}
     assert [row["version"] for row in matrix] == ["1", "2", "3"]
     seen: dict[str, list[str]] = {name: [] for name in listed}
     for name, number in listed.items():
         with monitored.store.read() as connection:
-            from workup.monitor.store.windows import windows
-
             seen[name] = [one["name"] for one in windows(connection, number) if one["state"] == "closed"]
+    assert seen["3"] == []
     assert seen["1"] == ["2025-01", "2025-02", "2025-03"]
     assert seen["2"] == ["2025-09", "2025-10", "2025-11", "2025-12"]
     monitored.store.close()
