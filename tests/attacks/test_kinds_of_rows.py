@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ def _few(record: Any, *measures: str) -> list[tuple[str, list[int]]]:
     found = []
     for (where, measure), sizes in told.items():
         ordered = sorted(sizes)
-        near = [b - a for a, b in zip(ordered, ordered[1:], strict=False) if 0 < b - a < K]
+        near = [b - a for a, b in pairwise(ordered) if 0 < b - a < K]
         if measure in measures and near:
             found.append((where, ordered))
     return found
@@ -146,7 +147,7 @@ def test_few_who_left_between_two_landmarks_are_told_nowhere() -> None:
                 sizes.setdefault(next(iter(keys)), set()).add(n)
         for told in sizes.values():
             ordered = sorted(told)
-            assert not [b - a for a, b in zip(ordered, ordered[1:], strict=False) if 0 < b - a < K]
+            assert not [b - a for a, b in pairwise(ordered) if 0 < b - a < K]
 
 
 def test_single_stays_are_drawn_only_where_all_is_told(tables: Any) -> None:
@@ -165,7 +166,7 @@ def test_packs_tell_no_two_kinds_that_few_set_apart(tables: Any) -> None:
             told.setdefault(json.dumps(keys), set()).add(row["n_patients"])
     for sizes in told.values():
         ordered = sorted(sizes)
-        assert not [b - a for a, b in zip(ordered, ordered[1:], strict=False) if 0 < b - a < 11]
+        assert not [b - a for a, b in pairwise(ordered) if 0 < b - a < 11]
     assert any(row["metric"] == "alarm_rate" and row["status"] != "withheld" for row in pack["estimates"])
 
 
