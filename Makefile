@@ -64,6 +64,7 @@ check: $(VENV)/.test
 
 sims: $(VENV)/.test
 	$(BIN)/python -m sims
+	$(BIN)/python -m sims.monitor_kills
 
 # Small faults planted one at a time: which of a seeded sample does no test notice? Takes an hour and more on two cores.
 mutants: $(VENV)/.test

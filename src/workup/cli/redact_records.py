@@ -104,6 +104,7 @@ def summary(
     not_taken: Counter[str] = Counter()
     for source in sources:
         not_taken.update(source.not_taken or {})
+    plans = [source.container.plan for source in sources if source.container is not None]
     return {
         "as": settings.how,
         "shift_dates": settings.shifts,
@@ -118,7 +119,7 @@ def summary(
         "counts": {what: count for what, count in sorted(counts.items()) if count},
         "unmapped": unmapped,
         "not_taken": dict(sorted(not_taken.items())),
-        "plans": [source.container.plan for source in sources if source.container is not None],
+        **({"plans": plans} if plans else {}),
         "outputs": {name: sha256(content) for name, content in outputs.items()},
     }
 

@@ -75,6 +75,21 @@ def _name_words(text: str) -> tuple[str, ...]:
     return tuple(word for place, word in enumerate(found, start=1) if word not in PARTICLES or place == len(found))
 
 
+def small_family(value: str) -> str | None:
+    """A family name of one letter with the small words before it, which is looked for as a phrase.
+
+    >>> small_family("Maria de la O"), small_family("Maria O. Lopez")
+    ('de la o', None)
+    """
+    found = words_in(value.partition(",")[0])
+    if len(found) < 2 or len(found[-1]) > 1 or found[-2] not in PARTICLES:
+        return None
+    first = len(found) - 2
+    while first and found[first - 1] in PARTICLES:
+        first -= 1
+    return " ".join(found[first:])
+
+
 @cache
 def _short_forms() -> dict[str, tuple[str, ...]]:
     read = read_lists((files("workup.deid") / "data" / "short_forms.yaml").read_text(encoding="utf-8"))

@@ -157,13 +157,22 @@ def _phrase(
 def _stands(page: Page, at: int, last: int, phrase: tuple[str, ...], leaf: str, support: Support, *, off: bool) -> bool:
     """Whether what is written there is the phrase and not a word of the sentence."""
     capital = page.cases[at] in "tu" or support.small  # where nothing has a capital, its absence says nothing
+    if leaf == "city" and _before_state(page, last):
+        return True
     if len(phrase) > 1:
+        capital = capital or any(page.cases[one] in "tui" for one in range(at, last + 1))
         return capital or any(NEEDS[word] is Need.NOTHING for word in phrase)
     need = NEEDS[phrase[0]]
     if need is Need.NOTHING:
         return capital or not off
-    if leaf == "city":  # a town that is a word: beside its state it is one, and so it is where somebody is in it
-        beside = last + 1 < page.size and page.gaps[last] in (", ", " ", "\n") and page.words[last + 1] in _STATES
-        within = need is Need.CAPITAL and at > 0 and page.words[at - 1] in _IN and page.gaps[at - 1] == " "
-        return capital and (beside or within)
+    if leaf == "city":  # a town that is a word is one where somebody is in it
+        return capital and need is Need.CAPITAL and at > 0 and page.words[at - 1] in _IN and page.gaps[at - 1] == " "
     return need is Need.CAPITAL and page.cases[at] == "t" and not page.opens_sentence(at)
+
+
+def _before_state(page: Page, last: int) -> bool:
+    """Whether a state follows: a town that is a word is one beside it."""
+    if last + 1 >= page.size or page.gaps[last] not in (", ", " ", "\n", ","):
+        return False
+    two = " ".join(page.words[last + 1 : last + 3])
+    return page.words[last + 1] in _STATES - {"in", "or", "me", "ok", "hi", "oh"} or two in _STATES

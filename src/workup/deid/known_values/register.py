@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn
 from workup.deid.clinical_terms import unprotected
 from workup.deid.finding import Finding
 from workup.deid.known_values.births import Days, read_date
-from workup.deid.known_values.names import Names, Person, person
+from workup.deid.known_values.names import Names, Person, person, small_family
 from workup.deid.known_values.numbers import Numbers
 from workup.deid.known_values.places import Places, address_parts
 from workup.deid.known_values.support import Support, titles
@@ -144,6 +144,8 @@ class KnownValues:
             kind = _OF_CODE[code]
             leaf, _, part = kind.partition(".")
             branch = _BRANCH[leaf]
+            if branch == "NAME" and part != "given" and (small := small_family(value)):
+                places.append((leaf, small))
             if part:
                 parts.setdefault(leaf, {"given": [], "family": []})[part].append(value)
             elif branch == "NAME" and leaf != "username":

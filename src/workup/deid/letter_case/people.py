@@ -72,7 +72,8 @@ def _announced(draft: Draft, cue: Cue) -> None:
         _name(draft, at, _LABELLED, _LABELLED)
     elif gap in (" ", " (", ", ", ' "', ": ", " - ") or gap.strip(" \t") == "\n":
         owned = word in KIN or "naming" in kinds or word in ("by", "with")
-        if owned and page.words[at] in SHORT_FORMS and _stands_alone(draft, at):
+        called = "naming" in kinds and draft.strange(at)
+        if called or (owned and page.words[at] in SHORT_FORMS and _stands_alone(draft, at)):
             draft.mark(at, at)
         pair = _pairs(draft, at, _PAIR_DUE)
         likely = draft.weight(at).known and draft.weight(at).odds > _DUE and not draft.plain(at) and gap[:1] != "\n"
