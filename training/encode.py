@@ -49,7 +49,9 @@ def kept_pieces(path: Path, full: list[str], size: int) -> list[str]:
     always = {piece for piece in latin if len(piece.removeprefix("##")) == 1}
     always |= {piece for piece in latin if len(piece) > 2 and piece in bearers and bearers[piece].balance > 0}
     always |= {piece for piece in latin if len(piece) > 3 and piece in towns}
-    rest = sorted((piece for piece in latin if piece not in always), key=lambda piece: (-counts[order[piece]], order[piece]))
+    rest = sorted(
+        (piece for piece in latin if piece not in always), key=lambda piece: (-counts[order[piece]], order[piece])
+    )
     chosen = always | set(rest[: max(0, size - len(always) - len(_SPECIAL))])
     return [*_SPECIAL, *(piece for piece in latin if piece in chosen)]
 
@@ -76,13 +78,19 @@ def cut(length: int, chance: random.Random) -> Iterator[tuple[int, int]]:
         at += size
 
 
-def base_of(folder: Path, full: list[str], kept: list[str]) -> dict[str, npt.NDArray[Any]]:
-    """The base encoder in float16, its embeddings of the kept pieces in int8 with one scale a row."""
+def base_of(folder: Path, full: list[str], kept: list[str], layers: list[str]) -> dict[str, npt.NDArray[Any]]:
+    """Layers of the base encoder in float16, its embeddings of the kept pieces in int8 with one scale a row."""
     weights = load_file(folder / "model.safetensors")
     order = {piece: number for number, piece in enumerate(full)}
     rows = weights.pop("embeddings.word_embeddings.weight")[[order[piece] for piece in kept]].astype(np.float32)
     scale = np.abs(rows).max(axis=1, keepdims=True) / 127
-    found = {name: value.astype(np.float16) for name, value in weights.items() if "position_ids" not in name and "pooler" not in name}
+    found = {
+        name: value.astype(np.float16)
+        for name, value in weights.items()
+        if (not name.startswith(("pooler", "encoder"))
+        and "position_ids" not in name)
+        or name.startswith(tuple(f"encoder.layer.{layer}." for layer in layers))
+    }
     return {**found, "pieces": np.round(rows / scale).astype(np.int8), "scale": scale.astype(np.float32)}
 
 
@@ -92,6 +100,7 @@ def main() -> None:
     parser.add_argument("mix", type=Path)
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--pieces", type=int, default=17_000)
+    parser.add_argument("--layers", default="0,2,4", help="of the base model, to be trained from")
     parser.add_argument("--seed", type=int, default=22)
     parser.add_argument("-o", "--output", type=Path, required=True)
     asked = parser.parse_args()
@@ -99,7 +108,7 @@ def main() -> None:
     full = (asked.base / "vocab.txt").read_text(encoding="utf-8").splitlines()
     kept = kept_pieces(asked.mix, full, asked.pieces)
     (asked.output / "vocab.txt").write_text("\n".join(kept) + "\n", encoding="utf-8")
-    np.savez(asked.output / "base.npz", allow_pickle=False, **base_of(asked.base, full, kept))
+    np.savez(asked.output / "base.npz", allow_pickle=False, **base_of(asked.base, full, kept, asked.layers.split(",")))
     tokenizer, chance = tokenizer_of(kept), random.Random(asked.seed)
     ids, kinds, tags, lengths, sources, dev = [], [], [], [], [], []
     names: list[str] = []
@@ -117,7 +126,8 @@ def main() -> None:
             dev.append(row["split"] == "dev")
     np.savez_compressed(
         asked.output / "windows.npz", allow_pickle=False,
-        ids=np.concatenate(ids), kinds=np.concatenate(kinds), tags=np.concatenate(tags), lengths=np.array(lengths, np.uint16),
+        ids=np.concatenate(ids), kinds=np.concatenate(kinds), tags=np.concatenate(tags),
+        lengths=np.array(lengths, np.uint16),
         sources=np.array(sources, np.uint8), dev=np.array(dev), names=np.array(names),
     )  # fmt: skip
     print(f"{len(kept):,} pieces of {len(full):,}; {len(lengths):,} windows, {sum(lengths):,} pieces of text")

@@ -2,9 +2,9 @@
 
     python -m training.mix --packages name-sources/lib/python3.11/site-packages --data ../shared/data -o mix.jsonl.gz
 
-Each line is a text with its tagged spans, the spans that are neither learnt nor denied, its source and its split. Texts,
-names and note templates that the study is scored on (training/held_out.py) are left out. `--without presidio_synth
---without tab` makes the mix of the control model, which has seen nothing of the families that those two come from."""
+Each line is a text with its tagged spans, the spans that are neither learnt nor denied, its source and its split.
+Texts, names and note templates that the study is scored on (training/held_out.py) are left out. With `--without NAME` a
+public set is left out too; training can do that later on the same mix."""
 
 from __future__ import annotations
 
@@ -39,11 +39,21 @@ _PUBLIC = {
     "btc": {"PER": "NAME", "LOC": "GEO", "ORG": "ORG"},
     "wikigold": {"PER": "NAME", "LOC": "GEO", "ORG": "ORG"},
 }
-_TAB = {"PERSON": "NAME", "CODE": "ID", "LOC": "GEO", "ORG": "ORG", "DATETIME": "DATE", "DEM": "QUASI", "QUANTITY": "QUASI", "MISC": "QUASI"}
+_TAB = {
+    "PERSON": "NAME",
+    "CODE": "ID",
+    "LOC": "GEO",
+    "ORG": "ORG",
+    "DATETIME": "DATE",
+    "DEM": "QUASI",
+    "QUANTITY": "QUASI",
+    "MISC": "QUASI",
+}
 _PRESIDIO = {
     "PERSON": "NAME", "STREET_ADDRESS": "STREET", "GPE": "GEO", "ORGANIZATION": "ORG", "PHONE_NUMBER": "PHONE",
     "DATE_TIME": "DATE", "CREDIT_CARD": "ID", "US_SSN": "ID", "AGE": "AGE", "EMAIL_ADDRESS": "EMAIL", "NRP": "QUASI",
-    "ZIP_CODE": "GEO", "TITLE": "", "DOMAIN_NAME": "URL", "IP_ADDRESS": "URL", "IBAN_CODE": "ID", "US_DRIVER_LICENSE": "ID",
+    "ZIP_CODE": "GEO", "TITLE": "", "DOMAIN_NAME": "URL", "IP_ADDRESS": "URL", "IBAN_CODE": "ID",
+    "US_DRIVER_LICENSE": "ID",
 }  # fmt: skip
 
 
@@ -158,8 +168,16 @@ def public(folder: Path, without: set[str]) -> Iterator[Tagged]:
             yield _of_words(words, _PUBLIC[name], name, held)
     if "presidio_synth" not in without:
         for row in json.loads((folder / "presidio_synth/synth_dataset_v2.json").read_text(encoding="utf-8")):
-            spans = [(one["start_position"], one["end_position"], _PRESIDIO.get(one["entity_type"], "")) for one in row["spans"]]
-            yield Tagged(row["full_text"], [one for one in spans if one[2]], [one[:2] for one in spans if not one[2]], "presidio_synth")
+            spans = [
+                (one["start_position"], one["end_position"], _PRESIDIO.get(one["entity_type"], ""))
+                for one in row["spans"]
+            ]
+            yield Tagged(
+                row["full_text"],
+                [one for one in spans if one[2]],
+                [one[:2] for one in spans if not one[2]],
+                "presidio_synth",
+            )
     if "tab" not in without:
         for line in (folder / "tab/tab.jsonl").read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
@@ -281,8 +299,8 @@ def made(packages: Path, data: Path, seed: int, without: set[str], scale: float)
     sentences = [one.strip() for text in sources for one in re.split(r"(?<=[.:;])[, ]+(?=[A-Z\d])", text)]
     background = [one for one in sentences if 15 < len(one) < 200 and not sweep(one)]
     everything: list[Iterable[Tagged]] = [
-        phrases(values, background, round(24_000 * scale)),
-        notes(round(9_000 * scale), seed),
+        phrases(values, background, round(40_000 * scale)),
+        notes(round(8_000 * scale), seed),
         reports(sources, seed, max(1, round(3 * scale))),
         dialogues(data),
         public(data, without),

@@ -4,8 +4,9 @@
     python -m training.train encoded/ --seed 1 --without presidio_synth --without tab -o control/
 
 Case is learnt to be unreliable: windows come in lower case and in capitals, which changes their shapes alone, since the
-pieces have none. Some pieces of identifiers are hidden, so that the words around them count. Writes `weights.npz` (float16)
-and `dev.json`: what of the identifiers was missed and what else was taken for one, on sets that were kept apart."""
+pieces have none. Some pieces of identifiers are hidden, so that the words around them count. Writes `weights.npz`
+(float16) and `dev.json`: what of the identifiers was missed and what else was taken for one, on sets that were kept
+apart."""
 
 from __future__ import annotations
 
@@ -71,13 +72,15 @@ def altered(batch: dict[str, npt.NDArray[Any]], chance: np.random.Generator) -> 
     large = (pick >= LOWER) & (pick < LOWER + UPPER)
     cased = (shape >= 1) & (shape <= 5)
     shape = np.where(small & cased, 1, shape)
-    # A single letter becomes an initial; which words have one letter only the pieces know, and most are initials already.
+    # A single letter would become an initial; most that are letters alone are initials already.
     shape = np.where(large & cased & (shape != 4), 3, shape)
     ids[identifier & (chance.random(ids.shape) < HIDDEN)] = MASK
     return {**batch, "kinds": np.where(batch["mask"] & (batch["ids"] > SEP), shape * 3 + gap, kinds), "ids": ids}
 
 
-def batches(windows: Windows, numbers: npt.NDArray[np.int64], chance: np.random.Generator | None) -> Iterator[npt.NDArray[np.int64]]:
+def batches(
+    windows: Windows, numbers: npt.NDArray[np.int64], chance: np.random.Generator | None
+) -> Iterator[npt.NDArray[np.int64]]:
     """Numbers of windows of about one length, together no more than `TOKENS` pieces."""
     noise = chance.integers(0, 24, len(numbers)) if chance is not None else np.zeros(len(numbers), dtype=np.int64)
     ordered = numbers[np.argsort(windows.lengths[numbers] + noise, kind="stable")]
@@ -93,7 +96,7 @@ def batches(windows: Windows, numbers: npt.NDArray[np.int64], chance: np.random.
 
 
 def score(model: Tagger, windows: Windows, numbers: npt.NDArray[np.int64], device: str) -> dict[str, Any]:
-    """Per set: share of identifier pieces left standing and of other pieces taken, at every bias, and misses by label."""
+    """Per set: share of identifier pieces left standing and of others taken, at every bias, and misses by label."""
     found: dict[str, Any] = {}
     model.eval()
     for source in sorted(set(windows.sources[numbers])):
@@ -104,7 +107,12 @@ def score(model: Tagger, windows: Windows, numbers: npt.NDArray[np.int64], devic
         for group in batches(windows, own, None):
             batch = windows.batch(group)
             with torch.no_grad(), torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-                logits = model(*(torch.from_numpy(batch[part]).to(device) for part in ("ids", "kinds", "mask"))).float().cpu().numpy()
+                logits = (
+                    model(*(torch.from_numpy(batch[part]).to(device) for part in ("ids", "kinds", "mask")))
+                    .float()
+                    .cpu()
+                    .numpy()
+                )
             gold = batch["tags"]
             identifier, other = gold > 0, gold == 0
             held, free = held + int(identifier.sum()), free + int(other.sum())
@@ -147,7 +155,9 @@ def main() -> None:
     # A fiftieth of the made text is kept too, to see that it saturates.
     dev = windows.dev | unseen | ((np.arange(len(windows.dev)) % 50 == 7) & ~np.isin(windows.sources, list(TIMES)))
     train = np.flatnonzero(~dev)
-    train = np.concatenate([train, *(np.repeat(train[windows.sources[train] == name], times - 1) for name, times in TIMES.items())])
+    train = np.concatenate(
+        [train, *(np.repeat(train[windows.sources[train] == name], times - 1) for name, times in TIMES.items())]
+    )
     train = train[chance.random(len(train)) < asked.part]
     head = [p for name, p in model.named_parameters() if name.startswith("head")]
     rest = [p for name, p in model.named_parameters() if not name.startswith("head")]
@@ -162,10 +172,14 @@ def main() -> None:
         total, seen = 0.0, 0
         for group in batches(windows, train, chance):
             batch = altered(windows.batch(group), chance)
-            ids, kinds, mask, tags = (torch.from_numpy(batch[part]).to(device, non_blocking=True) for part in ("ids", "kinds", "mask", "tags"))
+            ids, kinds, mask, tags = (
+                torch.from_numpy(batch[part]).to(device, non_blocking=True) for part in ("ids", "kinds", "mask", "tags")
+            )
             with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
                 logits = model(ids, kinds, mask, DROPOUT)
-            loss = functional.cross_entropy(logits.float().view(-1, TAGS), tags.view(-1), ignore_index=-100, label_smoothing=SMOOTHING)
+            loss = functional.cross_entropy(
+                logits.float().view(-1, TAGS), tags.view(-1), ignore_index=-100, label_smoothing=SMOOTHING
+            )
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -174,14 +188,27 @@ def main() -> None:
             step += 1
             if step % 20 == 0:
                 total, seen = total + float(loss.detach()), seen + 1
-        print(f"epoch {epoch + 1}: loss {total / max(seen, 1):.4f}, {step} steps, {time.time() - began:.0f} s", flush=True)
+        print(
+            f"epoch {epoch + 1}: loss {total / max(seen, 1):.4f}, {step} steps, {time.time() - began:.0f} s", flush=True
+        )
     asked.output.mkdir(parents=True, exist_ok=True)
     state = {name: value.cpu().numpy() for name, value in model.state_dict().items() if name not in ("pieces", "scale")}
     if not all(math.isfinite(float(np.abs(value).max())) for value in state.values()):
         raise SystemExit("training diverged")
-    np.savez(asked.output / "weights.npz", allow_pickle=False, **{name: value.astype(np.float16) for name, value in state.items()})
+    np.savez(
+        asked.output / "weights.npz",
+        allow_pickle=False,
+        **{name: value.astype(np.float16) for name, value in state.items()},
+    )
     scores = score(model, windows, np.flatnonzero(dev), device)
-    report = {"seed": asked.seed, "layers": asked.layers, "without": asked.without, "epochs": asked.epochs, "biases": BIASES, "sets": scores}
+    report = {
+        "seed": asked.seed,
+        "layers": asked.layers,
+        "without": asked.without,
+        "epochs": asked.epochs,
+        "biases": BIASES,
+        "sets": scores,
+    }
     (asked.output / "dev.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     for name, one in scores.items():
         print(f"{name:16} {one['pieces']:>7} missed {one['missed']} taken {one['taken']}")

@@ -156,7 +156,7 @@ def _lens(name: str) -> Any:
 
 def _engine(study: Study) -> Any:
     context = {"workers": study.workers}
-    made = plugins.make("engines", study.engine, {}, where="engine", context=context)
+    made = plugins.make("engines", study.engine, study.engine_settings, where="engine", context=context)
     return plugins.fitting("engines", study.engine, made, "map")
 
 

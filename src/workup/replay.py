@@ -30,7 +30,7 @@ class Unasked:
         """Nothing, or an error where outputs are missing."""
         if items:
             raise RunError(
-                f"outputs of {len(items)} batches are not recorded (any more), and verify asks no system. "
+                f"outputs of {len(items)} batches are not recorded (any more), and no system is asked here. "
                 "To fix: run the study again."
             )
         return iter(())
@@ -38,7 +38,7 @@ class Unasked:
 
 def report_again(directory: Path, held: Report, study: Study, *, watch: Watch = silent) -> Report:
     """The report of a run directory made anew from its recorded outputs."""
-    plan = study.model_copy(update={"engine": f"{__name__}:{Unasked.__name__}"})
+    plan = study.model_copy(update={"engine": f"{__name__}:{Unasked.__name__}", "engine_settings": {}})
     with RunDirectory.open(directory) as run:
         return validate(plan, system=_system_of(held, plan), run=run, watch=watch)
 

@@ -133,7 +133,10 @@ class Study(Part):
         (), description='Rules such as "auroc.low >= 0.75"', examples=[["auroc.low >= 0.75"]]
     )
     report: ReportPart = Field(default_factory=ReportPart, description="What is drawn from the record")
-    engine: str = Field("serial", description="Where the system runs: serial or processes")
+    engine: str = Field("serial", description="Where the system runs: serial, processes, dask or spark")
+    engine_settings: dict[str, Any] = Field(
+        default_factory=dict, description="Settings of the engine", examples=[{"timeout": 600}]
+    )
     workers: int = Field(
         0, ge=0, description="Worker processes of the engine, and threads of the lenses; 0 is one per core"
     )
@@ -185,7 +188,8 @@ class Study(Part):
     def record(self) -> dict[str, Any]:
         """The study as the report holds it: complete, but for what changes no bytes (engine, workers, limits)."""
         limits = dict.fromkeys(("largest_unpacked", "query_seconds", "most_overlaps", "most_depth"), True)
-        return self.model_dump(mode="json", by_alias=True, exclude={"engine": True, "workers": True, "corpus": limits})
+        unrecorded: Any = {"engine": True, "engine_settings": True, "workers": True, "corpus": limits}
+        return self.model_dump(mode="json", by_alias=True, exclude=unrecorded)
 
     @classmethod
     def of(cls, content: Mapping[str, Any], *, base: Path | str = ".", where: str = "study") -> Self:

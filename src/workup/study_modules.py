@@ -16,7 +16,7 @@ from typing import Any
 
 # Who may look beside the study: what reads `use:`, what brings it to a worker, and what reads a pickle, which names its
 # classes by their module. Modules of the folder may import each other.
-_MAY_ASK = frozenset({"workup.plugins", "workup.engines.processes", "pickle"})
+_MAY_ASK = frozenset({"workup.plugins", "workup.engines.supervised", "pickle"})
 _IMPORTERS = ("importlib", "_frozen_importlib", "_frozen_importlib_external")
 
 

@@ -193,10 +193,25 @@ class Budget:
 UNLIMITED = Budget()
 
 
-class Engine(Protocol):
-    """An ordered map. `setup` runs once in each worker and gives the function that does the work there."""
+@dataclass(frozen=True)
+class Lost:
+    """What an engine gives in the place of a result where every worker that tried the item died or took too long."""
 
-    def map(self, setup: Callable[[], Callable[[Item], Result]], items: Sequence[Item]) -> Iterator[Result]:
+    reason: Literal["died", "timeout"]
+
+
+class Engine(Protocol):
+    """An ordered map. `setup` runs once in each worker and gives the function that does the work there.
+
+    `workup.testing.check_engine` asks for all of it: one result for each item, in order, as they come; no setup where
+    there is no item; the error that the work raised, after the results before it; only so many items handed over as
+    keep the workers busy. A worker that dies or hangs ends neither the map nor another item: its item is tried again,
+    and then has `Lost` in its place. Optional: `seconds`, how long the work on each item took; `asks`, False where no
+    system is asked; `in_process`, True where the work is done in this process, which then dies with it; and
+    `mine(place)`, whether the batch at this place of all is asked here, where others are asked elsewhere.
+    """
+
+    def map(self, setup: Callable[[], Callable[[Item], Result]], items: Sequence[Item]) -> Iterator[Result | Lost]:
         """Results in the order of the items, as they come."""
         ...
 
@@ -210,7 +225,11 @@ def misrecorded(case: str, expected: str) -> RunError:
 
 
 class OutputLog(Protocol):
-    """Where a run keeps what the system answered, so that a killed run resumes."""
+    """Where a run keeps what the system answered, so that a killed run resumes.
+
+    Optional: `fail(reasons)`, which records cases on which the system failed, with an output of null, and `failed()`,
+    those recorded so far.
+    """
 
     def known(self) -> Mapping[str, Any]:
         """Outputs recorded so far, by case id."""
@@ -234,7 +253,9 @@ class Kind(NamedTuple):
 
     `settings` are those of lenses, by name, that suit rows of this kind where the study says nothing of its own. Rows
     that stand for people are counted before a group of them is told; where they are things that happened to some of the
-    people whom other rows stand for (`people` False), it is these who are counted.
+    people whom other rows stand for (`people` False), it is these who are counted. `rows_of` is what a row stands for,
+    where rows of other kinds stand for the same. Where few people have rows of one kind and not of another, both are
+    not told by group: that which `yields` is left out, or else the later one.
     """
 
     name: str
@@ -242,6 +263,8 @@ class Kind(NamedTuple):
     metrics: Sequence[Metric]
     settings: Mapping[str, Mapping[str, Any]] = {}
     people: bool = True
+    rows_of: str = ""
+    yields: bool = False
 
 
 class Paired(NamedTuple):
@@ -296,6 +319,7 @@ class Task(Protocol):
     to a system several times; and `costed`, the word for what one row stands for.
     `kinds(scores, metrics)` is for a task whose table holds rows of several kinds: each Kind has its own rows and those
     of these metrics that speak of them, and every lens looks at each kind by itself (`workup.kinds`).
+    `in_batches`, True where the system is asked by way of `workup.tasks.asking`, so that a run can be cut into shards.
     `counted`, a CountedFigures, is optional too: how figures are tied to counts, without which a site pack of the task
     cannot withhold small ones.
     """

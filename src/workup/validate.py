@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from platform import python_version
@@ -25,7 +26,7 @@ from workup.lenses.withholding import withhold
 from workup.metric import Metric, in_order
 from workup.preflight import NO_SYSTEM, Ready, asked_of, check_settings, checked, lens_member, placed, unnamed_system
 from workup.report import LensResult, Report
-from workup.runs import RunDirectory, Unrecorded, content_key
+from workup.runs import Outputs, RunDirectory, Unrecorded, content_key
 from workup.scores import Levels, Scores
 from workup.study import Study, SystemPart
 from workup.task import UNLIMITED, Budget, Corpus, OutputLog, Task, Watch, gate_level_of, primary_of, silent
@@ -68,6 +69,7 @@ class Scored:
     opener: Opener
     outputs: Any
     scores: Scores  # of everyone: what a report withholds is decided when it is looked at
+    failed: Mapping[str, str] = field(default_factory=dict)  # cases on which the system failed, and why
 
     @property
     def task(self) -> Task:
@@ -103,7 +105,27 @@ def scored(
     scores = ready.task.scores(ready.corpus, outputs)
     if study.icc is not None:
         scores = replace(scores, icc=study.icc)
-    return Scored(study, ready, opener, outputs, scores)
+    failed: Mapping[str, str] = getattr(log, "failed", dict)()
+    return Scored(study, ready, opener, outputs, scores, {case: failed[case] for case in sorted(failed)})
+
+
+def asked(
+    study: Study,
+    ready: Ready,
+    *,
+    run: RunDirectory,
+    system: str | None = None,
+    budget: Budget = UNLIMITED,
+    watch: Watch = silent,
+) -> Outputs:
+    """Put cases to one system of a study and score none: a shard asks those that are its own, and others the rest.
+
+    Answers with the log of what is recorded by then.
+    """
+    opener = Opener(study, system)
+    log = run.outputs(output_key(opener, ready.corpus), opener.identity()["name"])
+    ready.task.run(opener, ready.corpus, ready.engine, log, watch, budget=budget)
+    return log
 
 
 def look(
@@ -133,7 +155,8 @@ def look(
         for lens in study.lenses:
             results[lens] = _through(lens, looked, offered | dict(ready.beside.get(lens, {})), at, watch)
     said = withheld_notes(kept, looked)
-    notes = [*names, *said, *task.notes(corpus, rows.outputs, scores, study), *opener.notes()]
+    told = [*_failures(rows), *task.notes(corpus, rows.outputs, scores, study), *opener.notes()]
+    notes = [*names, *said, *told]
     withheld = {"withheld_groups": table} if (table := withheld_table(kept, looked)) else {}
     tables = {
         "holdings": looked[0].kept.holdings(holdings(looked[0].kept.scores)),
@@ -159,6 +182,7 @@ def look(
     )
     if run is not None:
         run.details(task.details(scores, study, every=details == "all"))
+        run.failures(rows.failed)
         # Calls, retries and tokens, where the system or the task counts them.
         counted = {**getattr(opener(), "timings", {}), **getattr(task, "timings", {})}
         if any(counted.values()):
@@ -219,6 +243,23 @@ def _through(
 def _asked_for(through: Callable[..., Any], offered: Mapping[str, Any]) -> dict[str, Any]:
     parameters = inspect.signature(through).parameters
     return {name: value for name, value in offered.items() if name in parameters}
+
+
+def _failures(rows: Scored) -> Iterator[str]:
+    """What the record says of cases on which the system failed: how many and why, as far as few may be counted."""
+    if not rows.failed:
+        return
+    count, total, least = len(rows.failed), rows.corpus.as_dict()["n_cases"], rows.study.smallest_cell
+    many = f"{count:,} of {total:,} cases" if count >= least else f"fewer than {least} of {total:,} cases"
+    reasons = Counter(rows.failed.values())
+    by_reason = ", ".join(
+        f"{reason} {reasons[reason]:,}" if reasons[reason] >= least and count >= least else reason
+        for reason in sorted(reasons)
+    )
+    yield (
+        f"The system failed on {many} ({by_reason}), each asked alone and again: they count as not answered. Which "
+        "they are is kept in failures.jsonl of the run directory."
+    )
 
 
 def _cards(task: Task, metrics: Sequence[Metric]) -> dict[str, dict[str, Any]]:
@@ -353,9 +394,12 @@ def output_log(run: RunDirectory | None, opener: Opener, corpus: Corpus) -> Outp
     """Where the answers of this system to this corpus are kept."""
     if run is None:
         return Unrecorded()
-    return run.outputs(
-        content_key(opener.key(), corpus.shown_sha256 or corpus.sha256, corpus.task), opener.identity()["name"]
-    )
+    return run.outputs(output_key(opener, corpus), opener.identity()["name"])
+
+
+def output_key(opener: Opener, corpus: Corpus) -> str:
+    """All that decides what this system answers to this corpus, as one key."""
+    return content_key(opener.key(), corpus.shown_sha256 or corpus.sha256, corpus.task)
 
 
 def strata(study: Study, scores: Scores) -> Levels | None:

@@ -19,6 +19,7 @@ from workup import plugins
 from workup.engines.processes import Processes
 from workup.engines.serial import Serial
 from workup.errors import InputError, MissingExtra, PluginError, SystemFailure, WorkupError
+from workup.task import Lost
 
 
 def square_slowest_first() -> Callable[[int], int]:
@@ -152,9 +153,54 @@ def test_a_failing_setup_arrives_as_its_own_error() -> None:
 
 
 @pytest.mark.parametrize("how", ["exit", "kill"])
-def test_a_worker_that_dies_is_an_error_and_not_a_hang(how: str) -> None:
-    with pytest.raises(SystemFailure, match=r"a worker process died after \d of 4 batches.*engine: serial"):
-        list(Processes(workers=1).map(functools.partial(dying, how), range(4)))
+def test_a_worker_that_dies_costs_its_item_and_no_other(how: str) -> None:
+    found = list(Processes(workers=1).map(functools.partial(dying, how), range(4)))
+    assert found == [0, 1, Lost("died"), 3]
+
+
+def dying_at_once() -> Callable[[int], int]:
+    os._exit(3)
+
+
+def test_a_worker_that_cannot_start_is_an_error_and_not_a_hang() -> None:
+    with pytest.raises(SystemFailure, match=r"died before its first batch.*engine: serial.*__main__"):
+        list(Processes(workers=1).map(dying_at_once, [1, 2]))
+
+
+def hanging_at_two() -> Callable[[int], int]:
+    def work(item: int) -> int:
+        time.sleep(600 if item == 2 else 0)
+        return item
+
+    return work
+
+
+def test_serial_leaves_an_item_that_takes_too_long() -> None:
+    assert list(Serial(timeout=0.2).map(hanging_at_two, range(4))) == [0, 1, Lost("timeout"), 3]
+
+
+def test_serial_leaves_no_clock_behind() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    assert list(Serial(timeout=5).map(hanging_at_two, [0])) == [0]
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+def growing() -> Callable[[int], int]:
+    kept: list[bytes] = []
+
+    def work(item: int) -> int:
+        kept.append(b"x" * (16 * 2**20))
+        return os.getpid()
+
+    return work
+
+
+def test_a_worker_that_grows_is_replaced() -> None:
+    """The first item sets the measure; at 40 MB above it a worker ends, and the next opens the system anew."""
+    pids = list(Processes(workers=1, growth_mb=40).map(growing, range(8)))
+    assert len(set(pids)) == 2  # 16 MB each: after the fourth item it holds 48 MB more than after the first
+    assert pids == sorted(pids, key=pids.index)
 
 
 def test_what_cannot_be_sent_says_what_to_do() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from training.evaluate import configurations, name_swap
 from training.evaluate.configurations import AnswersKept, Configuration
 from training.evaluate.corpora import CASES, SMALL, Corpus, adversarial, adversarial_clean, marked, recased
-from training.evaluate.scores import difference, outcome, ratio_of_leaks
+from training.evaluate.scores import FULL_MASKED, OVER_REDACTION, difference, outcome, ratio_of_leaks
 from training.held_out import held_out_name
 from workup.documents.document import Document, Span
 from workup.documents.labels import SCHEME
@@ -58,7 +58,8 @@ def test_figures_of_answers_that_are_known() -> None:
     assert dict(half.false_alarms) == {"city": 1}
     nothing = outcome(NOTES, "nothing", [[], []], "workup")
     assert ratio_of_leaks(half, nothing).value == 0.5
-    assert difference(nothing, half, (2, 3)).value < 0
+    assert difference(nothing, half, OVER_REDACTION).value < 0
+    assert difference(half, nothing, FULL_MASKED).value == 0.5
 
 
 def test_an_answer_is_asked_for_once(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -16,11 +16,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from training.evaluate.configurations import by_name
+from training.evaluate.configurations import WithRegister, by_name
 from training.evaluate.corpora import CASED, CASES, FAMILY, FULL, MAKERS, OUTSIDE, SMALL, WITHOUT, Corpus, Sizes
-from training.evaluate.scores import Outcome, difference, outcome, ratio_of_leaks
-
-CHARACTERS_IN_VAIN = (2, 3)
+from training.evaluate.scores import FULL_MASKED, OVER_REDACTION, Outcome, difference, outcome, ratio_of_leaks
 
 
 def corpora(asked: Sequence[str], data: Path, sizes: Sizes) -> Iterable[tuple[str, Corpus]]:
@@ -62,7 +60,7 @@ def held_against(outcomes: Sequence[Outcome], first: str) -> list[str]:
         if one.configuration != first and one.corpus.name in mine:
             base = mine[one.corpus.name]
             ratio = ratio_of_leaks(base, one) if one.corpus.kind != WITHOUT else "–"
-            more = difference(base, one, CHARACTERS_IN_VAIN)
+            more = difference(base, one, OVER_REDACTION)
             rows.append(f"| {one.corpus.name} | {one.configuration} | {ratio} | {more} |")
     return rows if len(rows) > 2 else []
 
@@ -70,16 +68,27 @@ def held_against(outcomes: Sequence[Outcome], first: str) -> list[str]:
 def by_case(outcomes: Sequence[Outcome]) -> list[str]:
     """Full-mask recall of the same documents as written, in small letters and in capitals."""
     rows = [
-        "| corpus | configuration | n | full mask, as written | lower | upper |",
-        "|---|---|---|---|---|---|",
+        "| corpus | configuration | n | full mask, as written | lower | upper | lower, points | upper, points |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     found = {(one.corpus.name, one.configuration): one for one in outcomes}
     for (name, configuration), one in found.items():
         corpus, as_written = name.removesuffix(", as written"), name.endswith(", as written")
         if as_written:
-            shown = [str(found[f"{corpus}, {case}", configuration].figures["full mask"]) for case in CASES]
+            others = [found[f"{corpus}, {case}", configuration] for case in CASES]
+            shown = [str(each.figures["full mask"]) for each in others]
+            shown += [str(difference(each, one, FULL_MASKED)) for each in others[1:]]
             size = f"{len(one.corpus.documents):,} / {sum(one.golds.values()):,}"
             rows.append(f"| {corpus} | {configuration} | {size} | " + " | ".join(shown) + " |")
+    return rows if len(rows) > 2 else []
+
+
+def with_register(outcomes: Sequence[Outcome]) -> list[str]:
+    """How much of what a register knows of the patient is masked, on the corpora that have one."""
+    rows = ["| corpus | configuration | mentions of what the register knows | masked whole |", "|---|---|---|---|"]
+    for one in outcomes:
+        if one.registered.of and one.corpus.name.startswith("injected"):
+            rows.append(f"| {one.corpus.name} | {one.configuration} | {one.registered.of:,.0f} | {one.registered} |")
     return rows if len(rows) > 2 else []
 
 
@@ -97,6 +106,7 @@ def record(one: Outcome) -> dict[str, Any]:
         "kind": one.corpus.kind,
         "configuration": one.configuration,
         "documents": len(one.corpus.documents),
+        "registered": one.registered.record(),
         "figures": {name: figure.record() for name, figure in one.figures.items()},
         "golds": dict(one.golds),
         "misses": {label: count for label, count in one.misses.items() if count},
@@ -122,6 +132,8 @@ def main() -> None:
 
     def read(corpus: Corpus, kept: list[Outcome]) -> None:
         for one in using:
+            if isinstance(one, WithRegister) and not corpus.name.startswith("injected"):
+                continue
             print(f"… {corpus.name}, {one.name}", file=sys.stderr, flush=True)
             kept.append(outcome(corpus, one.name, one.answers(corpus), one.mapping))
 
@@ -131,7 +143,7 @@ def main() -> None:
             for case in CASES:
                 read(corpus.cased(case, sizes.cased), cased)
     parts = [table(plain, kind) for kind in (OUTSIDE, FAMILY, WITHOUT)]
-    parts += [held_against(plain, using[0].name), by_case(cased)]
+    parts += [held_against(plain, using[0].name), by_case(cased), with_register(plain)]
     if asked.misses:
         parts.append([classes(one) for one in (*plain, *cased)])
     print("\n\n".join("\n".join(part) for part in parts if part))

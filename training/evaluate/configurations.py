@@ -13,14 +13,16 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import workup.deid
-from training.evaluate.corpora import Corpus
+from training.evaluate.corpora import Corpus, register_of
 from workup import plugins
 from workup.deid import Deidentifier
+from workup.deid.tagger.decoding import spans_of
+from workup.deid.tagger.model import Tagger
 from workup.documents.document import Span
 from workup.documents.labels import branch_of
 from workup.documents.policies import Policy
@@ -100,14 +102,55 @@ def _code() -> str:
     return _hash_of(Path(workup.deid.__file__).parent)
 
 
-def rules() -> Configuration:
-    """The rules alone."""
+def native(name: str, *, tagger: bool, model: Path | None = None) -> Configuration:
+    """The native de-identifier, with the tagger or by its rules alone; `model` is the folder of another tagger."""
+    key = f"{'tagger' if tagger else 'rules'} {_code()} {_hash_of(model) if tagger and model else ''}"
+    maker = WithRegister if name.endswith("known values") else Configuration
+    return maker(name, "workup", key, partial(_native, tagger=tagger, model=model), native=True)
+
+
+def _native(*, tagger: bool, model: Path | None, **register: Any) -> Callable[..., Answers]:
+    deid = Deidentifier.load(tagger="on" if tagger else "off", model=model, **register)
+
+    def detect(texts: Sequence[str], *patients: Sequence[str]) -> Answers:
+        return [list(map(_span, found)) for found in deid.detect(texts, *patients)]
+
+    return detect
+
+
+@dataclass(frozen=True)
+class WithRegister(Configuration):
+    """The native de-identifier that is told whose text it reads, and what a register knows of that patient."""
+
+    def answers(self, corpus: Corpus) -> Answers:
+        """What it finds; texts of patients that no register knows are left to the rest of it."""
+        whose = {one.text: one.patient for one in corpus.documents}
+        known = [(one.patient, register_of(one)) for one in corpus.documents]
+        load = cast("partial[Callable[..., Answers]]", self.load)
+        detect = cache(lambda: load(known=known))
+        kept = AnswersKept(f"{self.key} register")
+        rows = kept.of(corpus.texts, lambda texts: detect()(texts, [whose[text] for text in texts]))
+        return [None if spans is None else self._limited(spans, corpus.policy) for spans in rows]
+
+
+_LEAVES = {"STREET": "street_address", "PHONE": "phone", "EMAIL": "email", "URL": "url", "AGE": "age_under_90"}
+
+
+def tagger_alone(model: Path | None) -> Configuration:
+    """What the network says without any rule, to tell two models apart; it is no configuration that anybody runs."""
 
     def load() -> Callable[[Sequence[str]], Answers]:
-        deid = Deidentifier.load()
-        return lambda texts: [list(map(_span, found)) for found in deid.detect(texts)]
+        network = Tagger.load(model)
 
-    return Configuration("rules", "workup", f"rules {_code()}", load, native=True)
+        def found(text: str) -> list[Span]:
+            spans = spans_of(text, network.read(text))
+            return [Span(one.start, one.end, _LEAVES.get(one.label, one.label), score=one.sure) for one in spans]
+
+        return lambda texts: list(map(found, texts))
+
+    return Configuration(
+        "tagger alone", "workup", f"alone {_code()} {_hash_of(model) if model else ''}", load, native=True
+    )
 
 
 def _span(finding: Any) -> Span:
@@ -143,12 +186,22 @@ def scrubadub() -> Configuration:
 def by_name(asked: Sequence[str], model: Path | None) -> list[Configuration]:
     """Configurations in the order asked for; `model` is the folder of the tagger's model, the shipped one if None."""
     makers: dict[str, Callable[[], Configuration]] = {
-        "rules": rules,
+        "rules": lambda: native("rules", tagger=False),
+        "tagger": lambda: native("rules + tagger", tagger=True, model=model),
+        "tagger-alone": lambda: tagger_alone(model),
+        "rules+known": lambda: native("rules + known values", tagger=False),
+        "tagger+known": lambda: native("rules + tagger + known values", tagger=True, model=model),
         "presidio": lambda: presidio(organizations=False),
         "presidio+org": lambda: presidio(organizations=True),
         "scrubadub": scrubadub,
     }
-    for name in asked:
-        if name not in makers:
-            sys.exit(f"--with: '{name}' is none of {', '.join(makers)}")
-    return [makers[name]() for name in asked]
+    return [_named(name, makers) for name in asked]
+
+
+def _named(name: str, makers: dict[str, Callable[[], Configuration]]) -> Configuration:
+    kind, _, folder = name.partition("=")
+    if kind == "tagger" and folder:
+        return native(f"rules + tagger ({Path(folder).name})", tagger=True, model=Path(folder))
+    if name not in makers:
+        sys.exit(f"--with: '{name}' is none of {', '.join(makers)}, nor tagger=FOLDER")
+    return makers[name]()

@@ -22,6 +22,7 @@ from workup.corpora.inject import Injector
 from workup.corpora.inject.residual_phi import sweep
 from workup.corpora.inject.sources import read_source
 from workup.documents.document import Document, Span
+from workup.text.wordlists import words_of
 from workup.values import HARD_NEGATIVES, Patient
 
 GENERATED, INJECTED, QUERIES = 9501, 9511, 9521
@@ -112,10 +113,40 @@ def injector() -> Injector:
     return Injector(seed=INJECTED)
 
 
-def injected_patient(document: Document) -> Patient:
-    """The made-up patient of an injected text: what the register would know."""
+def register_of(document: Document) -> list[tuple[str, str]]:
+    """What a register would know of the made-up patient of an injected text: leaves and values, each in one form."""
     index = int((document.patient or "").removeprefix("injected-"))
-    return Patient.of(INJECTED, index, ambiguity=injector().ambiguity)
+    one = Patient.of(INJECTED, index, ambiguity=injector().ambiguity)
+    home = one.home
+    street = f"{home.number} {home.direction} {home.street_name} {home.street_type[0]}"
+    return [
+        ("name_patient.given", one.person.given),
+        ("name_patient.given", one.person.middle),
+        ("name_patient.family", one.person.family),
+        *(("name_relative", relative.person.surface("full_middle")) for relative in one.relatives),
+        ("date_birth", one.birth.isoformat()),
+        ("mrn", one.mrn),
+        ("ssn", one.ssn),
+        ("health_plan_id", one.plan_id),
+        *(("phone", number) for number in (one.phone, one.mobile, one.work_phone)),
+        ("fax", one.fax),
+        ("email", one.email),
+        ("username", one.username),
+        ("employer", one.employer),
+        ("street_address", f"{street}, {home.unit}" if home.unit else street),
+        ("city", home.city),
+        ("county", home.county),
+        ("zip", home.zip),
+    ]
+
+
+_REGISTERED = words_of("patient birth mrn ssn plan phone phone:mobile fax email username employer home city county zip")
+
+
+def is_registered(gold: Span) -> bool:
+    """Whether a gold is a mention, in any form, of something that the register knows."""
+    thing = (gold.entity or "").partition(":")[2]
+    return gold.identifier not in ("no_mask", "unknown") and (thing in _REGISTERED or thing.startswith("relative:"))
 
 
 # ---- texts of others ------------------------------------------------------------------------------------------------

@@ -16,6 +16,9 @@ from workup.cli import (
     detect as detecting,
 )
 from workup.cli import (
+    drift as drifting,
+)
+from workup.cli import (
     gate as judging,
 )
 from workup.cli import (
@@ -25,6 +28,7 @@ from workup.cli import (
     label as labelling,
 )
 from workup.cli import (
+    merge as merging,
     monitor as monitoring,
 )
 from workup.cli import (
@@ -92,6 +96,7 @@ def _root(
 GROUPS = (
     starting,
     running,
+    merging,
     scoring,
     updating,
     importing,
@@ -103,6 +108,7 @@ GROUPS = (
     labelling,
     splitting,
     planning,
+    drifting,
     pooling,
     records,
     viewing,

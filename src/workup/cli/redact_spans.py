@@ -27,9 +27,12 @@ def found_in(
     """Every document with its spans under canonical labels, how often each label without one was met, and by what.
 
     What the detector itself has to say, such as that a part of it could not be run, is said at once."""
+    from workup.documents.document import Span
     from workup.documents.mappings import LabelMapping
 
     documents = [document for source in sources for document in source.documents]
+    whole = [leaf for source in sources for leaf in source.whole]
+    looked_at = [document for document, leaf in zip(documents, whole, strict=True) if not leaf]
     mapping = labels or "workup"
     if "known" in settings and (golds or predictions is not None):
         raise InputError("known values are for a detector", where="--known", got="spans that were found before")
@@ -37,13 +40,15 @@ def found_in(
     if golds and predictions is not None:
         raise InputError("either --golds or --predictions was expected", got="both", remedy="leave one out")
     if golds:
-        spans = [_own(document) for document in documents]
+        if any(source.container is not None for source in sources):
+            raise InputError("a corpus with golds was expected", where="--golds", got="a table or FHIR")
+        spans = [_own(document) for document in looked_at]
     elif predictions is not None:
-        spans = _recorded(predictions, documents)
-    else:
+        spans = _recorded(predictions, looked_at)
+    elif looked_at:
         detector = _detector(system, settings)
         mapping = labels or str(getattr(detector, "mapping", "") or "workup")
-        spans = _detected(detector, documents, progress)
+        spans = _detected(detector, looked_at, progress)
         by = {
             "system": visible(system),
             "version": visible(str(getattr(detector, "version", ""))),
@@ -51,11 +56,15 @@ def found_in(
         }
         for note in by["notes"]:
             say(note)
+    else:
+        spans = []
     table, unmapped = LabelMapping.load(mapping), Counter[str]()
-    found: list[tuple[Document, Sequence[Span]]] = [
-        (document, _canonical(own, table, unmapped)) for document, own in zip(documents, spans, strict=True)
+    found = iter([_canonical(own, table, unmapped) for own in spans])
+    every: list[tuple[Document, Sequence[Span]]] = [
+        (document, [Span(0, len(document.text), leaf)] if leaf else next(found))
+        for document, leaf in zip(documents, whole, strict=True)
     ]
-    return found, dict(sorted(unmapped.items())), by
+    return every, dict(sorted(unmapped.items())), by
 
 
 def _own(document: Document) -> Sequence[Span]:
@@ -146,6 +155,13 @@ def _spans(answers: list[Any]) -> list[list[Span] | None]:
         None if answer is None else [Span(int(one.start), int(one.end), str(one.label)) for one in answer]
         for answer in answers
     ]
+
+
+def for_policy(system: str, pairs: list[str], policy: str | None) -> list[str]:
+    """The settings of a detector; the native one answers every leaf where a policy is to choose among them."""
+    if system != "native" or policy is None or any(pair.partition("=")[0].strip() == "policy" for pair in pairs):
+        return pairs
+    return [*pairs, "policy=all"]
 
 
 def kept_by(policy: str) -> list[str]:

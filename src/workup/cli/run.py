@@ -37,9 +37,17 @@ def run(
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Run directory; runs/NAME beside the study if absent")
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="serial or processes; the study's own when absent")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="serial, processes, dask or spark; the study's own when absent")
+    ] = None,
+    engine_with: Annotated[
+        list[str] | None, typer.Option(help="Setting of the engine as name=value, such as address; repeat for several")
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Processes that ask the system, and threads of the lenses; 0 is one per core")
+    ] = None,
+    shard: Annotated[
+        str | None, typer.Option(help="Ask one share only, such as 3/40; workup merge joins them into one run")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and say what would be done")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget earlier outputs and ask the system again")] = False,
@@ -62,7 +70,9 @@ def run(
     from workup.runs import safe_name
     from workup.task import Budget
 
-    plan = load(study, engine=engine, workers=workers, sample=sample)
+    plan = load(study, engine=engine, engine_with=engine_with, workers=workers, sample=sample)
+    if engine is None and "engine" not in plan.model_fields_set and _spreads(plan):
+        plan = plan.model_copy(update={"engine": "auto"})
     budget = Budget(max_calls, max_cost, say)
     directory = out or plan.base / "runs" / safe_name(plan.name)
     names: list[str | None] = [part.name or part.use for part in plan.systems]
@@ -73,9 +83,12 @@ def run(
         _describe(plan, directory, ready)
         return
     assert ready is not None
-    warned = ready.warnings
-    for line in (*warned, *(_unattainable(plan, ready) if getattr(ready.task, "unattainable", None) else ())):
-        say(line)
+    if shard is not None:
+        from workup.cli.shard import ask_shard
+
+        ask_shard(plan, study, ready, shard, out, fresh=fresh, budget=budget)
+        return
+    warned = warn(plan, ready)
     outcomes = []
     for name in names or [None]:
         place = directory / safe_name(str(name)) if len(names) > 1 else directory
@@ -91,25 +104,64 @@ def run(
             ready=ready,
         )
         ready = None  # a task keeps what one system answered: the next begins anew
-        say_names(report, said=warned)
-        say(f"{place / 'report.json'}")
-        echo(str(report))
-        for verdict in report.verdicts:
-            echo(visible(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})"))
-        outcomes += [verdict.outcome for verdict in report.verdicts]
+        outcomes += tell(report, place, said=warned)
     if len(names) > 1:
-        _compare(plan, study, directory, [directory / safe_name(str(name)) for name in names])
+        compare_runs(plan, study, directory, [directory / safe_name(str(name)) for name in names])
     raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
 
 
-def load(file: Path, *, engine: str | None = None, workers: int | None = None, sample: int | None = None) -> Study:
+def _spreads(study: Study) -> bool:
+    """Whether every system of a study says that it may be opened in several processes at once: it keeps to one core,
+    and calls no service that would be called the more often."""
+    from workup import plugins
+
+    try:
+        return bool(study.systems) and all(
+            getattr(plugins.find("systems", part.use), "spreads", False) is True for part in study.systems
+        )
+    except WorkupError:  # told with all other faults when the study is checked
+        return False
+
+
+def warn(study: Study, ready: Ready) -> tuple[str, ...]:
+    """Say what a person should look at before anything is run; answers the warnings of the study itself."""
+    for line in (*ready.warnings, *(_unattainable(study, ready) if getattr(ready.task, "unattainable", None) else ())):
+        say(line)
+    return ready.warnings
+
+
+def tell(report: Report, place: Path, *, said: Sequence[str]) -> list[str]:
+    """Say what came of a run; answers the outcomes of its gates."""
+    say_names(report, said=said)
+    say(f"{place / 'report.json'}")
+    echo(str(report))
+    for verdict in report.verdicts:
+        echo(visible(f"{verdict.outcome:<12} {verdict.rule}  ({verdict.reason})"))
+    return [verdict.outcome for verdict in report.verdicts]
+
+
+def load(
+    file: Path,
+    *,
+    engine: str | None = None,
+    engine_with: Sequence[str] | None = None,
+    workers: int | None = None,
+    sample: int | None = None,
+) -> Study:
     """Read a study and let its folder hold modules that `use: module:Object` names."""
+    from workup.cli.detect import settings_of
     from workup.study import Study
     from workup.study_modules import look_beside
 
     look_beside(file.resolve().parent)  # first: the task itself may be a module beside the study
     study = Study.load(file)
-    changes: dict[str, Any] = {} if engine is None else {"engine": engine}
+    changes: dict[str, Any] = {}
+    if engine is not None:
+        own = study.engine_settings if engine == study.engine else {}
+        changes = {"engine": engine, "engine_settings": own}
+    if engine_with:
+        settings = settings_of(list(engine_with), where="--engine-with")
+        changes["engine_settings"] = {**changes.get("engine_settings", study.engine_settings), **settings}
     if workers is not None:
         changes["workers"] = workers
     if sample is not None:
@@ -188,7 +240,7 @@ def _draw(report: Report, forms: Sequence[str], directory: RunDirectory) -> None
         )
 
 
-def _compare(study: Study, file: Path, directory: Path, places: list[Path]) -> None:
+def compare_runs(study: Study, file: Path, directory: Path, places: list[Path]) -> None:
     """Every system against the first, paired by row, beside their runs."""
     from workup.cli.compare import Runs, contrasts, table_of, tag_lines, write_comparison
 

@@ -32,9 +32,13 @@ _VIEW = "view"  # what a person asked to read: never made by a run
 _VIEWED = "index.html"
 _COMPARED = "comparison-documents.jsonl"
 _DETAILS = "details.jsonl"
-_LOGGED = (_DETAILS, "timings.json", "run.log")
+_FAILURES = "failures.jsonl"  # names cases, and so is cleaned like details
+_SHARD = "shard.json"
+_LOGGED = (_DETAILS, _FAILURES, "timings.json", "run.log", _SHARD)
 _FORM = r"report(-copy|-flat)?\.(json|html|md|txt|pdf|safety-card)"
-_WRITTEN = re.compile(rf"{_FORM}|timings\.json|details\.jsonl")  # what write() writes, and --fresh may remove
+_WRITTEN = re.compile(  # what write() writes, and --fresh may remove
+    rf"{_FORM}|timings\.json|details\.jsonl|failures\.jsonl|shard\.json"
+)
 _ANSWERED = re.compile(r"[A-Za-z0-9_.-]+-[0-9a-f]{12}\.jsonl")  # in outputs/
 # Temporary files of a process that was killed while it wrote: by their names now, and by those of earlier versions.
 _LEFT_OVER = re.compile(rf"\.workup-[0-9a-f]{{16}}\.tmp|\.({_WRITTEN.pattern}|workup|gitignore)\.tmp")
@@ -137,6 +141,13 @@ class RunDirectory:
             if not replace_whole(self.path / _DETAILS, lines):
                 (self.path / _DETAILS).unlink()
 
+    def failures(self, reasons: Mapping[str, str]) -> None:
+        """Write failures.jsonl, which names the cases on which the system failed; with none there is no file."""
+        lines = (canonical({"case": case, "reason": reason}) + "\n" for case, reason in reasons.items())
+        with said_in_words(self.path):
+            if not replace_whole(self.path / _FAILURES, lines):
+                (self.path / _FAILURES).unlink()
+
     def log(self, message: str) -> None:
         """Add a line to run.log under the present time (UTC). Never give it text of a patient."""
         line = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {visible(' '.join(message.split()))}\n"
@@ -211,7 +222,7 @@ def links_left(path: Path) -> list[str]:
     own = [path] if is_file(path / _MARKER) else []
     inner = runs_inside(path)
     places = [(run / name, is_folder) for run in own + inner for name in (_OUTPUTS, _VIEW)]
-    places += [(run / _DETAILS, is_file) for run in own + inner]
+    places += [(run / name, is_file) for run in own + inner for name in (_DETAILS, _FAILURES)]
     places += [
         (run / folder / name, is_file)
         for run in own + inner
@@ -229,7 +240,7 @@ def _clean(path: Path) -> list[str]:
     with said_in_words(path):
         lock = Lock(path / LOCK)
         try:
-            removed = _remove(path, [*_output_files(path), *_view_files(path), _DETAILS])
+            removed = _remove(path, [*_output_files(path), *_view_files(path), _DETAILS, _FAILURES])
         finally:
             lock.release(remove=True)
     return removed

@@ -34,6 +34,7 @@ class Outputs:
         self.path = path
         self.repaired = 0
         self._known: dict[str, Any] = {}
+        self._failed: dict[str, str] = {}
         self._descriptor = open_private(path, os.O_RDWR | os.O_APPEND)
         try:
             sync_folder(path.parent)
@@ -46,10 +47,26 @@ class Outputs:
         """Outputs recorded so far, by case; of a case recorded twice, the later one."""
         return MappingProxyType(self._known)
 
+    def failed(self) -> Mapping[str, str]:
+        """The cases on which the system failed, with the reason; their output is null, as of one that was refused."""
+        return MappingProxyType(self._failed)
+
     def append(self, outputs: Mapping[str, Any]) -> None:
         """Record outputs; they are on disk when this returns."""
         texts = {str(case): _json(output) for case, output in outputs.items()}
-        batch = b"".join(_line(case, text) for case, text in texts.items())
+        self._write(b"".join(_line(case, text) for case, text in texts.items()))
+        # As JSON gives them back, so that a run that goes on and a run that resumes see the same values.
+        self._known.update((case, json.loads(text)) for case, text in texts.items())
+        for case in texts:
+            self._failed.pop(case, None)
+
+    def fail(self, reasons: Mapping[str, str]) -> None:
+        """Record cases on which the system failed; they are on disk when this returns."""
+        self._write(b"".join(_line(case, f'null,"failed":{_json(reason)}') for case, reason in reasons.items()))
+        self._known.update(dict.fromkeys(reasons))
+        self._failed.update(reasons)
+
+    def _write(self, batch: bytes) -> None:
         try:
             write_all(self._descriptor, batch)
             os.fsync(self._descriptor)
@@ -61,8 +78,6 @@ class Outputs:
                 "again; what was recorded before is kept."
             ) from None
         self._size += len(batch)
-        # As JSON gives them back, so that a run that goes on and a run that resumes see the same values.
-        self._known.update((case, json.loads(text)) for case, text in texts.items())
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -81,6 +96,9 @@ class Outputs:
                 if not isinstance(case, str) or "output" not in record:
                     raise RunError(f"{self.path}, line {number}: {NOT_A_RECORD}")
                 self._known[case] = record["output"]
+                self._failed.pop(case, None)
+                if "failed" in record:
+                    self._failed[case] = _reason(record["failed"])
                 size += len(line)
             elif size + len(line) < whole:
                 raise RunError(
@@ -109,12 +127,28 @@ class Outputs:
 class Unrecorded:
     """The log of a run that keeps nothing, as in a notebook: a workup.task.OutputLog."""
 
+    def __init__(self) -> None:
+        self._failed: dict[str, str] = {}
+
+    def failed(self) -> Mapping[str, str]:
+        """The cases on which the system failed, with the reason."""
+        return MappingProxyType(self._failed)
+
     def known(self) -> Mapping[str, Any]:
         """Nothing."""
         return {}
 
     def append(self, outputs: Mapping[str, Any]) -> None:
         """Forget them."""
+
+    def fail(self, reasons: Mapping[str, str]) -> None:
+        """Remember the failures, which a report tells."""
+        self._failed.update(reasons)
+
+
+def _reason(text: Any) -> str:
+    """A reason as a run writes it, whatever a file says that came from somebody else."""
+    return text if isinstance(text, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,39}", text) else "error"
 
 
 def _json(output: Any) -> str:

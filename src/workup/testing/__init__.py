@@ -24,6 +24,7 @@ import numpy.typing as npt
 from workup.errors import PluginError, WorkupError, near
 from workup.stats.random import generator
 from workup.task import Table
+from workup.testing import engines as _engine_conformance
 from workup.testing import spans as _span_conformance
 
 _TOLERANCE = 1e-9
@@ -66,6 +67,25 @@ def check_system(
         kind = {"risk": "a risk system", "spans": "a span detector"}[task]
         raise PluginError(f"{type(system).__name__} does not fit its place as {kind}: {listed}")
     _warn_where_it_stays(system)
+
+
+def check_engine(engine: Any, *, losses: bool | None = None) -> None:
+    """Raise PluginError with every fault of an engine.
+
+    An engine must give one result for each item, in order; open the system once in each worker, and not at all where
+    there is no item; raise what the work or the opening raises, after the results before it; and hand items over as
+    results are read. With `losses`, a worker that dies of an item or hangs must leave `Lost` in its place after a
+    second try, and every other result: give such an engine two workers and a timeout of a second or two. That is asked
+    of every engine but one that says of itself that it works in this process (`in_process`), which dies with it.
+
+    >>> from workup.engines.serial import Serial
+    >>> check_engine(Serial())
+    """
+    can_lose = not getattr(engine, "in_process", False) if losses is None else losses
+    faults = list(_engine_conformance.engine_faults(engine, can_lose=can_lose))
+    if faults:
+        listed = " ".join(f"({number}) {fault}." for number, fault in enumerate(faults, start=1))
+        raise PluginError(f"{type(engine).__name__} does not fit its place as an engine: {listed}")
 
 
 def _checked(texts: Sequence[str] | None) -> Sequence[str]:

@@ -1,5 +1,7 @@
 """The fitted table that turns what a rule and the tagger say of a find into the chance that it identifies somebody.
 
+`caution` is a shift that all curves share: how much more a leak weighs than a word masked for nothing.
+
 One logistic curve for each kind of find, in the logarithms of both odds. Kinds with few examples in the text that the
 table was fitted on lean on the wider kind they belong to: `name.single` on `name`, that on `rules`."""
 
@@ -14,7 +16,7 @@ from typing import Any
 from workup.errors import InputError
 
 FILE = "fusion.json"
-_STEEPEST = 6.0  # log-odds beyond which nobody is believed: about one in four hundred
+_STEEPEST = 5.0  # log-odds beyond which nobody is believed: about one in a hundred and fifty
 _TERMS = 3  # intercept, log-odds of the first speaker, log-odds of the second
 
 
@@ -22,7 +24,7 @@ def log_odds(share: float) -> float:
     """The logarithm of the odds of a share, within bounds.
 
     >>> round(log_odds(0.9), 3), log_odds(1.0)
-    (2.197, 6.0)
+    (2.197, 5.0)
     """
     if not 0 < share < 1:
         return _STEEPEST if share >= 1 else -_STEEPEST
@@ -44,15 +46,18 @@ def wider(kind: str) -> str | None:
 class Chances:
     """The table as it was fitted."""
 
-    def __init__(self, curves: Mapping[str, Sequence[float]], *, digest: str = "", fitted_for: str = "") -> None:
-        self._curves, self.digest, self.fitted_for = dict(curves), digest, fitted_for
+    def __init__(
+        self, curves: Mapping[str, Sequence[float]], *, caution: float = 0.0, digest: str = "", fitted_for: str = ""
+    ) -> None:
+        self._curves, self.caution = dict(curves), caution
+        self.digest, self.fitted_for = digest, fitted_for
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Chances:
         """The table out of `fusion.json`."""
-        curves = content.get("curves")
+        curves, caution = content.get("curves"), content.get("caution", 0.0)
         whole = isinstance(curves, dict) and {"rules", "tagger"} <= curves.keys()
-        if not isinstance(curves, dict) or not whole or not all(map(_curve, curves.values())):
+        if not isinstance(curves, dict) or not whole or not all(map(_curve, [*curves.values(), [caution] * 3])):
             raise InputError(
                 f"a curve of {_TERMS} numbers for 'rules', 'tagger' and each kind was expected",
                 where=FILE,
@@ -61,6 +66,7 @@ class Chances:
         text = json.dumps(content, sort_keys=True)
         return cls(
             curves,
+            caution=float(caution),
             digest=hashlib.sha256(text.encode()).hexdigest()[:12],
             fitted_for=str(content.get("fitted_for", "")),
         )

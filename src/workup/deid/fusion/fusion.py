@@ -79,7 +79,7 @@ class Fusion:
     """Rules and tagger for one set of rules; `caution` is added to the log-odds of all that is not strong."""
 
     def __init__(self, tagger: Tagger, chances: Chances, settings: Settings, *, caution: float = 0.0) -> None:
-        self._tagger, self._chances, self._caution = tagger, chances, caution
+        self._tagger, self._chances, self._caution = tagger, chances, caution + chances.caution
         self._leaves, self._settings = Leaves(settings), replace(settings, allow=())
         self.version = f"{tagger.version} fusion {chances.digest} caution {caution:g}"
 

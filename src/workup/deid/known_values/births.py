@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from workup.deid.finding import Finding
+from workup.deid.known_values.misspellings import Misspellings
 from workup.deid.settings import DateOrder
 from workup.deid.text_view import Page
 from workup.text.calendar import MONTH_NUMBER, MONTHS, SHORT_MONTHS
@@ -70,6 +71,7 @@ class Days:
         for leaf, day in days:
             self._add(leaf, day)
         self._months = {word for pair in self._without_year for word in pair}
+        self._misspelt = Misspellings({"".join(form) for form in self._whole})
 
     def _add(self, leaf: str, day: datetime.date) -> None:
         years = {str(day.year), f"{day.year % 100:02d}"}
@@ -103,15 +105,32 @@ class Days:
         for at in page.of(self._joined):
             yield _finding(page, at, at, self._joined[page.words[at]], "whole")
         if not page.vocabulary.isdisjoint(_BIRTH):
+            yield from self._typed(page)
             for at in page.of(self._months):
                 words = tuple(page.words[at : at + 2])
                 born = words in self._without_year and not _BIRTH.isdisjoint(page.words[max(0, at - _NEAR) : at])
                 if born and _together(page, at, at + 1):
                     yield _finding(page, at, at + 1, self._without_year[words], "without the year")
 
+    def _typed(self, page: Page) -> Iterator[Finding]:
+        """A date with a typo, right after a word of birth."""
+        for at in page.of(_BIRTH):
+            first = at + 1
+            while first < page.size and first - at < 3 and page.words[first] in ("date", "of", "on", "is", "was"):
+                first += 1
+            words = tuple(page.words[first : first + 3])
+            if len(words) < 3 or words in self._whole or not any(map(str.isdigit, words[2])):
+                continue
+            near = self._misspelt.meant("".join(words))
+            if near is not None and _together(page, first, first + 2, wide=True):
+                yield _finding(page, first, first + 2, "date_birth", "one letter off")
 
-def _together(page: Page, first: int, last: int) -> bool:
-    return all(0 < len(page.gaps[at]) < 5 and _GAPS.issuperset(page.gaps[at].lower()) for at in range(first, last))
+
+def _together(page: Page, first: int, last: int, *, wide: bool = False) -> bool:
+    return all(
+        0 < len(page.gaps[at]) < (9 if wide else 5) and _GAPS.issuperset(page.gaps[at].lower())
+        for at in range(first, last)
+    )
 
 
 def _finding(page: Page, first: int, last: int, leaf: str, how: str) -> Finding:

@@ -14,20 +14,24 @@ from typing import NamedTuple
 from workup.deid.finding import Finding
 from workup.deid.known_values.misspellings import Misspellings
 from workup.deid.known_values.support import CAN_BE_MISSPELT, NEEDS, Need, Support, is_of_sentences
-from workup.deid.names.word_weights import PARTICLES, SUFFIXES
+from workup.deid.names.word_weights import PARTICLES, SUFFIXES, weigh
 from workup.deid.names.words import ABBREVIATIONS, KIN
 from workup.deid.text_view import Page, words_in
 from workup.deid.word_lists import words
 from workup.text.typos import as_letters
-from workup.text.wordlists import read_lists
+from workup.text.wordlists import function_words, read_lists
 
 WHOSE = {"name_patient": "patient's name", "name_relative": "relative's name", "name_provider": "clinician's name"}
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _SURE, _MISSPELT = 0.99, 0.9
+_LONGEST_NAME = 8  # words
 _LEAST_MISSPELT = 4  # letters of a name that is known through a typo
 _CREDENTIALS = words("names.mixed_credentials") | {"md", "do", "rn", "np", "pa", "dds", "dmd", "dpm", "lpn"}
 _TITLES = words("names.abbreviated_titles") | {"doctor", "miss", "mister", "professor"}
+_BESIDE = SUFFIXES | _TITLES | KIN
 _ASIDE = re.compile(r"\([^()]{0,200}\)")
 _BETWEEN = frozenset(" \t\n.,^-\"'()")
+_SMALL_PARTS = PARTICLES | SUFFIXES
 _AFTER_INITIAL = frozenset((" ", ". ", ".", "\n", ".\n"))
 _WHOLE_GAPS = frozenset((" ", ", ", "-", ". ", "\n", ",", "^", "  ", "- ", " -", " - ", "-\n", ".", ",\n", ' "', '" '))
 
@@ -60,14 +64,30 @@ def person(leaf: str, value: str) -> Person | None:
 
 
 def _name_words(text: str) -> tuple[str, ...]:
-    found = words_in(text)
-    kept = tuple(word for word in found if not _aside(word))
-    return kept if kept or len(found) != 1 else tuple(found)
+    """The words of a name, without titles, relations, suffixes and small words; one that closes a name is no small one.
+
+    >>> _name_words("Mr. Tran Van Do"), _name_words("Jr."), _name_words("Ludwig van Beek, MD")
+    (('tran', 'do'), (), ('ludwig', 'beek'))
+    """
+    found = [word for word in words_in(text) if not (word in _BESIDE or any(map(str.isdigit, word)))]
+    if len(found) > 2 and found[-1] in _CREDENTIALS - PARTICLES:
+        found.pop()
+    return tuple(word for place, word in enumerate(found, start=1) if word not in PARTICLES or place == len(found))
 
 
-def _aside(word: str) -> bool:
-    beside = word in PARTICLES or word in SUFFIXES or word in _CREDENTIALS or word in _TITLES or word in KIN
-    return beside or any(map(str.isdigit, word))
+def small_family(value: str) -> str | None:
+    """A family name of one letter with the small words before it, which is looked for as a phrase.
+
+    >>> small_family("Maria de la O"), small_family("Maria O. Lopez")
+    ('de la o', None)
+    """
+    found = words_in(value.partition(",")[0])
+    if len(found) < 2 or len(found[-1]) > 1 or found[-2] not in PARTICLES:
+        return None
+    first = len(found) - 2
+    while first and found[first - 1] in PARTICLES:
+        first -= 1
+    return " ".join(found[first:])
 
 
 @cache
@@ -114,21 +134,22 @@ class Names:
         at = 0
         while at < len(places):
             run = [places[at]]
-            while at + 1 < len(places) and self._goes_on(page, run, places[at + 1], hits):
+            while at + 1 < len(places) and len(run) < _LONGEST_NAME and self._goes_on(page, run, places[at + 1], hits):
                 at += 1
                 run.append(places[at])
             yield from self._mentions(page, run, hits, support)
             at += 1
-        yield from self._torn_apart(page)
+        yield from self._torn_apart(page, support)
         yield from self._as_initials(page, support)
         yield from self._as_one_word(page)
 
     def _hits(self, page: Page, support: Support) -> dict[int, tuple[str, str]]:
         """Words of the page that are words of a name: the name's own spelling, and how the text's differs."""
+        in_sentences = function_words().__contains__ if support.small else is_of_sentences
         hits = {
             at: (page.words[at], "")
             for at in page.of(self._parts)
-            if page.cases[at] != "l" or not is_of_sentences(page.words[at])
+            if page.cases[at] != "l" or not in_sentences(page.words[at])
         }
         read: dict[str, tuple[str, str]] = {}
         for word in filter(CAN_BE_MISSPELT.__getitem__, page.vocabulary):
@@ -153,7 +174,7 @@ class Names:
                     hits[at] = (near[0], "one letter off")
         return hits
 
-    def _torn_apart(self, page: Page) -> Iterator[Finding]:
+    def _torn_apart(self, page: Page, support: Support) -> Iterator[Finding]:
         """Words that a stray blank or the end of a line tore apart."""
         if self._torn.isdisjoint(map(str.__add__, page.words, page.words[1:])):
             return
@@ -161,7 +182,7 @@ class Names:
             if two in self._torn and page.gaps[at] in (" ", "-", "-\n", "\n", "- ", "'"):
                 part = self._parts[two]
                 if part.need is Need.NOTHING or page.cases[at] in "tu":
-                    yield self._finding(page, at, at + 1, min(part.people), ["torn apart"], "known")
+                    yield self._finding(page, at, at + 1, min(part.people), ["torn apart"], "known", support)
 
     def _goes_on(self, page: Page, run: list[int], following: int, hits: dict[int, tuple[str, str]]) -> bool:
         last = run[-1]
@@ -177,8 +198,11 @@ class Names:
         if not between:
             return True
         # What is between two parts of a name is an initial, a particle, or a name that the register lacks.
-        small = all(page.cases[one] == "i" or page.words[one] in PARTICLES for one in between)
-        return small or (len(between) == 1 and page.cases[last + 1] in "tu" and page.cases[following] in "tu")
+        small = all(len(page.words[one]) == 1 or page.words[one] in _SMALL_PARTS for one in between)
+        if small or len(between) > 1:
+            return small
+        capital = page.cases[last + 1] in "tu" and page.cases[following] in "tu"
+        return capital or weigh(page.words[last + 1]).odds > 0
 
     def _share(self, one: str, other: str) -> bool:
         return not self._parts[one].people.isdisjoint(self._parts[other].people)
@@ -188,23 +212,21 @@ class Names:
     ) -> Iterator[Finding]:
         who = self._whole(page, run, hits)
         if who is not None:
-            yield self._finding(page, run[0], run[-1], who, [hits[at][1] for at in run], "pair")
+            yield self._finding(page, run[0], run[-1], who, [hits[at][1] for at in run], "pair", support)
             return
         for at in run:
             name, how = hits[at]
             part = self._parts[name]
-            first, last = self._with_initials(page, at, at, part.people)
+            first, last = self._with_initials(page, at, at, part.people, support)
             cue: str | None
-            if (first, last) != (at, at) and page.cases[at] in "tum" and (part.need < Need.CUE or len(name) > 2):
+            if (first, last) != (at, at) and (support.small or page.cases[at] in "tum") and len(name) > 2:
                 cue = "initial"
             else:
-                cue = support.of(page, at, part.need)
+                cue = support.of(at, part.need)
                 if cue == "known" and how and page.cases[at] == "l" and (len(name) < 6 or how.startswith("two")):
-                    cue = None  # a short word in small letters, and not even the name itself
-                if cue is not None and part.short and cue == "capital":
-                    cue = None if NEEDS[name] is Need.CUE else cue
+                    cue = support.of(at, Need.CUE)  # a short word in small letters, and not even the name itself
             if cue is not None:
-                yield self._finding(page, first, last, min(part.people), [how], cue)
+                yield self._finding(page, first, last, min(part.people), [how], cue, support)
 
     def _whole(self, page: Page, run: Sequence[int], hits: dict[int, tuple[str, str]]) -> int | None:
         """Whose name it is, where two words or more of one are side by side and not both are words of sentences."""
@@ -223,30 +245,39 @@ class Names:
             return None
         return who
 
-    def _with_initials(self, page: Page, first: int, last: int, people: Iterable[int]) -> tuple[int, int]:
+    def _with_initials(
+        self, page: Page, first: int, last: int, people: Iterable[int], support: Support
+    ) -> tuple[int, int]:
         letters = frozenset().union(*(self._letters[one] for one in people))
+        loose = (support.small and letters - {"a", "i"}) or ()  # letters that are initials without a capital or a point
         for _ in range(2):
             before = first - 1
             if before < 0 or page.words[before] not in letters or page.gaps[before] not in _AFTER_INITIAL:
                 break
-            if page.cases[before] != "i" and page.gaps[before][:1] != ".":
+            if page.cases[before] != "i" and page.gaps[before][:1] != "." and page.words[before] not in loose:
                 break
             first = before
         for _ in range(2):
             after = last + 1
-            if after >= page.size or page.cases[after] != "i" or page.words[after] not in letters:
+            if after >= page.size or page.words[after] not in letters:
+                break
+            if page.cases[after] != "i" and page.gaps[after][:1] != "." and page.words[after] not in loose:
                 break
             if page.gaps[last] not in (" ", ", ", ",", "\n", ". " if after - 1 > first else " ", "^"):
                 break
             last = after
         return first, last
 
-    def _finding(self, page: Page, first: int, last: int, who: int, hows: Sequence[str], cue: str) -> Finding:
-        first, last = self._with_initials(page, first, last, (who,))
+    def _finding(
+        self, page: Page, first: int, last: int, who: int, hows: Sequence[str], cue: str, support: Support
+    ) -> Finding:
+        first, last = self._with_initials(page, first, last, (who,), support)
+        if cue == "pair" and last + 1 < page.size and page.gaps[last] == " " and len(page.words[last + 1]) == 1:
+            last += page.gaps[last + 1][:1] == "."  # an initial that the register lacks
         if last + 1 < page.size and page.words[last + 1] in SUFFIXES and page.gaps[last] in (" ", ", ", ","):
             last += 1
         start, end = page.starts[first], page.ends[last]
-        if page.plain[end : end + 1] == "." and (page.cases[last] == "i" or page.words[last] in ("jr", "sr")):
+        if page.plain[end : end + 1] == "." and (len(page.words[last]) == 1 or page.words[last] in ("jr", "sr")):
             end += 1
         leaf = self._people[who].leaf
         how = sorted({one for one in hows if one})
@@ -261,26 +292,29 @@ class Names:
 
     def _as_initials(self, page: Page, support: Support) -> Iterator[Finding]:
         """J.M.S. with its points wherever it is no abbreviation, JMS where nothing else is called so, JS by a cue."""
-        at = page.cases.find("i") if self._initials else -1
-        while at >= 0:
+        end = -1
+        for at in page.of(_LETTERS) if self._initials else ():
+            if at <= end or not (support.small or page.cases[at] == "i"):
+                continue
             end = at
-            while page.cases[end + 1 : end + 2] == "i" and page.gaps[end] in (".", ". ") and end - at < 3:
+            while (
+                end + 1 < page.size and len(page.words[end + 1]) == 1 and page.gaps[end] in (".", ". ") and end - at < 3
+            ):
                 end += 1
             letters = "".join(page.words[at : end + 1])
             dotted = end > at and page.gaps[end][:1] == "."
-            if dotted and letters in self._initials and self._is_own(page, at, letters, support):
+            if dotted and letters in self._initials and self._is_own(at, letters, support):
                 yield self._initials_finding(page.starts[at], page.ends[end] + 1, letters)
-            at = page.cases.find("i", end + 1)
         for at in page.of(self._initials):
             letters = page.words[at]
             if page.cases[at] == "u" and not page.capitals[at]:
-                cue = support.of(page, at, Need.CUE)
+                cue = support.of(at, Need.CUE)
                 plain = len(letters) == 3 and letters not in ABBREVIATIONS and NEEDS[letters] is Need.NOTHING
                 if cue in ("title", "kin", "label") or plain:
                     yield self._initials_finding(page.starts[at], page.ends[at], letters)
 
-    def _is_own(self, page: Page, at: int, letters: str, support: Support) -> bool:
-        return letters not in ABBREVIATIONS or support.of(page, at, Need.CUE) in ("title", "label")
+    def _is_own(self, at: int, letters: str, support: Support) -> bool:
+        return letters not in ABBREVIATIONS or support.of(at, Need.CUE) in ("title", "label")
 
     def _initials_finding(self, start: int, end: int, letters: str) -> Finding:
         leaf = self._people[self._initials[letters]].leaf

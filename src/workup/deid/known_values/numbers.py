@@ -27,6 +27,7 @@ _DIGITS = re.compile(r"\D+")
 _SQUEEZED = re.compile(r"[^a-z0-9]+")
 _SEPARATORS = frozenset(" -./()_\n\t+#:")
 _TIGHT = frozenset("-")  # within a short number of digits alone, which 120/80 or 3.5 would make too
+_MAILTO = "mailto:"
 _LABELS = words_of(
     "mrn record records chart id ids no number num nr acct account policy member plan patient pt ssn case file unit "
     "hospital medical encounter csn har fin visit identifier code ext phone tel telephone fax cell mobile pager"
@@ -87,7 +88,8 @@ class Numbers:
             while at >= 0:
                 end = at + len(mail)
                 if not _goes_on(page.low[at - 1 : at]) and not page.low[end : end + 1].isalnum():
-                    yield Finding(at, end, code.leaf, _SURE, "known.number", (code.what, "whole"))
+                    start = at - len(_MAILTO) if page.low.endswith(_MAILTO, 0, at) else at
+                    yield Finding(start, end, code.leaf, _SURE, "known.number", (code.what, "whole"))
                 at = page.low.find(mail, end)
         if self._codes:
             yield from self._squeezed(page)
@@ -140,6 +142,7 @@ class Numbers:
             return None
         if len(value) < _PLAIN and code.leaf != "zip" and not _labelled(page, first):
             return None
+        last = _with_rest(page, last, code.leaf)
         start = page.starts[first]  # letters that are glued to a number go with it
         start -= page.plain[start - 1 : start] == "(" and ")" in page.plain[start : page.ends[last]]
         start -= page.plain[start - 1 : start] in ("+", "@") and start > 0
@@ -169,6 +172,20 @@ class Numbers:
                     "known.number",
                     (f"{code.what}, one figure off", "digits"),
                 )
+
+
+def _with_rest(page: Page, last: int, leaf: str) -> int:
+    """A telephone number with its extension, a ZIP code with its other four digits."""
+    if leaf == "zip":
+        four = last + 1 < page.size and page.gaps[last] in (" ", "-") and len(page.words[last + 1]) == 4
+        return last + 1 if four and page.words[last + 1].isdigit() else last
+    if leaf not in ("phone", "fax") or last + 1 >= page.size or len(page.gaps[last]) > 2:
+        return last
+    following = page.words[last + 1]
+    if following[:1] == "x" and following[1:].isdigit() and len(following) < 7:
+        return last + 1
+    named = following in ("x", "ext", "extension", "extn") and last + 2 < page.size
+    return last + 2 if named and page.words[last + 2].isdigit() and len(page.words[last + 2]) < 7 else last
 
 
 def _labelled(page: Page, at: int) -> bool:

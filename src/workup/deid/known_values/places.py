@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from workup.deid.finding import Finding
 from workup.deid.known_values.misspellings import Misspellings
-from workup.deid.known_values.support import CAN_BE_MISSPELT, NEEDS, Need
+from workup.deid.known_values.support import CAN_BE_MISSPELT, NEEDS, Need, Support
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page, words_in
 from workup.deid.word_lists import words
@@ -23,6 +23,7 @@ _UNITS = words("places.units") | {"unit", "room", "rm", "lot", "bldg", "building
 _DIRECTIONS = words_of("n s e w ne nw se sw north south east west northeast northwest southeast southwest")
 _ZIP = re.compile(r"(?<!\d)\d{5}(?:-\d{4})?(?!\d)")
 _STATES = {name.lower() for state in STATES for name in (state.code, state.name)}
+_IN = frozenset(("in", "of", "from", "to", "near", "at"))
 _LONGEST = 400
 
 
@@ -87,7 +88,7 @@ class Places:
         if line and not (len(line) == 1 and (line[0] in self._kinds or len(line[0]) < 2)):
             self._streets.setdefault(line[0], []).append(_Street(number, tuple(line)))
 
-    def find(self, page: Page) -> Iterator[Finding]:
+    def find(self, page: Page, support: Support) -> Iterator[Finding]:
         """All of them on a page."""
         read: dict[str, str] = {}
         if self._misspelt:
@@ -101,7 +102,7 @@ class Places:
             for street in self._streets.get(word, ()):
                 yield from self._street(page, at, street, off=off)
             for phrase, leaf in self._phrases.get(word, ()):
-                yield from _phrase(page, at, phrase, leaf, off=off)
+                yield from _phrase(page, at, phrase, leaf, support, off=off)
 
     def _street(self, page: Page, at: int, street: _Street, *, off: bool) -> Iterator[Finding]:
         last = at + len(street.name) - 1
@@ -138,11 +139,13 @@ def _with_unit(page: Page, last: int) -> int:
     return last
 
 
-def _phrase(page: Page, at: int, phrase: tuple[str, ...], leaf: str, *, off: bool) -> Iterator[Finding]:
+def _phrase(
+    page: Page, at: int, phrase: tuple[str, ...], leaf: str, support: Support, *, off: bool
+) -> Iterator[Finding]:
     last = at + len(phrase) - 1
     if tuple(page.words[at + 1 : last + 1]) != phrase[1:] or any(len(page.gaps[one]) > 3 for one in range(at, last)):
         return
-    if not _stands(page, at, last, phrase, leaf, off=off):
+    if not _stands(page, at, last, phrase, leaf, support, off=off):
         return
     what = "known: town" if leaf == "city" else "known: what the register names"
     if off:
@@ -151,18 +154,25 @@ def _phrase(page: Page, at: int, phrase: tuple[str, ...], leaf: str, *, off: boo
     yield Finding(page.starts[at], page.ends[last], leaf, score, "known.place", (what, "label"))
 
 
-def _stands(page: Page, at: int, last: int, phrase: tuple[str, ...], leaf: str, *, off: bool) -> bool:
+def _stands(page: Page, at: int, last: int, phrase: tuple[str, ...], leaf: str, support: Support, *, off: bool) -> bool:
     """Whether what is written there is the phrase and not a word of the sentence."""
-    capital = page.cases[at] in "tu" and not (page.cases[at] == "u" and page.capitals[at])
+    capital = page.cases[at] in "tu" or support.small  # where nothing has a capital, its absence says nothing
+    if leaf == "city" and _before_state(page, last):
+        return True
     if len(phrase) > 1:
+        capital = capital or any(page.cases[one] in "tui" for one in range(at, last + 1))
         return capital or any(NEEDS[word] is Need.NOTHING for word in phrase)
     need = NEEDS[phrase[0]]
     if need is Need.NOTHING:
         return capital or not off
-    if leaf == "city":  # a town that is a word: beside its state it is one
-        return last + 1 < page.size and page.gaps[last] in (", ", " ") and _is_state(page, last + 1) and capital
-    return need is Need.CAPITAL and capital and not page.opens_sentence(at)
+    if leaf == "city":  # a town that is a word is one where somebody is in it
+        return capital and need is Need.CAPITAL and at > 0 and page.words[at - 1] in _IN and page.gaps[at - 1] == " "
+    return need is Need.CAPITAL and page.cases[at] == "t" and not page.opens_sentence(at)
 
 
-def _is_state(page: Page, at: int) -> bool:
-    return page.words[at] in _STATES and page.cases[at] in "tu"
+def _before_state(page: Page, last: int) -> bool:
+    """Whether a state follows: a town that is a word is one beside it."""
+    if last + 1 >= page.size or page.gaps[last] not in (", ", " ", "\n", ","):
+        return False
+    two = " ".join(page.words[last + 1 : last + 3])
+    return page.words[last + 1] in _STATES - {"in", "or", "me", "ok", "hi", "oh"} or two in _STATES

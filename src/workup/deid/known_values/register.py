@@ -15,10 +15,10 @@ from typing import NamedTuple, NoReturn
 from workup.deid.clinical_terms import unprotected
 from workup.deid.finding import Finding
 from workup.deid.known_values.births import Days, read_date
-from workup.deid.known_values.names import Names, Person, person
+from workup.deid.known_values.names import Names, Person, person, small_family
 from workup.deid.known_values.numbers import Numbers
 from workup.deid.known_values.places import Places, address_parts
-from workup.deid.known_values.support import Support
+from workup.deid.known_values.support import Support, titles
 from workup.deid.overlaps import resolved
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
@@ -66,7 +66,7 @@ class KnownValues:
     def __init__(self, rows: Iterable[tuple[str, Iterable[tuple[str, str]]]], settings: Settings) -> None:
         """`rows` give a patient's key and pairs of a kind (a leaf, or name_patient.given) and a value; a key that
         comes again adds to what is known."""
-        self._settings, self._support = settings, Support(settings)
+        self._settings, self._titles = settings, titles(settings)
         self._packed: dict[str, str] = {}
         self._ready: dict[str, _Known] = {}
         self.values = self.unusable = 0
@@ -105,23 +105,23 @@ class KnownValues:
         self.values += count
 
     def find(self, text: str, patient: str | None, page: Page | None = None) -> list[Finding]:
-        """What of the patient's values stands in a text, by start; `page` is the text made ready, where it is."""
+        """What of the patient's values stands in a text, none overlapping; `page` is the text made ready."""
         if patient is None or patient not in self._packed or not text:
             return []
         shown, places = _shown(text)
         if page is None or shown != page.text:
             page = Page(shown)
-        known = self._known(patient)
+        known, support = self._known(patient), Support(page, self._titles)
         found: list[Finding] = []
         if known.names is not None:
-            found += known.names.find(page, self._support)
+            found += known.names.find(page, support)
         if known.numbers is not None:
             found += known.numbers.find(page)
         if known.days is not None:
             found += known.days.find(page)
         if known.places is not None:
-            found += known.places.find(page)
-        kept = sorted(set(unprotected(page, found, self._settings, _BRANCH)))
+            found += known.places.find(page, support)
+        kept = resolved(unprotected(page, found, self._settings, _BRANCH), page.text)
         if places is None:
             return kept
         return [one._replace(start=places[one.start], end=places[one.end - 1] + 1) for one in kept]
@@ -144,6 +144,8 @@ class KnownValues:
             kind = _OF_CODE[code]
             leaf, _, part = kind.partition(".")
             branch = _BRANCH[leaf]
+            if branch == "NAME" and part != "given" and (small := small_family(value)):
+                places.append((leaf, small))
             if part:
                 parts.setdefault(leaf, {"given": [], "family": []})[part].append(value)
             elif branch == "NAME" and leaf != "username":
@@ -178,9 +180,9 @@ def joined(found: Sequence[Finding], own: Iterable[Finding], text: str) -> list[
     ends = [one.end for one in found]
     widened = []
     for one in own:
-        for other in found[bisect_right(ends, one.start) :]:
-            if other.start >= one.end:
-                break
+        at = bisect_right(ends, one.start)
+        while at < len(found) and (other := found[at]).start < one.end:
+            at += 1
             if sum(map(str.isalnum, text[other.start : one.start])) == 1:
                 one = one._replace(start=other.start)
             if sum(map(str.isalnum, text[one.end : other.end])) == 1:

@@ -13,7 +13,7 @@ from enum import IntEnum
 from workup.deid import gazetteer
 from workup.deid.known_words import clinical_words, is_clinical_part
 from workup.deid.names.word_weights import weigh
-from workup.deid.names.words import ABBREVIATIONS, KIN, VERBS
+from workup.deid.names.words import ABBREVIATIONS, DONE, KIN, MEETING, VERBS
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
 from workup.text.calendar import MONTH_NUMBER, SEASONS, WEEKDAY_NUMBER
@@ -24,7 +24,9 @@ _CALENDAR = frozenset((*MONTH_NUMBER, *WEEKDAY_NUMBER, *SEASONS))
 _MOSTLY_A_WORD = -1.0  # log-odds of being a name, below which a capital alone does not make one
 _AUXILIARIES = words_of("is was has had will would did does notes saw seen left received needs felt fell did")
 _PEOPLE_DO = VERBS - _AUXILIARIES
-_CALLED = words_of("name named called pt patient client resident aka dear hi hello thanks thank goes")
+_CALLED = words_of("contact name named called pt patient client resident aka dear hi hello thanks thank goes")
+_WITH = frozenset(("with", "by", "from", "to"))
+_SMALL = 50  # one word in so many with a capital, and fewer
 _BEFORE = (" ", ". ", ": ", ", ", ":", "  ", ".", " (", '"', ' "')
 
 
@@ -67,32 +69,32 @@ CAN_BE_MISSPELT = Memo(_can_be_misspelt)  # what is a word itself is not read as
 
 
 class Support:
-    """The cues that are looked for beside a word.
+    """The cues that are looked for beside the words of a page.
 
     >>> from workup.deid.settings import load
-    >>> page, support = Page("Ms. Will called. She will return, and Rose agrees."), Support(load())
-    >>> [support.of(page, at, NEEDS[page.words[at]]) for at in (1, 4, 7)]
+    >>> page = Page("Ms. Will called. She will return, and Rose agrees.")
+    >>> support = Support(page, titles(load()))
+    >>> [support.of(at, NEEDS[page.words[at]]) for at in (1, 4, 7)]
     ['title', None, 'verb']
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self.titles = frozenset(title for title in settings.cues.get("title", ()) if " " not in title)
+    def __init__(self, page: Page, titles: frozenset[str]) -> None:
+        self.page, self.titles = page, titles
+        # Where nearly nothing has a capital, small letters say nothing.
+        self.small = page.cases.count("t") * _SMALL < page.size
 
-    def of(self, page: Page, at: int, need: Need) -> str | None:
+    def of(self, at: int, need: Need) -> str | None:
         """What speaks for a word by itself, as evidence; None where it is too little."""
         if need is Need.NOTHING:
             return "known"
-        case = page.cases[at]
-        if at and page.gaps[at - 1] in _BEFORE:
-            before = page.words[at - 1]
-            if before in self.titles and (case != "l" or page.words[at] not in function_words()):
-                return "title"
-            if case == "t" or (case == "u" and not page.capitals[at]):
-                if before in KIN and before != "self":
-                    return "kin"
-                if before in _CALLED or page.gaps[at - 1].startswith(":"):
-                    return "label"
-        if case != "t" and not (case == "u" and need is Need.CAPITAL and not page.capitals[at]):
+        page, word, case = self.page, self.page.words[at], self.page.cases[at]
+        capital = case == "t" or (case == "u" and not page.capitals[at])
+        called = self._called(at, capital=capital)
+        if called == "title" and not (case == "l" and word in function_words()):
+            return called
+        if called is not None and (capital or (not is_of_sentences(word) and self._is_free(word, case, need))):
+            return called
+        if not capital or (case == "u" and need is Need.CUE):
             return None
         following = page.words[at + 1] if at + 1 < page.size else ""
         if following in _PEOPLE_DO and page.gaps[at] == " ":
@@ -102,6 +104,37 @@ class Support:
         if need is Need.CAPITAL and not page.opens_sentence(at) and not _in_a_heading(page, at):
             return "capital"
         return None
+
+    def _is_free(self, word: str, case: str, need: Need) -> bool:
+        """Whether a word without a capital of its own may be a name: its case says nothing, or it is hardly a word."""
+        if need is Need.CAPITAL or word not in gazetteer.everyday():
+            return True
+        return (case == "u" or self.small) and not is_clinical_part(word) and word not in ABBREVIATIONS
+
+    def _called(self, at: int, *, capital: bool) -> str | None:
+        """A title, a relation or a label before the word, or a meeting with somebody."""
+        page = self.page
+        gap = page.gaps[at - 1] if at else ""
+        if gap not in _BEFORE:
+            return None
+        before = page.words[at - 1]
+        if before in self.titles and gap in (" ", ". ", "."):
+            return "title"
+        marked = capital or gap != " "  # "patient may", in small letters or in capitals
+        if marked and before in KIN and before != "self":
+            return "kin"
+        if marked and (before in _CALLED or gap.startswith(":")):
+            return "label"
+        earlier = page.words[at - 2] if at > 1 else ""
+        if (before in _WITH and earlier in MEETING) or (before == "for" and earlier in DONE):
+            return "met"
+        following = page.words[at + 1] if at + 1 < page.size else ""
+        return "kin" if following in KIN and page.gaps[at] == " (" else None
+
+
+def titles(settings: Settings) -> frozenset[str]:
+    """Titles of one word: what follows is a person."""
+    return frozenset(title for title in settings.cues.get("title", ()) if " " not in title)
 
 
 def _in_a_heading(page: Page, at: int) -> bool:

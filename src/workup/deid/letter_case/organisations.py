@@ -83,12 +83,8 @@ def _headed(draft: Draft, head: Cue) -> None:
         draft.strange(word) and len(page.words[word]) > 6 and not is_clinical_part(page.words[word]) for word in own
     )
     lead = page.leads[first]
-    due = (
-        page.opens_line(first)
-        or lead[-1:] in ("(", ":")
-        or lead[-2:] in (": ", "- ")
-        or page.words[first - 1] in _BEFORE
-    )
+    due = page.opens_line(first) or lead[-1:] in ("(", ":") or lead[-2:] in (": ", "- ")
+    due = due or page.words[first - 1] in _BEFORE
     due = due or (lead == ", " and page.words[first - 1] in _SPECIALTIES)
     end = page.words[head.last]
     if "facility_words" not in head.kinds:

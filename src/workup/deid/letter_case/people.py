@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from workup.deid.cues import Cue
 from workup.deid.known_words import is_clinical_part
 from workup.deid.letter_case.draft import UPPER, Draft
+from workup.deid.names.capital_words import SAID, SHORT_FORMS
 from workup.deid.names.weights import name_weight
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES
 from workup.deid.names.words import ABBREVIATIONS, KIN, VERBS
@@ -19,6 +20,8 @@ from workup.text.wordlists import function_words
 _TITLES_THAT_ARE_WORDS = words("names.titles_that_are_words") | words("names.weak_titles")
 _SURE_CREDENTIALS = words("letter_case.sure_credentials")
 _UNITS = words("letter_case.units")
+_AFTER_SHORT = words("letter_case.after_short_form")
+_AND = frozenset(("and", "but", "that", "today", "when", "because", "while", "pt"))
 _OF_PEOPLE = frozenset(("patient", "relative", "provider", "patient_label", "naming"))
 _JOINS = frozenset((" ", "-", ". ", "  ", "."))
 _MOST = 5
@@ -61,13 +64,17 @@ def _announced(draft: Draft, cue: Cue) -> None:
         if draft.proper(at) or (not homonym and _follows_title(draft, at)):
             draft.mark(cue.last, cue.last)
             _name(draft, at, _TITLED, _TITLED_NEXT)
-        return
+        if word not in KIN:
+            return
     if kinds.isdisjoint(_OF_PEOPLE):
         return
     if gap.strip(' \t"') in (":", "=", "#", "|") and len(gap) < 40 and "\n" not in gap:
         _name(draft, at, _LABELLED, _LABELLED)
     elif gap in (" ", " (", ", ", ' "', ": ", " - ") or gap.strip(" \t") == "\n":
         owned = word in KIN or "naming" in kinds or word in ("by", "with")
+        called = "naming" in kinds and draft.strange(at)
+        if called or (owned and page.words[at] in SHORT_FORMS and _stands_alone(draft, at)):
+            draft.mark(at, at)
         pair = _pairs(draft, at, _PAIR_DUE)
         likely = draft.weight(at).known and draft.weight(at).odds > _DUE and not draft.plain(at) and gap[:1] != "\n"
         short = len(page.words[at]) < 3 or (is_clinical_part(page.words[at]) and not draft.weight(at).common)
@@ -90,6 +97,10 @@ def _follows_title(draft: Draft, at: int) -> bool:
 def _stands_alone(draft: Draft, at: int) -> bool:
     """'her son mark will': a given name that is a word too, where no noun follows that it would belong to."""
     page, weight = draft.page, draft.weight(at)
+    if page.words[at] in SHORT_FORMS:
+        after = page.words[at + 1] if at + 1 < page.size else ""
+        ends = page.gaps[at] != " " or after in SAID or after in _AFTER_SHORT
+        return ends and page.gaps[at][:1] not in ("-", "/")
     if draft.plain(at) or not (weight.known and weight.given) or weight.odds <= _OWNED or len(page.words[at]) < 3:
         return False
     if is_clinical_part(page.words[at]) and not weight.common:
@@ -209,7 +220,9 @@ def _free(draft: Draft) -> None:
         if not (weight.given or weight.family):
             continue
         word = page.words[at]
-        if (given := _turned(draft, at)) is not None:
+        if word in SHORT_FORMS and _says(draft, at):
+            draft.mark(at, at)
+        elif (given := _turned(draft, at)) is not None:
             draft.mark(at, given)
             _name(draft, given, _TITLED, _PAIR_FAMILY)
         elif weight.odds > _PAIR_GIVEN and _pairs(draft, at, _PAIR):
@@ -217,6 +230,14 @@ def _free(draft: Draft) -> None:
         borne = weight.common or weight.surname
         if weight.odds > _ALONE and borne and draft.proper(at) and len(word) > 3 and not is_clinical_part(word):
             draft.mark(at, at)
+
+
+def _says(draft: Draft, at: int) -> bool:
+    """'bill denies fever': a verb that only people do, after a short form that opens a sentence or a clause."""
+    page = draft.page
+    if at + 2 >= page.size or page.gaps[at] != " " or page.words[at + 1] not in SAID:
+        return False
+    return page.opens_sentence(at) or page.leads[at][-2:] in (", ", "; ", ": ") or page.words[at - 1] in _AND
 
 
 def _turned(draft: Draft, at: int) -> int | None:

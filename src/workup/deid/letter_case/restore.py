@@ -12,11 +12,12 @@ from workup.deid.letter_case.draft import TITLE, UPPER, Draft
 from workup.deid.letter_case.organisations import Bodies
 from workup.deid.letter_case.people import name_people
 from workup.deid.letter_case.places import Places
-from workup.deid.letter_case.unmarked import silent
+from workup.deid.letter_case.unmarked import CAPITALS, silent
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
 
 _GLUE = frozenset("@_\\/.-#&")
+_NO_CODE = ("x", "pt", "usr", "user")  # an extension, names of accounts
 _LONG = 4  # figures of a number of a record
 _SHORT = 4  # letters of a word that no list holds, up to which it is taken for a short form in capitals
 
@@ -57,7 +58,7 @@ def _codes(draft: Draft, cues: Sequence[Cue]) -> None:
         word = page.words[at]
         figures = sum(map(str.isdigit, word))
         if figures >= _LONG and len(word) - figures <= _SHORT and "_" not in page.leads[at] + page.gaps[at]:
-            if word.isalnum() and word[0] != "x" and page.leads[at][-1:] != "@" and page.gaps[at][:1] != "@":
+            if word.isalnum() and not word.startswith(_NO_CODE) and page.leads[at][-1:] != "@" and page.gaps[at][:1] != "@":
                 draft.mark(at, at, UPPER)
             if at and page.leads[at] == "-" and len(page.words[at - 1]) <= _SHORT:
                 draft.mark(at - 1, at - 1, UPPER)
@@ -81,7 +82,7 @@ def _written(draft: Draft) -> str:
             continue
         start, end = page.starts[word], page.ends[word]
         surface = page.text[start:end]
-        new = _cased(surface, wanted, shouted=page.cases[word] in "ui", word=page.words[word])
+        new = _cased(surface, wanted, shouted=draft.silent[word] == CAPITALS and page.cases[word] in "ui", word=page.words[word])
         if new != surface and len(new) == len(surface):
             pieces += [page.text[at:start], new]
             at = end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from workup.deid.names.capital_words import CASED
 from workup.deid.names.cues import BED, CREDENTIAL, LABEL, ROLE, SPOKEN, Expected
 from workup.deid.names.extent import Runs
 from workup.deid.names.right_context import AGED, COMPLAINS, DAY_AFTER, HEADER_AFTER, IN_UNIT, NO_HEADER
@@ -163,6 +164,8 @@ def _possible(name: Candidate) -> bool:
     if not alone or name.signed or (name.cue is not None and name.cue.why == "title"):
         return True
     weight = name.runs.weights[full[0]]
+    if weight.why == CASED:
+        return True
     least = _STOPPED_SURE if name.cue is not None and name.cue.why in _SURE_OF and weight.given else _STOPPED
     return name.points >= ROLE and word not in FORM_WORDS and weight.odds > least
 

@@ -85,8 +85,8 @@ def _name(one: Row) -> str:
 
 
 def _lines(held: Sequence[Row]) -> dict[str, list[tuple[float, float | None]]]:
-    """Under the axis: those at risk in each fifth from the highest on, or in everyone where fifths are not counted, then
-    events and competing events of everyone."""
+    """Under the axis: those at risk in each fifth from the highest on, or in everyone where fifths are not counted;
+    then events and competing events of everyone."""
     fifths = [one for one in held if one["fifth"] is not None and one["under_axis"]]
     counted = fifths[::-1] or [one for one in held if one["fifth"] is None]
     found = {f"at risk, {_name(one)}": [(row["days"], row["at_risk"]) for row in one["under_axis"]] for one in counted}

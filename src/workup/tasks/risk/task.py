@@ -36,6 +36,7 @@ from workup.task import (
     misrecorded,
     primary_of,
 )
+from workup.tasks.asking import Batch, ask, record, share_of
 from workup.tasks.guarding import guarded
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.calibration_metrics import MOVED, slope_without_ends
@@ -79,6 +80,7 @@ class RiskTask:
         ),
     )
     batch = _BATCH
+    in_batches = True
     shows_text = False
     asks = "predict"
 
@@ -178,7 +180,7 @@ class RiskTask:
         if getattr(system, "recorded", False):
             return _checked(system.predict(cohort.table), len(cohort), 0)
         size = int(getattr(system, "batch", _BATCH))
-        known = log.known()
+        known = dict(log.known())  # as it was before this run asks anything
         risks = np.full(len(cohort), np.nan)
         for key, value in known.items():
             if not key.isdecimal() or not 1 <= int(key) <= len(cohort):
@@ -187,19 +189,27 @@ class RiskTask:
                 raise misrecorded(key, "a risk from 0 to 1, or null")
             risks[int(key) - 1] = np.nan if value is None else value
         batches = [range(start, min(start + size, len(cohort))) for start in range(0, len(cohort), size)]
-        pending = [rows for rows in batches if any(str(row + 1) not in known for row in rows)]
-        done = len(cohort) - sum(len(rows) for rows in pending)
-        watch("asking the model", done, len(cohort))
+        share = share_of(engine, batches)
+        pending = [rows for rows in share if any(str(row + 1) not in known for row in rows)]
+        total = sum(map(len, share))
+        done = total - sum(map(len, pending))
+        watch("asking the model", done, total)
         table = cohort.predictors
-        inputs = [
-            (rows.start, {name: column[rows.start : rows.stop] for name, column in table.items()}) for rows in pending
-        ]
-        answers = engine.map(partial(_opened, open_system), inputs)
-        for rows, answer in zip(pending, answers, strict=True):
-            risks[rows.start : rows.stop] = answer
-            log.append({str(row + 1): _or_none(risks[row]) for row in rows})
-            done += len(rows)
-            watch("asking the model", done, len(cohort))
+        asked = ask(
+            engine,
+            partial(_opened, open_system),
+            [Batch([str(row + 1) for row in rows], _rows(table, rows)) for rows in pending],
+            alone=_alone,
+            answered=bool(known),
+            patiently=budget.calls is None and budget.cost is None,
+        )
+        for found in asked:
+            new = found.beside(known)
+            for id, risk in new.answers.items():
+                risks[int(id) - 1] = risk
+            record(log, replace(new, answers={id: _or_none(risk) for id, risk in new.answers.items()}))
+            done += len(found)
+            watch("asking the model", done, total)
         return risks
 
     def score(self, case: Case, output: float | None) -> list[dict[str, float]]:
@@ -441,6 +451,15 @@ def _counted(part: npt.NDArray[np.bool_]) -> str:
 
 def _share(part: npt.NDArray[np.bool_]) -> str:
     return f"{100 * part.mean():.1f} %"
+
+
+def _rows(table: Table, rows: range) -> tuple[int, Table]:
+    return rows.start, {name: column[rows.start : rows.stop] for name, column in table.items()}
+
+
+def _alone(rows: tuple[int, Table], place: int) -> tuple[int, Table]:
+    start, table = rows
+    return start + place, {name: column[place : place + 1] for name, column in table.items()}
 
 
 def _opened(open_system: Callable[[], RiskSystem]) -> Callable[[tuple[int, Table]], Floats]:

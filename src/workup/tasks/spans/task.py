@@ -34,6 +34,7 @@ from workup.task import (
     Watch,
     misrecorded,
 )
+from workup.tasks.asking import Batch, ask, record, share_of
 from workup.tasks.guarding import guarded
 from workup.tasks.sampling import sampled_ids
 from workup.tasks.spans.budgets import within
@@ -75,6 +76,7 @@ class SpansTask:
     Settings = SpansStudy
     leaves_out = ("label",)
     batch = _BATCH
+    in_batches = True
     shows_text = True
     asks = "detect"
 
@@ -171,21 +173,27 @@ class SpansTask:
             return Outputs(_recorded(system, corpus), labels, emits)
         known = {id: _remembered(id, answer) for id, answer in log.known().items()}
         size = int(getattr(system, "batch", _BATCH))
-        total, done = corpus.facts.documents, len(known)
-        watch("asking the detector", done, total)
         every = _questions(corpus, size)
         if (told := getattr(system, "told_patients", None)) is not None:
             told([patient for _, question in every for patient in question.patients])
-        pending = [one for one in every if any(id not in known for id in one[0])]
+        share = share_of(engine, every)
+        total, done = sum(len(ids) for ids, _ in share), len(known)
+        watch("asking the detector", min(done, total), total)
+        pending = [one for one in share if any(id not in known for id in one[0])]
         affordable = within(budget, system, [question.texts for _, question in pending])
-        questions = pending[:affordable]
-        for (ids, _), answers in zip(
-            questions, engine.map(partial(_opened, open_system), [question for _, question in questions]), strict=True
-        ):
-            found = dict(zip(ids, answers, strict=True))
-            log.append({id: spans for id, spans in found.items() if id not in known})
-            known |= found
-            done += len(ids)
+        asked = ask(
+            engine,
+            partial(_opened, open_system),
+            [Batch(ids, question) for ids, question in pending[:affordable]],
+            alone=_alone,
+            answered=bool(known),
+            patiently=budget.calls is None and budget.cost is None,
+        )
+        for found in asked:
+            new = found.beside(known)
+            record(log, new)
+            known |= {**new.answers, **dict.fromkeys(new.failed)}
+            done += len(found)
             watch("asking the detector", min(done, total), total)
         if affordable < len(pending):
             raise RunError(
@@ -347,6 +355,10 @@ def _questions(corpus: SpansCorpus, size: int) -> list[tuple[list[str], _Questio
     return [
         (ids[i : i + size], _Question(texts[i : i + size], patients[i : i + size])) for i in range(0, len(ids), size)
     ]
+
+
+def _alone(question: _Question, place: int) -> _Question:
+    return _Question(question.texts[place : place + 1], question.patients[place : place + 1])
 
 
 def _opened(open_system: Callable[[], SpanSystem]) -> Callable[[_Question], list[Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from workup.disclosure.differing_flags import told_settings
+from workup.disclosure.told_people import Grouped, near_groupings
 from workup.estimate import Draws, estimate
 from workup.scores import Levels, Scores
 from workup.stats.arrays import Bools, Floats
@@ -109,13 +110,16 @@ def _a_day(watch: Scores, threshold: float | None) -> dict[str, Any]:
 
 def _alarms_by(watch: Scores, thresholds: Sequence[float | None], k: int) -> Iterator[dict[str, Any]]:
     """Alarms by every grouping, site and month as they were when the prediction was made. Two thresholds that few
-    patients of a level set apart are not both told."""
+    patients of a level set apart are not both told, nor is a grouping of which few patients set two levels apart."""
     assert watch.time is not None
     by: dict[str, Levels] = {name: one for name, one in watch.groups.items() if name != LANDMARK}
     if watch.site is not None:
         by["site"] = watch.site
     by["month"] = Levels.of(watch.time.astype("datetime64[M]").astype(str).astype(object))
+    near = near_groupings({name: Grouped(levels, watch.patient) for name, levels in by.items()}, [], k)
     for name, levels in by.items():
+        if name in near:
+            continue
         told = _told(levels, watch, k)
         flags = {threshold: [watch[at("alerts", threshold)]] for threshold in thresholds}
         shown = told_settings(levels.codes, watch.patient, flags, k=k)

@@ -1,5 +1,5 @@
-"""The ends of an update as a file may hold them: those of its steps, and those of the risks that it was fitted on, would
-be the risks of single patients. Knows an update and the rows that made it; decides nothing of its method."""
+"""The ends of an update as a file may hold them: those of its steps, and those of the risks that it was fitted on,
+would be the risks of single patients. Knows an update and the rows that made it; decides nothing of its method."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy as np
 from workup.scores import Levels
 from workup.stats import isotonic
 from workup.stats.arrays import Bools, Floats, Ints
-from workup.stats.calibration import logit
-from workup.stats.updating import CLIP, FEWEST_PATIENTS, Sample, Update
+from workup.stats.calibration import CLIP, logit
+from workup.stats.updating import FEWEST_PATIENTS, Sample, Update
 from workup.tasks.risk.updating.procedure import Mending
 
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0)  # of log odds, to which the least and the greatest are rounded outwards
