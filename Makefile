@@ -74,6 +74,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.bootstrap
 	$(BIN)/python -m benchmarks.lenses
 	$(BIN)/python -m benchmarks.drift
+	$(BIN)/python -m benchmarks.monitor
 	$(BIN)/python -m benchmarks.episodes
 	$(BIN)/python -m benchmarks.lexicon
 	$(BIN)/python -m benchmarks.spans_kernel
