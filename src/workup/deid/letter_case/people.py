@@ -257,10 +257,9 @@ def _free(draft: Draft) -> None:
         borne = weight.common or weight.surname
         if weight.odds > _ALONE and borne and draft.proper(at) and len(word) > 3 and not is_clinical_part(word):
             draft.mark(at, at)
-            after = at + 1
-            if weight.given and page.gaps[at] == " " and after < page.size and page.gaps[after][:1] == ".":
-                if len(page.words[after]) == 1 and page.words[after].isalpha():
-                    draft.mark(after, after, UPPER)  # "rashmi w."
+            after = page.words[at + 1] if at + 1 < page.size and page.gaps[at] == " " else ""
+            if weight.given and len(after) == 1 and after.isalpha() and page.gaps[at + 1][:1] == ".":
+                draft.mark(at + 1, at + 1, UPPER)  # "rashmi w."
 
 
 def _says(draft: Draft, at: int) -> bool:

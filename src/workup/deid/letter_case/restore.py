@@ -85,9 +85,10 @@ def _months(draft: Draft) -> None:
     """'may 27' is a day, 'may 5 mg' is none."""
     page = draft.page
     for at in page.of(("may", "march", "mar")):
-        day = page.words[at + 1][:2] if at + 1 < page.size and page.gaps[at] == " " else ""
-        ends = page.gaps[at + 1 : at + 2] != [" "] or page.words[at + 2 : at + 3] and page.words[at + 2] in _AFTER_DAY
-        if day.rstrip("stndrh").isdigit() and int(day.rstrip("stndrh")) in range(1, 32) and ends:
+        day = page.words[at + 1].rstrip("stndrh") if at + 1 < page.size and page.gaps[at] == " " else ""
+        if len(day) > 2 or not day.isdecimal() or not 0 < int(day) < 32:
+            continue
+        if page.gaps[at + 1] != " " or at + 2 >= page.size or page.words[at + 2] in _AFTER_DAY:
             draft.mark(at, at)
 
 
