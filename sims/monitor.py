@@ -116,7 +116,7 @@ def _kept(waits: Sequence[tuple[float, int | None]]) -> Result:
         "not_noticed": sum(one[1] is None for one in waits),
         "rate": ratio,
         "band": [1 - _NEAR, 1 + _NEAR],
-        "ok": abs(seen.mean() - promised) <= _NEAR * promised + 2 * error,
+        "ok": bool(abs(seen.mean() - promised) <= _NEAR * promised + 2 * error),
     }
 
 

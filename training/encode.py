@@ -78,8 +78,8 @@ def cut(length: int, chance: random.Random) -> Iterator[tuple[int, int]]:
         at += size
 
 
-def base_of(folder: Path, full: list[str], kept: list[str]) -> dict[str, npt.NDArray[Any]]:
-    """The base encoder in float16, its embeddings of the kept pieces in int8 with one scale a row."""
+def base_of(folder: Path, full: list[str], kept: list[str], layers: list[str]) -> dict[str, npt.NDArray[Any]]:
+    """Layers of the base encoder in float16, its embeddings of the kept pieces in int8 with one scale a row."""
     weights = load_file(folder / "model.safetensors")
     order = {piece: number for number, piece in enumerate(full)}
     rows = weights.pop("embeddings.word_embeddings.weight")[[order[piece] for piece in kept]].astype(np.float32)
@@ -87,7 +87,8 @@ def base_of(folder: Path, full: list[str], kept: list[str]) -> dict[str, npt.NDA
     found = {
         name: value.astype(np.float16)
         for name, value in weights.items()
-        if "position_ids" not in name and "pooler" not in name
+        if (not name.startswith(("pooler", "encoder")) and "position_ids" not in name)
+        or name.startswith(tuple(f"encoder.layer.{layer}." for layer in layers))
     }
     return {**found, "pieces": np.round(rows / scale).astype(np.int8), "scale": scale.astype(np.float32)}
 
@@ -98,6 +99,7 @@ def main() -> None:
     parser.add_argument("mix", type=Path)
     parser.add_argument("--base", type=Path, required=True)
     parser.add_argument("--pieces", type=int, default=17_000)
+    parser.add_argument("--layers", default="0,2,4", help="of the base model, to be trained from")
     parser.add_argument("--seed", type=int, default=22)
     parser.add_argument("-o", "--output", type=Path, required=True)
     asked = parser.parse_args()
@@ -105,7 +107,7 @@ def main() -> None:
     full = (asked.base / "vocab.txt").read_text(encoding="utf-8").splitlines()
     kept = kept_pieces(asked.mix, full, asked.pieces)
     (asked.output / "vocab.txt").write_text("\n".join(kept) + "\n", encoding="utf-8")
-    np.savez(asked.output / "base.npz", allow_pickle=False, **base_of(asked.base, full, kept))
+    np.savez(asked.output / "base.npz", allow_pickle=False, **base_of(asked.base, full, kept, asked.layers.split(",")))
     tokenizer, chance = tokenizer_of(kept), random.Random(asked.seed)
     ids, kinds, tags, lengths, sources, dev = [], [], [], [], [], []
     names: list[str] = []

@@ -1,17 +1,20 @@
 """Fit how rules and tagger are weighed against each other, on text that neither was made on, and show what it gives.
 
-    python -m training.fit_fusion src/workup/deid/tagger/data --data ../shared/data
+    python -m training.fit_fusion src/workup/deid/tagger/data --data ../shared/data --packages $P
 
-Reads development text: generated notes of seeds of their own, reports with identifiers put in (of the sources that
-training may see), and half of what the public sets keep apart; each also in lower case or capitals now and then. For
-every find it is known whether it identifies somebody; a logistic curve per kind of find (workup/deid/fusion/chances.py)
-is fitted to that, leaning on the wider kind where examples are few. The shift that all curves share, the caution, is
-the least that lets no more than a given share of the text go that rules alone would keep. The other half of the text
-is only looked at: the table that is printed comes from it. Writes `fusion.json` into the model's folder."""
+Reads development text: generated notes of seeds of their own, phrases and look-alikes that training leaves out, reports
+(of the sources that training may see) and visits that training does not see, with identifiers put in and as they are,
+and half of what the public sets keep apart; each also in lower case or capitals now and then. For every find it is
+known whether it identifies somebody; a logistic curve per kind of find (workup/deid/fusion/chances.py) is fitted to
+that, leaning on the wider kind where examples are few. A family of rules that was never wrong there, or nearly, has no
+curve: its finds stand as the rules gave them. The shift that all curves share, the caution, is the largest that masks
+no more than a given share of all other text beside what rules alone mask. The other half of the text is only looked at:
+the table that is printed comes from it. Writes `fusion.json` into the model's folder."""
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import random
 from collections import defaultdict
@@ -23,22 +26,28 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from training.mix import Tagged, mtsamples, notes, public, reports
+from training.mix import Tagged, mtsamples, notes, phrases, public, reports
+from training.values import Values
 from workup.deid import Deidentifier
 from workup.deid.fusion.chances import FILE, Chances, wider
 from workup.deid.fusion.fusion import Find, Fusion
 from workup.deid.fusion.opening import Opened
+from workup.deid.letter_case.restore import CaseReader
 from workup.deid.settings import load
 from workup.deid.tagger.decoding import Words
 from workup.deid.tagger.model import Tagger
-from workup.deid.text_view import Page
 
 SEED = 730_022
-FEWEST = 40  # examples of a kind that has a curve of its own
+FEWEST = 25  # examples of a kind that has a curve of its own
+BOTH = 10  # examples, true ones and false ones, of a family of rules that is weighed at all
 LEAN = 4.0  # how strongly a curve leans on the wider kind
-SPENT = 0.001  # share of characters without identifiers that caution may cost beside what rules alone mask
-CAUTIONS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
+SPENT = 0.003  # share of characters without identifiers that may be masked beside what rules alone mask
+CAUTIONS = (0.0, 0.5, 1.0, 1.5)
+_FILLERS = ["No acute distress.", "Labs reviewed.", "Will follow.", "Tolerating diet.", "Plan discussed."]
 _NAMED = ("NAME", "GEO", "ORG")  # what the public sets mark
+_MARKED = ("name_", "city", "state", "country", "facility", "employer", "org_other")  # and the leaves of those
+_RESIDUES = ("injected", "reports", "visits injected", "visits reports")
+_PUBLIC = ("wnut17", "btc", "wikigold")
 
 
 class Example(NamedTuple):
@@ -72,15 +81,16 @@ class Remembering(Tagger):
         return known[text]
 
 
-def texts(data: Path, scale: float) -> Iterator[Tagged]:
+def texts(data: Path, packages: Path, scale: float) -> Iterator[Tagged]:
     """The development text, in its order."""
     chance = random.Random(SEED)
     sources = mtsamples(data)
     chance.shuffle(sources)
-    some = sources[: round(100 * scale)]
     made = [
-        *notes(round(300 * scale), SEED),
-        *(one for one in reports(some, SEED, 1) if one.source == "injected" or chance.random() < 0.5),
+        *notes(round(240 * scale), SEED),
+        *phrases(Values(packages, SEED, unseen=True), _FILLERS, round(1500 * scale)),
+        *reports(sources[: round(40 * scale)], SEED, 1),
+        *(one._replace(source=f"visits {one.source}") for one in reports(visits(data), SEED, 2)),
         *(one for one in public(data, {"presidio_synth", "tab"}) if one.split == "dev"),
     ]
     for one in made:
@@ -90,6 +100,18 @@ def texts(data: Path, scale: float) -> Iterator[Tagged]:
         elif turn < 0.25 and len(one.text.upper()) == len(one.text):
             one = one._replace(text=one.text.upper(), source=f"{one.source}, capitals")
         yield one
+
+
+def visits(data: Path) -> list[str]:
+    """Visits and their notes that training does not see."""
+    found = []
+    for path, columns in (
+        ("mts_dialog/MTS-Dialog-ValidationSet.csv", ("section_text", "dialogue")),
+        ("aci_bench/valid.csv", ("note",)),
+    ):
+        with (data / path).open(encoding="utf-8", newline="") as file:
+            found += [row[column].strip() for row in csv.DictReader(file) for column in columns]
+    return [text for text in dict.fromkeys(found) if text]
 
 
 class Truth:
@@ -113,16 +135,19 @@ class Truth:
         return bool((self.held[start:end] & solid).sum() * 2 >= solid.sum())
 
 
-def examples(fusion: Fusion, layer: Deidentifier, one: Tagged) -> Iterator[Example]:
+def examples(fusion: Fusion, rules: Deidentifier, cases: CaseReader, one: Tagged) -> Iterator[Example]:
     """What would be weighed in a text, with the truth of it."""
-    page, truth = Page(one.text), Truth(one)
-    opinion = fusion.read(page)
-    proposed = [finding for own in layer.layers for finding in own.propose(page)]
-    real = one.source.split(",")[0] in ("wnut17", "btc", "wikigold")
+    page, truth = cases.page(one.text), Truth(one)
+    opinion = fusion.read(page, one.text)
+    proposed = [finding for own in rules.layers for finding in own.propose(page)]
+    real = one.source.split(",")[0] in _PUBLIC
     for find in fusion.finds(page, proposed, opinion):
-        if not find.kind or (real and not _named(find)):
+        if not find.kind or find.finding.label == "misc" or (real and not _named(find)):
             continue
         true = truth.of(find.finding.start, find.finding.end)
+        both = find.second > 0 and (find.kind.endswith(".agreed") or not find.kind.startswith("tagger."))
+        if true is False and both and one.source.split(",")[0] in _RESIDUES:
+            continue  # what both find in a real text and nobody marked is nearly always a residue of its writer's
         if true is not None:
             yield Example(find.kind, find.first, find.second, true)
 
@@ -167,6 +192,11 @@ def curves(found: Sequence[Example]) -> tuple[dict[str, list[float]], dict[str, 
     fitted: dict[str, list[float]] = {}
     for kind in sorted(by_kind, key=lambda name: (name.count(".") + (wider(name) is not None), name)):
         above = wider(kind)
+        said = [one.true for one in by_kind[kind]]
+        if above == "rules" and min(sum(said), len(said) - sum(said)) < BOTH:
+            continue
+        if above not in (None, "rules", "tagger") and not kind.startswith("tagger") and above not in fitted:
+            continue  # of a family that is not weighed
         if above is None:
             fitted[kind] = curve(by_kind[kind], (0.0, 0.5, 0.5), 0.1)
         elif len(by_kind[kind]) >= FEWEST or above in ("rules", "tagger"):
@@ -207,17 +237,17 @@ class Score:
 
 
 def scored(deid: Deidentifier, some: Sequence[Tagged]) -> dict[str, Score]:
-    """By source, and all together under `all`."""
+    """By source, and together under `clinical`, `public` and `all`."""
     found: dict[str, Score] = defaultdict(Score)
     for one in some:
-        real = one.source.split(",")[0] in ("wnut17", "btc", "wikigold")
+        real = one.source.split(",")[0] in _PUBLIC
         spans = [
             (finding.start, finding.end)
             for finding in deid.detect([one.text])[0]
             if not real
             or finding.label.startswith(("name_", "city", "state", "country", "facility", "employer", "org_"))
         ]
-        for name in (one.source, "all"):
+        for name in (one.source, "public" if real else "clinical", "all"):
             found[name].add(one, spans)
     return found
 
@@ -227,14 +257,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--packages", type=Path, required=True)
     parser.add_argument("--scale", type=float, default=1.0, help="share of the made text")
     asked = parser.parse_args()
     settings, tagger = load(), Remembering.load(asked.model)
     rules = Deidentifier.load(tagger="off")
-    fusion = Fusion(tagger, _Anything(), settings)
-    every = list(texts(asked.data, asked.scale))
+    fusion, cases = Fusion(tagger, _Anything(), settings), CaseReader(settings)
+    every = list(texts(asked.data, asked.packages, asked.scale))
     mine, other = every[::2], every[1::2]
-    found = [example for one in mine for example in examples(fusion, rules, one)]
+    found = [example for one in mine for example in examples(fusion, rules, cases, one)]
     fitted, counts = curves(found)
     content = {"fitted_for": tagger.digest, "caution": 0.0, "seed": SEED, "curves": fitted, "examples": counts}
 

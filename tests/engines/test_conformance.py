@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 
 from tests.engines.conftest import SparkServer
+from workup.engines import auto
+from workup.engines.auto import Automatic
 from workup.engines.dask_cluster import Dask
 from workup.engines.processes import Processes
 from workup.engines.serial import Serial
@@ -25,11 +28,26 @@ SECONDS = 1.0  # for a batch, of which each takes a few milliseconds
 
 
 def test_the_engines_that_are_offered_are_those_tested_here() -> None:
-    assert set(registered("engines")) == {"serial", "processes", "dask", "spark"}
+    assert set(registered("engines")) == {"auto", "serial", "processes", "dask", "spark"}
 
 
-def test_serial_passes() -> None:
-    check_engine(Serial())
+@pytest.mark.parametrize("engine", [Serial, Automatic])
+def test_serial_and_automatic_pass(engine: type) -> None:
+    check_engine(engine())
+
+
+def test_automatic_moves_long_work_to_processes_and_goes_on_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "_TRIED_SECONDS", 0.0)
+    monkeypatch.setattr(auto, "_WORTH_SECONDS", 0.0)
+    pids = list(Automatic(workers=2).map(own_pid, range(6)))
+    assert len(pids) == 6
+    assert pids[0] == os.getpid() and os.getpid() not in pids[1:]
+    here = list(Automatic(workers=2).map(lambda: lambda item: os.getpid(), range(3)))  # which cannot travel
+    assert here == [os.getpid()] * 3
+
+
+def own_pid() -> Callable[[Any], int]:
+    return lambda item: os.getpid()
 
 
 def test_processes_pass() -> None:
@@ -144,13 +162,13 @@ class AnotherError(Serial):
 @pytest.mark.parametrize(
     ("engine", "says"),
     [
-        (Drops, "every item must have a result; 13 items gave 12"),
-        (Doubles, "no item may have two results; 13 items gave 14"),
+        (Drops, "every item must have a result; 151 items gave 150"),
+        (Doubles, "no item may have two results; 151 items gave 152"),
         (Reorders, "the results must stand in the order of the items"),
         (Changes, "a result is wrong"),
         (Swallows, "must be raised by the map; it was swallowed"),
         (OpensTwice, "opened once in each worker; one opened it twice"),
-        (TakesAllAtOnce, r"items must wait until results are read; 400 of 400"),
+        (TakesAllAtOnce, r"items must wait until results are read; 151 of 151"),
         (TakesAllAtOnce, "the results before an error must be given first; 0 of 4 were"),
         (AnotherError, "an error must arrive as it was raised; got RuntimeError"),
         (object, r"it must have a method map"),

@@ -25,8 +25,8 @@ from workup.validate import validate
 SPANS = {
     "name": "notes",
     "task": "spans",
-    "corpus": {"generate": {"count": 24}},
-    "systems": [{"use": "native", "with": {"batch": 3}}],
+    "corpus": {"generate": {"count": 12}},
+    "systems": [{"use": "native", "with": {"batch": 2}}],
     "bootstrap": {"replicates": 50},
     "modes": ["exact"],
 }
@@ -51,7 +51,7 @@ def spans_bytes() -> str:
     return validate(spans_study("serial")).to_json()
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [1, 3])  # two of them below
 def test_processes(workers: int, risk_bytes: str) -> None:
     assert risk_report("processes", workers) == risk_bytes
 
@@ -62,9 +62,8 @@ def test_dask(risk_bytes: str, spans_bytes: str, dask_cluster: Any) -> None:
 
 
 def test_spark(risk_bytes: str, spans_bytes: str, spark_server: SparkServer) -> None:
-    for workers in (1, 3):
-        assert risk_report("spark", workers, address=spark_server.address) == risk_bytes
-    assert validate(spans_study("spark", address=spark_server.address)).to_json() == spans_bytes
+    assert risk_report("spark", 3, address=spark_server.address) == risk_bytes
+    assert validate(spans_study("spark", 1, address=spark_server.address)).to_json() == spans_bytes
 
 
 def test_real_spark(risk_bytes: str) -> None:
@@ -123,15 +122,14 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("engine", ["serial", "processes"])
-def test_a_run_killed_at_random_goes_on_to_the_same_bytes(engine: str, tmp_path: Path) -> None:
+def test_a_run_killed_at_random_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     place, script, moments = tmp_path / "run", tmp_path / "run.py", random.Random(20)
     script.write_text(RUN)
     expected = validate(risk_study(pause=0.03), table=table_of()).to_json()
-    for kill in (True, True, False):
-        run = subprocess.Popen([sys.executable, script, place, engine, "0.03"])
+    for kill in (True, True, True, False):
+        run = subprocess.Popen([sys.executable, script, place, "processes", "0.03"])
         if kill:
-            wait_for_records(place, moments.randint(0, 9) * 10)
+            wait_for_records(place, moments.randint(0, 6) * 10)
             time.sleep(moments.random() * 0.05)
             run.send_signal(signal.SIGKILL)
         assert run.wait(120) == (-signal.SIGKILL if kill else 0)

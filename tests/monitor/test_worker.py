@@ -16,6 +16,7 @@ from workup.monitor.simulated_year import DRIFTS, WATCHED
 from workup.monitor.store.alerts import alert_events, resolve_alert
 from workup.monitor.store.database import open_store
 from workup.monitor.store.models import set_equivalence, versions, versions_by_data
+from workup.monitor.store.windows import windows
 from workup.monitor.worker import Worker, stretches_of
 
 MONTH = us("2025-01-01")
@@ -343,14 +344,13 @@ def test_a_new_version_has_a_baseline_of_its_own_or_none(tmp_path: Path) -> None
     with monitored.store.read() as connection:
         listed = {row["version"]: row["id"] for row in versions(connection, monitored.model)}
         matrix = versions_by_data(connection, monitored.model)
-    assert set(listed) == {"1", "2"}
+    assert set(listed) == {"1", "2", "3"}
     assert [row["version"] for row in matrix] == ["1", "2", "3"]
     seen: dict[str, list[str]] = {name: [] for name in listed}
     for name, number in listed.items():
         with monitored.store.read() as connection:
-            from workup.monitor.store.windows import windows
-
             seen[name] = [one["name"] for one in windows(connection, number) if one["state"] == "closed"]
+    assert seen["3"] == []
     assert seen["1"] == ["2025-01", "2025-02", "2025-03"]
     assert seen["2"] == ["2025-09", "2025-10", "2025-11", "2025-12"]
     monitored.store.close()
@@ -423,10 +423,10 @@ def test_a_changed_plan_starts_its_new_lines_and_keeps_the_others(monitored: Mon
 
 def test_an_alert_whose_line_left_the_plan_is_not_stuck(monitored: Monitored) -> None:
     monitored.take_in(small_year(drift_month=3))
-    monitored.step("2025-05-05")
+    monitored.step("2025-07-05")
     assert [one for one in monitored.alerts("performance") if one["slice"] == {"sex": DRIFTS}]
     monitored.replan(small_plan(watch=[{"metric": "oe_ratio", "limit": 0.2}]))
-    monitored.step("2025-05-06")
+    monitored.step("2025-07-06")
     found = monitored.alerts("performance")
     assert {(one["state"], one["resolved_reason"]) for one in found} == {("resolved", "no longer in the plan")}
 

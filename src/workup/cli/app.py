@@ -16,6 +16,9 @@ from workup.cli import (
     detect as detecting,
 )
 from workup.cli import (
+    drift as drifting,
+)
+from workup.cli import (
     gate as judging,
 )
 from workup.cli import (
@@ -105,6 +108,7 @@ GROUPS = (
     labelling,
     splitting,
     planning,
+    drifting,
     pooling,
     records,
     viewing,

@@ -169,6 +169,14 @@ class Progress:
         self._last = self._started
         self._bar: Any = None
         self._tasks: dict[str, Any] = {}
+        self._began: dict[str, tuple[float, int]] = {}  # when each part of the work began, and how much was done then
+
+    def _left(self, what: str, done: int, total: int, now: float) -> str:
+        """The time left at the rate so far, in words; what was recorded before this run began is not counted."""
+        began, first = self._began[what]
+        if done <= first or now <= began:
+            return ""
+        return f", about {duration((total - done) * (now - began) / (done - first))} left"
 
     def __enter__(self) -> Progress:
         return self
@@ -179,13 +187,14 @@ class Progress:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         now, what = time.monotonic(), visible(what)
+        self._began.setdefault(what, (now, done))
         if VOICE.quiet or now - self._started < QUIET_SECONDS:
             return
         if sys.stderr.isatty():
             self._draw(what, done, total)
         elif now - self._last > 10:
             self._last = now
-            sys.stderr.write(f"{what}: {done:,} of {total:,}\n")
+            sys.stderr.write(f"{what}: {done:,} of {total:,}{self._left(what, done, total, now)}\n")
 
     def _draw(self, what: str, done: int, total: int) -> None:
         from rich.console import Console
@@ -200,6 +209,19 @@ class Progress:
         if what not in self._tasks:
             self._tasks[what] = self._bar.add_task(escape(what), total=total)
         self._bar.update(self._tasks[what], completed=done, total=total)
+
+
+def duration(seconds: float) -> str:
+    """A time as a person says it.
+
+    >>> duration(40), duration(100), duration(7_500), duration(200_000)
+    ('40 s', '2 min', '2.1 h', '2.3 days')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5_400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3_600:.1f} h" if seconds < 172_800 else f"{seconds / 86_400:.1f} days"
 
 
 def verdict_code(outcomes: list[str], *, allow_unsure: bool = False) -> int:

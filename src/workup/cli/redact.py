@@ -22,7 +22,7 @@ from workup.cli.redact_keys import (
 )
 from workup.cli.redact_names import renamed, warning
 from workup.cli.redact_records import outputs_of, summary, tell, write_all
-from workup.cli.redact_spans import found_in, kept_by
+from workup.cli.redact_spans import for_policy, found_in, kept_by
 from workup.errors import InputError, named, visible, within
 from workup.redaction.files import check_place, read_redacted, read_sources, write_files
 
@@ -74,7 +74,13 @@ def redact(
     ] = None,
     golds: Annotated[bool, typer.Option("--golds", help="Replace the spans that a corpus brings along")] = False,
     labels: Annotated[str, typer.Option(help="Mapping of the labels; the detector's own when absent")] = "",
-    policy: Annotated[str, typer.Option(help="What must go; all else that is found stays")] = "as_annotated",
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="What must go; all else that is found stays. When absent: all that the detector answers, which for "
+            "native is hipaa_plus_providers"
+        ),
+    ] = None,
     number_by: Annotated[str, typer.Option(help="Numbers of tokens run by patient or by document")] = "patient",
     patient: Annotated[str | None, typer.Option(help="All texts are of this patient: one numbering, one shift")] = None,
     text_column: Annotated[list[str] | None, typer.Option(help=TEXT_COLUMN)] = None,
@@ -122,11 +128,11 @@ def redact(
         rules=rules,
         number_by=number_by,
         whole_weeks=whole_weeks,
-        keep=kept_by(policy),
+        keep=kept_by(policy or "as_annotated"),
         day_first=day_first,
         mask_with=mask_with,
     )
-    given = detector_settings(setting or [], known, known_key)
+    given = detector_settings(for_policy(system, setting or [], policy), known, known_key)
     check_map(map, key=key, out=out)
     if as_json == "-" and out is None:
         raise InputError("standard output is taken by the JSON", where="--json -", remedy="write the text with -o")

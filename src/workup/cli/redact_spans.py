@@ -157,6 +157,13 @@ def _spans(answers: list[Any]) -> list[list[Span] | None]:
     ]
 
 
+def for_policy(system: str, pairs: list[str], policy: str | None) -> list[str]:
+    """The settings of a detector; the native one answers every leaf where a policy is to choose among them."""
+    if system != "native" or policy is None or any(pair.partition("=")[0].strip() == "policy" for pair in pairs):
+        return pairs
+    return [*pairs, "policy=all"]
+
+
 def kept_by(policy: str) -> list[str]:
     """Labels that a policy does not ask to be masked."""
     from workup.documents.labels import NAMES

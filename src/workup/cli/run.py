@@ -71,6 +71,8 @@ def run(
     from workup.task import Budget
 
     plan = load(study, engine=engine, engine_with=engine_with, workers=workers, sample=sample)
+    if engine is None and "engine" not in plan.model_fields_set and _spreads(plan):
+        plan = plan.model_copy(update={"engine": "auto"})
     budget = Budget(max_calls, max_cost, say)
     directory = out or plan.base / "runs" / safe_name(plan.name)
     names: list[str | None] = [part.name or part.use for part in plan.systems]
@@ -106,6 +108,19 @@ def run(
     if len(names) > 1:
         compare_runs(plan, study, directory, [directory / safe_name(str(name)) for name in names])
     raise typer.Exit(verdict_code(outcomes, allow_unsure=allow_unsure))
+
+
+def _spreads(study: Study) -> bool:
+    """Whether every system of a study says that it may be opened in several processes at once: it keeps to one core,
+    and calls no service that would be called the more often."""
+    from workup import plugins
+
+    try:
+        return bool(study.systems) and all(
+            getattr(plugins.find("systems", part.use), "spreads", False) is True for part in study.systems
+        )
+    except WorkupError:  # told with all other faults when the study is checked
+        return False
 
 
 def warn(study: Study, ready: Ready) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from workup.deid.finding import Finding
 from workup.deid.fusion.opening import Opened, TaggerUse, opened
 from workup.deid.known_values import KnownValues, joined
 from workup.deid.letter_case.restore import CaseReader
+from workup.deid.names.titles import with_titles
 from workup.deid.overlaps import resolved
 from workup.deid.repeat_mentions import all_mentions
 from workup.deid.text_view import Page
@@ -47,7 +48,7 @@ class Deidentifier:
     """Finds what identifies people. `load` makes one.
 
     >>> deid = Deidentifier.load()
-    >>> text = "Dr. Ada Berg saw patient Trevino on 3/14/2021; MRN: 00-41-77."
+    >>> text = "Ada Berg, MD saw patient Trevino on 3/14/2021; MRN: 00-41-77."
     >>> [(text[one.start : one.end], one.label) for one in deid.detect([text])[0]]
     [('Ada Berg', 'name_provider'), ('Trevino', 'name_patient'), ('3/14/2021', 'date'), ('00-41-77', 'mrn')]
     """
@@ -138,7 +139,7 @@ class Deidentifier:
             kept = resolved([*kept, *self._passing(page, more)], page.text)
         if self._fusion and opinion:
             kept = self._fusion.told(kept, opinion)
-        found = read.back(kept)
+        found = read.back(with_titles(page, kept, self.settings))
         if self.known is not None and (own := self.known.find(text, patient, page)):
             found = joined(found, own, text)
         return found

@@ -1,6 +1,6 @@
 """Sets of people whose sizes a report tells, over all its groupings and kinds of rows: where two of them are nearly the
-same, the one less the other is a few people for all to subtract. Knows groupings of rows and whose rows they are;
-nothing of what is measured on them."""
+same, the one less the other is a few people for all to subtract; not where either has many whom the other has not.
+Knows groupings of rows and whose rows they are; nothing of what is measured on them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class ToldPeople:
         people = np.concatenate(every) if every else np.zeros(0, dtype=np.int64)
         members = sparse.csr_array((np.ones(people.size), (places, people)), shape=(len(every), self.patients))
         shared = (members[before:] @ members.T).toarray()
-        apart = sizes[before:, None] + sizes[None, :] - 2 * shared
+        apart = np.maximum(sizes[before:, None], sizes[None, :]) - shared  # the more of those in one and not the other
         few = (apart > 0) & (apart < self.k)
         told: list[bool] = []
         for place, name in enumerate(names):
@@ -103,7 +103,8 @@ def few_between(one: Grouped, other: Grouped, names: frozenset[str], k: int) -> 
     """
     names = other.cover(one.cover(names))
     first, second = one.people(names), other.people(names)
-    if 0 < np.setxor1d(first, second, assume_unique=True).size < k:
+    shared = np.intersect1d(first, second, assume_unique=True).size
+    if 0 < max(first.size, second.size) - shared < k:
         return True
     if not one.rows_of or one.rows_of != other.rows_of:
         return False

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -233,7 +234,7 @@ class Supervised:
     def _spawn(self) -> None:
         ours, theirs = multiprocessing.Pipe()
         process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, self._job), daemon=False)
-        with _STARTING, _safe_path(), _may_have_children():
+        with _STARTING, _safe_path(), _may_have_children(), _main_left_out(self._job):
             process.start()
         theirs.close()
         self._process, self._line, self._memory = process, ours, 0
@@ -287,6 +288,22 @@ _OURS = "workup"  # any text that is not empty asks for the safe path; this one 
 
 
 @contextlib.contextmanager
+def _main_left_out(job: Job) -> Iterator[None]:
+    """A spawned process imports the program that started it, whole, in case that something in it is asked for. Where
+    nothing is, it need not: the command line alone takes longer to import than most systems, and a script would have
+    to guard its calls."""
+    if b"__main__" in job.packed:
+        yield
+        return
+    program = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = program
+
+
+@contextlib.contextmanager
 def _may_have_children() -> Iterator[None]:
     """A worker of a Dask cluster is marked as a daemon, which multiprocessing refuses children; ours end by themselves
     when their parent is gone, which is all that the mark is about."""
@@ -337,7 +354,7 @@ def _serve(line: Connection, job: Job) -> None:
             return
         while line.poll(job.idle_seconds or None):
             answer = _answered(work, line.recv_bytes())
-            line.send_bytes(_resident().to_bytes(_HEAD) + answer)
+            line.send_bytes(resident().to_bytes(_HEAD) + answer)
     except (EOFError, OSError, _Stop):
         os._exit(1)  # nobody reads any more: what an interpreter does at its end would only take time
 
@@ -384,7 +401,7 @@ def _left() -> SystemFailure:
     return SystemFailure("the system under test ended its own process (sys.exit) instead of answering.")
 
 
-def _resident() -> int:
+def resident() -> int:
     """Bytes of memory that this process holds now; where that cannot be told, the most that it ever held, or 0."""
     try:
         with open("/proc/self/statm", "rb") as file:

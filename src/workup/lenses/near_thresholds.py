@@ -1,6 +1,6 @@
 """Thresholds so near each other that few patients of a group, site or window lie between them, and horizons before
-which few of them were lost: figures at one of them are withheld from the whole grouping once a lens has made them. Knows
-which rows of a lens's result speak of which grouping, threshold and horizon; `disclosure` decides which may be told."""
+which few of them were lost: figures at one of them are withheld from the whole grouping once a lens has made them.
+Knows which rows of a lens's result speak of which grouping, threshold and horizon; `disclosure` decides which."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import secrets
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from workup.monitor.store import windows as kept
 from workup.monitor.store.alerts import end_mutes, keep_alert, resolved_by_people, retire_alerts
 from workup.monitor.store.database import Store, microseconds
 from workup.monitor.store.lease import give_lease, take_lease
-from workup.monitor.store.models import last_plan, models, register_version, versions
+from workup.monitor.store.models import last_plan, models, versions
 from workup.monitor.store.tables import ALERTS, PREDICTIONS
 from workup.monitor.watching import Watch, key_of
 from workup.scores import Scores
@@ -66,10 +67,7 @@ class _Watched:
     @property
     def begins(self) -> int:
         """The first moment that is watched."""
-        if self.part.baseline is not None:
-            return moment_of(self.part.baseline.until)
-        assert self.part.start is not None
-        return moment_of(self.part.start)
+        return _begins(self.plan, self.version_name)
 
     @property
     def label_delay(self) -> int:
@@ -129,15 +127,11 @@ class Worker:
             if held is None:
                 return []
             plan = Plan.of(held["content"], where=f"plan {held['number']}")
-            names = kept.version_names(connection, model["id"])
-            numbers = {
-                name: register_version(connection, model["id"], name, now=self._clock(), who="worker")
-                for name in names
-                if plan.part_of(name) is not None
-            }
-            for name in sorted(set(names) - set(numbers)):
-                done.problems.append(f"{model['name']}: rows of version '{name}', which the plan does not know")
             shown = {row["version"]: row for row in versions(connection, model["id"])}
+            known = [name for name in shown if plan.part_of(name) is not None]
+            for name in sorted(set(shown) - set(known)):
+                done.problems.append(f"{model['name']}: rows of version '{name}', which the plan does not know")
+            numbers = {name: int(shown[name]["id"]) for name in sorted(known, key=partial(_begins, plan))}
             kept.mark_stale(connection, model["id"], numbers)
             found = []
             for place, (name, number) in enumerate(numbers.items()):
@@ -347,13 +341,14 @@ class Worker:
                     PREDICTIONS.c.model == model["id"], PREDICTIONS.c.time <= as_of
                 )
             ).scalar()
-            listed = versions(connection, model["id"])
-            if held is None or last is None or not listed:
+            if held is None or last is None:
                 return
-            version = listed[-1]["id"]
-            watch = kept.watches(connection, version).get(integrity.ROWS_WATCH)
-            if watch is None:
+            # That of the version that is watched last: an older one may be silent for good.
+            watched = [(row["id"], kept.watches(connection, row["id"])) for row in versions(connection, model["id"])]
+            judged = [(number, own[integrity.ROWS_WATCH]) for number, own in watched if integrity.ROWS_WATCH in own]
+            if not judged:
                 return
+            version, watch = judged[-1]
             days = json.loads(watch["state"])["facts"]["silence"]
             silent = as_of - last > days * _DAY
             plan = Plan.of(held["content"], where=f"plan {held['number']}")
@@ -410,6 +405,15 @@ def chances_of(plan: Plan, rows: Rows, metrics: Sequence[Metric]) -> dict[str, f
         counts[key_of(line, plan)] = max(1, at) * (1 if line.gap and levels == 2 else max(1, levels))
     total = sum(counts.values())
     return {key: plan.chance * LINES * count / total for key, count in counts.items()}
+
+
+def _begins(plan: Plan, version: str) -> int:
+    """The first moment of a version that is watched."""
+    part = plan.part_of(version)
+    assert part is not None
+    day = part.baseline.until if part.baseline is not None else part.start
+    assert day is not None
+    return moment_of(day)
 
 
 def _day(moment: int) -> int:

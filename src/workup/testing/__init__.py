@@ -75,8 +75,8 @@ def check_engine(engine: Any, *, losses: bool | None = None) -> None:
     An engine must give one result for each item, in order; open the system once in each worker, and not at all where
     there is no item; raise what the work or the opening raises, after the results before it; and hand items over as
     results are read. With `losses`, a worker that dies of an item or hangs must leave `Lost` in its place after a
-    second try, and every other result: give such an engine a timeout of a second or two. That is asked of every engine
-    but one that says of itself that it works in this process (`in_process`), which dies with it.
+    second try, and every other result: give such an engine two workers and a timeout of a second or two. That is asked
+    of every engine but one that says of itself that it works in this process (`in_process`), which dies with it.
 
     >>> from workup.engines.serial import Serial
     >>> check_engine(Serial())

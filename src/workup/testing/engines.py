@@ -4,7 +4,6 @@ The work that is mapped stands here too, because a worker process has to find it
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 import time
@@ -16,9 +15,8 @@ from typing import Any
 from workup.errors import SystemFailure
 from workup.task import Lost
 
-_ITEMS = 13  # not a multiple of any likely number of workers
-_MANY = 400
-_MOST_AHEAD = 128  # items that may be at work or finished before the first result is read
+_ITEMS = 151  # not a multiple of any likely number of workers
+_MOST_AHEAD = 64  # items that may be at work or finished before the first result is read
 _DIES, _HANGS = 1, 4  # items
 _REFUSED = "the system under test refuses item 4"
 
@@ -32,20 +30,23 @@ def engine_faults(engine: Any, *, can_lose: bool) -> Iterator[str]:
         place = Path(folder)
         yield from _results(engine, place)
         yield from _errors(engine)
-        yield from _pressure(engine, place)
         if can_lose:
             yield from _losses(engine, place)
 
 
 def _results(engine: Any, folder: Path) -> Iterator[str]:
-    """One result for each item and in order, from a system that is opened once in each worker."""
+    """One result for each item and in order, from a system that is opened once in each worker; and items are handed
+    over as results are read, so that a slow reader does not fill the memory."""
     if _read(engine, _must_not_open, []) != []:
         yield "no item must give no result, and open no system"
-    opened = folder / "opened"
+    opened, started = folder / "opened", folder / "started"
     opened.mkdir()
-    found = _read(engine, partial(_slow_at_first, opened), list(range(_ITEMS)))
-    if isinstance(found, Exception):
-        yield f"a plain map must give its results; it raised {type(found).__name__}"
+    started.mkdir()
+    found: list[Any] = []
+    results = _Paused(engine, started)
+    error = _read_into(results, partial(_slow_at_first, opened, started), list(range(_ITEMS)), found)
+    if error is not None:
+        yield f"a plain map must give its results; it raised {type(error).__name__}"
         return
     expected = [n * n for n in range(_ITEMS)]
     if len(found) < len(expected):
@@ -53,17 +54,35 @@ def _results(engine: Any, folder: Path) -> Iterator[str]:
     elif len(found) > len(expected):
         yield f"no item may have two results; {_ITEMS} items gave {len(found)}"
     elif found != expected:
-        told = "the results must stand in the order of the items" if sorted(found) == expected else "a result is wrong"
-        yield told
+        in_disorder = sorted(map(repr, found)) == sorted(map(repr, expected))
+        yield "the results must stand in the order of the items" if in_disorder else "a result is wrong"
+    if results.ahead > _MOST_AHEAD:
+        yield (
+            f"items must wait until results are read; {results.ahead} of {_ITEMS} were worked on before the second was"
+        )
     notes = [file.name for file in opened.iterdir()]
     if len(notes) > len({name.partition("-")[0] for name in notes}):
         yield "the system must be opened once in each worker; one opened it twice"
 
 
+class _Paused:
+    """The engine as it is, read by somebody who takes a rest after the first result."""
+
+    def __init__(self, engine: Any, started: Path) -> None:
+        self._engine, self._started, self.ahead = engine, started, 0
+
+    def map(self, setup: Any, items: list[Any]) -> Iterator[Any]:
+        for place, result in enumerate(self._engine.map(setup, items)):
+            if place == 0:
+                time.sleep(0.3)
+                self.ahead = len(list(self._started.iterdir()))
+            yield result
+
+
 def _errors(engine: Any) -> Iterator[str]:
     """What the work raises must arrive, as it was raised, after the results before it; so must what setup raises."""
     found: list[Any] = []
-    error = _read_into(engine, _refusing, list(range(_ITEMS)), found)
+    error = _read_into(engine, _refusing, list(range(13)), found)
     if error is None:
         yield "an error that the work raises must be raised by the map; it was swallowed"
     elif not isinstance(error, SystemFailure) or _REFUSED not in str(error):
@@ -73,20 +92,6 @@ def _errors(engine: Any) -> Iterator[str]:
     refused = _read(engine, _never_opens, [1])
     if not isinstance(refused, SystemFailure):
         yield "an error on opening the system must be raised by the map; it was swallowed"
-
-
-def _pressure(engine: Any, folder: Path) -> Iterator[str]:
-    """Items are handed over as results are read, so that a slow reader does not fill the memory."""
-    started = folder / "started"
-    started.mkdir()
-    results = engine.map(partial(_noting, started), list(range(_MANY)))
-    next(results)
-    time.sleep(0.3)
-    ahead = len(list(started.iterdir()))
-    with contextlib.suppress(AttributeError):
-        results.close()
-    if ahead > _MOST_AHEAD:
-        yield f"items must wait until results are read; {ahead} of {_MANY} were worked on before the second was"
 
 
 def _losses(engine: Any, folder: Path) -> Iterator[str]:
@@ -115,7 +120,7 @@ def _read_into(engine: Any, setup: Any, items: list[Any], found: list[Any]) -> E
     try:
         for result in engine.map(setup, items):
             found.append(result)
-            if len(found) > 10 * _MANY:  # an engine that never ends
+            if len(found) > 10 * _ITEMS:  # an engine that never ends
                 break
     except Exception as error:  # whatever the engine raises is what is asked about
         return error
@@ -133,10 +138,11 @@ def _never_opens() -> Callable[[Any], Any]:
     raise SystemFailure("the system under test cannot be opened")
 
 
-def _slow_at_first(folder: Path) -> Callable[[int], int]:
-    (folder / f"{os.getpid()}-{time.monotonic_ns()}").touch()
+def _slow_at_first(opened: Path, started: Path) -> Callable[[int], int]:
+    (opened / f"{os.getpid()}-{time.monotonic_ns()}").touch()
 
     def work(item: int) -> int:
+        (started / str(item)).touch()
         time.sleep(0.05 if item == 0 else 0.0)  # the first item ends last
         return item * item
 
@@ -147,14 +153,6 @@ def _refusing() -> Callable[[int], int]:
     def work(item: int) -> int:
         if item == 4:
             raise SystemFailure(_REFUSED)
-        return item
-
-    return work
-
-
-def _noting(folder: Path) -> Callable[[int], int]:
-    def work(item: int) -> int:
-        (folder / str(item)).touch()
         return item
 
     return work

@@ -187,7 +187,7 @@ def test_rules_alone_load_no_runtime() -> None:
 
 @given(st.floats(0, 1))
 def test_log_odds_are_bounded_and_rise(share: float) -> None:
-    assert -6 <= log_odds(share) <= 6 and log_odds(share) <= log_odds(min(1.0, share + 0.01))
+    assert -5 <= log_odds(share) <= 5 and log_odds(share) <= log_odds(min(1.0, share + 0.01))
 
 
 def test_kinds_lean_on_wider_ones() -> None:

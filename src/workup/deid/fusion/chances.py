@@ -16,7 +16,7 @@ from typing import Any
 from workup.errors import InputError
 
 FILE = "fusion.json"
-_STEEPEST = 6.0  # log-odds beyond which nobody is believed: about one in four hundred
+_STEEPEST = 5.0  # log-odds beyond which nobody is believed: about one in a hundred and fifty
 _TERMS = 3  # intercept, log-odds of the first speaker, log-odds of the second
 
 
@@ -24,7 +24,7 @@ def log_odds(share: float) -> float:
     """The logarithm of the odds of a share, within bounds.
 
     >>> round(log_odds(0.9), 3), log_odds(1.0)
-    (2.197, 6.0)
+    (2.197, 5.0)
     """
     if not 0 < share < 1:
         return _STEEPEST if share >= 1 else -_STEEPEST

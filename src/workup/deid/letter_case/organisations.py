@@ -83,12 +83,8 @@ def _headed(draft: Draft, head: Cue) -> None:
         draft.strange(word) and len(page.words[word]) > 6 and not is_clinical_part(page.words[word]) for word in own
     )
     lead = page.leads[first]
-    due = (
-        page.opens_line(first)
-        or lead[-1:] in ("(", ":")
-        or lead[-2:] in (": ", "- ")
-        or page.words[first - 1] in _BEFORE
-    )
+    due = page.opens_line(first) or lead[-1:] in ("(", ":") or lead[-2:] in (": ", "- ")
+    due = due or page.words[first - 1] in _BEFORE
     due = due or (lead == ", " and page.words[first - 1] in _SPECIALTIES)
     end = page.words[head.last]
     if "facility_words" not in head.kinds:
@@ -108,7 +104,7 @@ def _is_town(draft: Draft, own: list[int]) -> bool:
 
 
 def _cued(draft: Draft, cue: Cue, ends: dict[int, int]) -> None:
-    """What a label or a verb announces: 'employer: acme mill', 'transferred from bmc', 'records from oak hollow general'.
+    """What a label or a verb announces: 'employer: acme mill', 'seen at bmc', 'records from oak hollow general'.
 
     `ends` has the words that say what a hospital is, by their first word."""
     page, gap, at = draft.page, draft.page.gaps[cue.last], cue.last + 1

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from workup.deid import gazetteer
-from workup.deid.cues import Cue
+from workup.deid.cues import Cue, CueBook
 from workup.deid.known_words import clinical_words, is_clinical_part
 from workup.deid.letter_case.draft import TITLE, UPPER, Draft
 from workup.deid.settings import Settings
@@ -40,8 +40,8 @@ _CALLE = re.compile(
 _BOX = re.compile(r"(?<!\w)p\.?[ ]?o\.?[ ]?box[ ]?#?\d{1,7}(?!\w)", re.IGNORECASE)
 # From a street to the town after it: a unit or none, and a comma or a new line.
 _TO_TOWN = re.compile(
-    r"\.?(?: (?:north|south|east|west|[ns][ew]?|[ew]))?\.?(?:,? ?(?:apt|apartment|unit|suite|ste|bldg|floor|lot|rm|room|#)"
-    r"\.? ?#?[a-z0-9-]{1,6})?(?:, ?|\n)(?=[a-z])",
+    r"\.?(?: (?:north|south|east|west|[ns][ew]?|[ew]))?\.?"
+    r"(?:,? ?(?:apt|apartment|unit|suite|ste|bldg|floor|lot|rm|room|#)\.? ?#?[a-z0-9-]{1,6})?(?:, ?|\n)(?=[a-z])",
     re.IGNORECASE,
 )
 
@@ -51,6 +51,7 @@ class Places:
 
     def __init__(self, settings: Settings) -> None:
         self._kinds = settings.lists["street_types"]
+        self._countries = CueBook(dict.fromkeys(settings.lists["countries"], frozenset(("country",))))
 
     def name(self, draft: Draft, cues: Sequence[Cue]) -> None:
         """Mark towns, states and streets."""
@@ -59,6 +60,8 @@ class Places:
         _after_streets(draft, due)
         _counties(draft)
         _states_before_zip(draft)
+        for country in self._countries.find(draft.page):
+            draft.mark(country.first, country.last)
 
     def _streets(self, draft: Draft) -> set[int]:
         """Mark streets; the words at which a town is due after them are answered."""
@@ -141,7 +144,7 @@ def _is_place(draft: Draft, at: int, last: int, place: gazetteer.Place, cue: str
     own = page.words[at : last + 1]
     if last == at and (own[0] in function_words() or len(own[0]) < 3):
         return False
-    ordinary = last == at and (weight.everyday or draft.plain(at) or is_clinical_part(own[0]))
+    ordinary = last == at and (draft.plain(at) or is_clinical_part(own[0]))
     ordinary = ordinary or all(word in gazetteer.everyday() or word in function_words() for word in own)
     if _state_follows(draft, last, sure=bool(cue) or due or not ordinary):
         return True
@@ -153,7 +156,7 @@ def _is_place(draft: Draft, at: int, last: int, place: gazetteer.Place, cue: str
     if ordinary:
         return False
     if "s" in place.kinds or "n" in place.kinds:
-        return not weight.given or bool(cue)
+        return not weight.common or bool(cue)
     if cue == "weak":
         return place.people >= _TOWN or last > at
     return (last > at and place.people >= _CITY) or (place.people >= _LARGE and not weight.given)
@@ -179,7 +182,7 @@ def _state_follows(draft: Draft, last: int, *, sure: bool) -> bool:
         return True
     known = gazetteer.places()
     for length in (2, 1):
-        place = known.get(" ".join(page.words[after : after + length]))
+        place = known.get(" ".join(page.words[after : after + length])) if after + length <= page.size else None
         if comma and place is not None and not {"s", "n"}.isdisjoint(place.kinds) and sure:
             draft.mark(after, after + length - 1)
             return True
@@ -203,9 +206,10 @@ def _after_streets(draft: Draft, due: set[int]) -> None:
 def _counties(draft: Draft) -> None:
     page = draft.page
     for at in page.of(("county", "parish", "borough")):
-        if at and page.gaps[at - 1] == " " and page.words[at - 1] not in _NO_COUNTY:
-            if draft.proper(at - 1) or (draft.strange(at - 1) and len(page.words[at - 1]) > 4):
-                draft.mark(at - 1, at)
+        if not at or page.gaps[at - 1] != " " or page.words[at - 1] in _NO_COUNTY:
+            continue
+        if draft.proper(at - 1) or (draft.strange(at - 1) and len(page.words[at - 1]) > 4):
+            draft.mark(at - 1, at)
 
 
 def _states_before_zip(draft: Draft) -> None:

@@ -34,6 +34,7 @@ class Tagger:
 
     def __init__(self, session: Any, vocabulary: Sequence[str], *, outside: float, digest: str) -> None:
         self._session, self._outside, self.digest = session, outside, digest
+        self._masked = any(one.name == "mask" for one in session.get_inputs())
         self._tokenizer = tokenizer_of(vocabulary)
         self._open, self._close = (vocabulary.index(mark) for mark in ("[CLS]", "[SEP]"))
         self.version = f"tagger {digest[:12]}"
@@ -86,9 +87,13 @@ class Tagger:
         logits[:, 0] -= self._outside
         return words_of(text, pieces, logits, offset=offset)
 
+    def _whole(self, ids: np.ndarray[Any, Any]) -> dict[str, Any]:
+        """A mask that hides nothing, for a network that asks for one."""
+        return {"mask": np.ones_like(ids)} if self._masked else {}
+
     def _ask(self, ids: np.ndarray[Any, Any], kinds: np.ndarray[Any, Any]) -> Floats:
         try:
-            (logits,) = self._session.run(["logits"], {"ids": ids, "kinds": kinds, "mask": np.ones_like(ids)})
+            (logits,) = self._session.run(["logits"], {"ids": ids, "kinds": kinds, **self._whole(ids)})
         except Exception as error:  # what the library says may hold numbers of the text
             raise SystemFailure(f"the tagger failed on a text ({raised(error)}). To fix: tagger: off.") from None
         said = np.asarray(logits[0, 1:-1], dtype=np.float32)
@@ -154,8 +159,8 @@ def _session(runtime: Any, network: bytes, threads: int) -> Any:
             got=raised(error),
             remedy=_AGAIN,
         ) from None
-    if sorted(inputs) != ["ids", "kinds", "mask"] or "logits" not in outputs:
-        raise InputError("the network must take ids, kinds and mask, and answer logits", where=NETWORK, remedy=_AGAIN)
+    if not {"ids", "kinds"} <= set(inputs) <= {"ids", "kinds", "mask"} or "logits" not in outputs:
+        raise InputError("the network must take ids and kinds, and answer logits", where=NETWORK, remedy=_AGAIN)
     return session
 
 

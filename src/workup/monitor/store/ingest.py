@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Table, insert, select, update
 from workup.errors import InputError
 from workup.monitor.columns import Fault, Outcomes, Predictions, refuse_faults
 from workup.monitor.store.database import Store
+from workup.monitor.store.models import register_version
 from workup.monitor.store.tables import BATCHES, CORRECTED, MODELS, OUTCOMES, PREDICTIONS
 
 _CONTENT = ("time", "version", "data_version", "patient", "site", "risk", "acted", "groups", "inputs", "scores")
@@ -73,6 +74,8 @@ def ingest_predictions(
             raise ConflictError(conflicts)
         rows = [(model, id, number, *content) for id, content in fresh.items()]
         _put(store, connection, PREDICTIONS, ("model", "id", "batch", *_CONTENT), rows)
+        for version in sorted({content[1] for content in fresh.values()}):
+            register_version(connection, model, version, now=now, who=who)
         found = Ingested(number if rows else 0, len(rows), known, tuple(conflicts), batch.faults)
         _counted(connection, model, "predictions", found, now, who)
         return found

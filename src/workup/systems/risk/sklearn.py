@@ -41,6 +41,8 @@ class SklearnModel:
     with it. A pickle runs code when it is read, so the file is opened only with `trust: true`.
     """
 
+    spreads = True  # one core, no service: several processes may have one each
+
     recorded: ClassVar[bool] = False
     name: str
     version: str

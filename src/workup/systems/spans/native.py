@@ -27,20 +27,26 @@ from workup.systems.spans.detectors import (
 from workup.systems.spans.known_table import KnownTable, read_known
 from workup.version import __version__
 
+DEFAULT_POLICY = "hipaa_plus_providers"
+ALL = "all"  # every leaf
+
 
 class Native:
     """Answers the findings of `workup.deid` with their scores, as canonical leaves.
 
     `layers` are those of the de-identifier (rules, spacy); `config` is a YAML file of rules of your own. `policy` keeps
-    only leaves that the policy says must be masked, which is what a redactor under that policy would mask; without it,
-    all leaves are answered. `threshold` drops findings with a lower score. `known` is a table of what a register knows
-    of each patient, a file or a folder with a file for each; it is looked for in the texts of that patient, and held in
-    memory alone.
+    only leaves that the policy says must be masked, which is what a redactor under that policy would mask: Safe Harbor
+    and the names of clinicians unless another is named. `all` answers every leaf: ages, bare years, states and
+    ethnicity too, which leaves few clinical texts intact that hold no identifier. `threshold` drops findings with a
+    lower score. `known` is a table of what a register knows of each patient, a file or a folder with a file for each;
+    it is looked for in the texts of that patient, and held in memory alone.
 
     `tagger` says whether the neural tagger reads along (auto: where it can be run, with a note where it cannot);
     `model` is a folder with another one. `caution` is added to the log-odds of every find that rests on no label or
     check digit: above 0 more is masked, below 0 less.
     """
+
+    spreads = True  # one core, no service: several processes may have one each
 
     recorded: ClassVar[bool] = False
     mapping: ClassVar[str] = "workup"
@@ -52,7 +58,13 @@ class Native:
         base: Path,
         layers: Annotated[Words | None, Field(description="Layers of the de-identifier; rules when absent")] = None,
         config: Annotated[FilePath, Field(description="YAML file of rules of your own")] = "",
-        policy: Annotated[FilePath, Field(description="Policy, by name or file, whose leaves alone are answered")] = "",
+        policy: Annotated[
+            FilePath,
+            Field(
+                description="Policy, by name or file, whose leaves alone are answered; all answers every leaf, "
+                "ages, years and ethnicity too, and spoils most texts without identifiers"
+            ),
+        ] = DEFAULT_POLICY,
         threshold: Annotated[Share | None, Field(description="Least score of a finding")] = None,
         language: Annotated[Word, Field(description="Language of the texts, as a code")] = "en",
         known: Annotated[FilePath, Field(description="Table of what is known of each patient, or a folder")] = "",
@@ -87,10 +99,10 @@ class Native:
                 caution=caution,
                 threads=threads,
             )
-        self.emits = _leaves(policy, base) if policy else LEAVES
+        self.emits = _leaves(policy, base) if policy and policy != ALL else LEAVES
         self._kept, self._least = frozenset(self.emits), threshold or 0.0
         self.version = f"workup.deid {__version__} {self._deid.version} " + settings_text(
-            policy=policy or "all", threshold="default" if threshold is None else threshold
+            policy=policy or ALL, threshold="default" if threshold is None else threshold
         )
         own = (note for layer in self._deid.layers for note in getattr(layer, "notes", ()))
         self.notes = (*own, *self._deid.notes)

@@ -45,6 +45,8 @@ class Presidio:
     the run, or is refused with `on_error: refuse`, which counts all its gold spans as missed.
     """
 
+    spreads = True  # one core, no service: several processes may have one each
+
     recorded: ClassVar[bool] = False
     mapping: ClassVar[str] = "presidio"
 

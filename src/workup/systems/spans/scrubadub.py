@@ -35,6 +35,8 @@ class Scrubadub:
     and a note says so. A text on which scrubadub crashes ends the run, or is refused with `on_error: refuse`.
     """
 
+    spreads = True  # one core, no service: several processes may have one each
+
     recorded: ClassVar[bool] = False
     mapping: ClassVar[str] = "scrubadub"
 

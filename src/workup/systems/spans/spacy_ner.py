@@ -44,6 +44,8 @@ class SpacyPipeline:
     than a million characters) ends the run, or is refused with `on_error: refuse`. `sha256` pins the pipeline's folder.
     """
 
+    spreads = True  # one core, no service: several processes may have one each
+
     recorded: ClassVar[bool] = False
 
     def __init__(
