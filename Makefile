@@ -64,6 +64,7 @@ check: $(VENV)/.test
 
 sims: $(VENV)/.test
 	$(BIN)/python -m sims
+	$(BIN)/python -m sims.monitor_kills
 
 # Small faults planted one at a time: which of a seeded sample does no test notice? Takes an hour and more on two cores.
 mutants: $(VENV)/.test
@@ -73,6 +74,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.bootstrap
 	$(BIN)/python -m benchmarks.lenses
 	$(BIN)/python -m benchmarks.drift
+	$(BIN)/python -m benchmarks.monitor
 	$(BIN)/python -m benchmarks.episodes
 	$(BIN)/python -m benchmarks.lexicon
 	$(BIN)/python -m benchmarks.spans_kernel

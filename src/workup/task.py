@@ -121,7 +121,9 @@ class SpanSystem(Protocol):
 
     A span is anything with `start`, `end` and `label` (and perhaps `score`) as attributes, or a mapping with these
     keys; offsets are code points, half-open. Two attributes are optional: `mapping`, the name of the label mapping that
-    its labels belong to, and `emits`, the labels it can give at all.
+    its labels belong to, and `emits`, the labels it can give at all. So are two methods, for a detector that must know
+    whose a text is: `told_patients(patients)`, called once with the patient of every document (None where none is
+    named), and `detect_of_patients(texts, patients)`, then called in the place of `detect`.
     """
 
     name: str
@@ -251,7 +253,9 @@ class Kind(NamedTuple):
 
     `settings` are those of lenses, by name, that suit rows of this kind where the study says nothing of its own. Rows
     that stand for people are counted before a group of them is told; where they are things that happened to some of the
-    people whom other rows stand for (`people` False), it is these who are counted.
+    people whom other rows stand for (`people` False), it is these who are counted. `rows_of` is what a row stands for,
+    where rows of other kinds stand for the same. Where few people have rows of one kind and not of another, both are
+    not told by group: that which `yields` is left out, or else the later one.
     """
 
     name: str
@@ -259,6 +263,8 @@ class Kind(NamedTuple):
     metrics: Sequence[Metric]
     settings: Mapping[str, Mapping[str, Any]] = {}
     people: bool = True
+    rows_of: str = ""
+    yields: bool = False
 
 
 class Paired(NamedTuple):

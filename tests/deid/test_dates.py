@@ -17,7 +17,7 @@ FORMS = (
 
 
 def covered(text: str, surface: str, *, least: float = 0.5) -> bool:
-    (findings,) = Deidentifier.load().detect([text])
+    (findings,) = Deidentifier.load(tagger="off").detect([text])
     start = text.index(surface)
     masked = {i for one in findings if one.label.startswith("date") for i in range(one.start, one.end)}
     return all(i in masked or not text[i].isalnum() for i in range(start, start + len(surface)))
@@ -36,13 +36,13 @@ def test_month_and_day_need_words(form: str) -> None:
 
 def test_births_and_deaths_are_told_apart() -> None:
     text = "DOB: 05/10/1962. His father died 12/25/2003. Seen 1/2/2020."
-    (findings,) = Deidentifier.load().detect([text])
+    (findings,) = Deidentifier.load(tagger="off").detect([text])
     assert [one.label for one in findings] == ["date_birth", "date_death", "date"]
 
 
 @pytest.mark.parametrize(("text", "leaf"), [("a 95-year-old man", "age_over_89"), ("a 47 y.o. woman", "age_under_90")])
 def test_age_is_the_number(text: str, leaf: str) -> None:
-    (findings,) = Deidentifier.load().detect([text])
+    (findings,) = Deidentifier.load(tagger="off").detect([text])
     assert [(text[one.start : one.end], one.label) for one in findings] == [(text.split()[1][:2], leaf)]
 
 

@@ -25,7 +25,7 @@ def notes() -> list[str]:
 def test_broken_texts_are_read_and_given_back(part: int, notes: list[str]) -> None:
     draw = random.Random(1_000 + part)
     texts = [broken(draw, notes) for _ in range(OF_A_PART)]
-    for text, findings in zip(texts, Deidentifier.load().detect(texts), strict=True):
+    for text, findings in zip(texts, Deidentifier.load(tagger="off").detect(texts), strict=True):
         ends = [(one.start, one.end) for one in findings]
         assert ends == sorted(ends)
         assert all(0 <= start < end <= len(text) for start, end in ends)

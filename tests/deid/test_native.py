@@ -30,10 +30,11 @@ def test_conforms() -> None:
 
 
 def test_answers_canonical_leaves_with_scores() -> None:
-    system = opened()
+    system = opened(policy="all")
     (spans,) = system.detect([NOTE])
     assert spans is not None
     assert [span.label for span in spans] == [
+        "misc",
         "name_provider",
         "misc",
         "name_patient",
@@ -43,6 +44,12 @@ def test_answers_canonical_leaves_with_scores() -> None:
     ]
     assert all(span.score is not None and 0.5 <= span.score <= 1 for span in spans)
     assert LabelMapping.load(system.mapping).unmapped(system.emits) == []
+
+
+def test_safe_harbor_and_clinicians_unless_asked_otherwise() -> None:
+    (spans,) = opened().detect([NOTE])
+    assert spans is not None and [span.label for span in spans] == ["name_provider", "name_patient", "date"]
+    assert opened().version == opened(policy="hipaa_plus_providers").version != opened(policy="all").version
 
 
 def test_policy_and_threshold_choose() -> None:

@@ -108,7 +108,7 @@ def test_those_at_risk_events_and_competing_events_stand_under_every_time_axis(r
         assert competing == ["0", f"{row['competing']:.0f}", f"{last['competing']:.0f}"]
     [over_time] = figures(report)["observed-curves"]
     lines = _under(over_time)
-    assert len(lines) == 7  # those at risk in five fifths, events, competing events
+    assert len(lines) == 3  # those at risk in everyone, for few of a fifth are lost at a time; events, competing events
     assert all(len(line) == 6 for line in lines) and lines[-2][0] == "0"
 
 

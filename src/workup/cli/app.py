@@ -16,6 +16,9 @@ from workup.cli import (
     detect as detecting,
 )
 from workup.cli import (
+    drift as drifting,
+)
+from workup.cli import (
     gate as judging,
 )
 from workup.cli import (
@@ -26,6 +29,9 @@ from workup.cli import (
 )
 from workup.cli import (
     merge as merging,
+)
+from workup.cli import (
+    monitor as monitoring,
 )
 from workup.cli import (
     new as starting,
@@ -104,9 +110,11 @@ GROUPS = (
     labelling,
     splitting,
     planning,
+    drifting,
     pooling,
     records,
     viewing,
+    monitoring,
     judging,
     selftests,
     plugins,

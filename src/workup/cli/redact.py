@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
+from workup.cli.columns import ID_COLUMN, KEEP_COLUMN, PATIENT_COLUMN, TEXT_COLUMN, tell_plans
 from workup.cli.common import Progress, command, emit, emit_json, say
+from workup.cli.detect import KNOWN, KNOWN_KEY, detector_settings
 from workup.cli.redact_keys import (
     check_map,
     chosen_key,
@@ -20,7 +22,7 @@ from workup.cli.redact_keys import (
 )
 from workup.cli.redact_names import renamed, warning
 from workup.cli.redact_records import outputs_of, summary, tell, write_all
-from workup.cli.redact_spans import found_in, kept_by
+from workup.cli.redact_spans import for_policy, found_in, kept_by
 from workup.errors import InputError, named, visible, within
 from workup.redaction.files import check_place, read_redacted, read_sources, write_files
 
@@ -45,7 +47,8 @@ def redact(
     source: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="IN", help="Text files, a folder of .txt files, a .jsonl corpus, or - for standard input"
+            metavar="IN",
+            help="Text files, a folder of .txt files, a .jsonl corpus, a CSV or Parquet table, FHIR as JSON, or - ",
         ),
     ] = None,
     out: Annotated[
@@ -64,14 +67,26 @@ def redact(
     setting: Annotated[
         list[str] | None, typer.Option("--with", help="Setting of the detector as name=value; repeat for several")
     ] = None,
+    known: Annotated[Path | None, typer.Option(help=KNOWN)] = None,
+    known_key: Annotated[str | None, typer.Option(help=KNOWN_KEY)] = None,
     predictions: Annotated[
         Path | None, typer.Option(help="Spans found before, by document id, instead of a detector")
     ] = None,
     golds: Annotated[bool, typer.Option("--golds", help="Replace the spans that a corpus brings along")] = False,
     labels: Annotated[str, typer.Option(help="Mapping of the labels; the detector's own when absent")] = "",
-    policy: Annotated[str, typer.Option(help="What must go; all else that is found stays")] = "as_annotated",
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            help="What must go; all else that is found stays. When absent: all that the detector answers, which for "
+            "native is hipaa_plus_providers"
+        ),
+    ] = None,
     number_by: Annotated[str, typer.Option(help="Numbers of tokens run by patient or by document")] = "patient",
     patient: Annotated[str | None, typer.Option(help="All texts are of this patient: one numbering, one shift")] = None,
+    text_column: Annotated[list[str] | None, typer.Option(help=TEXT_COLUMN)] = None,
+    id_column: Annotated[list[str] | None, typer.Option(help=ID_COLUMN)] = None,
+    keep_column: Annotated[list[str] | None, typer.Option(help=KEEP_COLUMN)] = None,
+    patient_column: Annotated[str | None, typer.Option(help=PATIENT_COLUMN)] = None,
     whole_weeks: Annotated[
         bool, typer.Option("--whole-weeks", help="Shift dates by whole weeks, so that weekdays stay true")
     ] = False,
@@ -97,6 +112,7 @@ def redact(
 ) -> None:
     """Replace what a detector finds: label tokens, masks, keyed hashes or surrogates, dates shifted, with a map."""
     from workup.redaction import Settings, audits, redact_all
+    from workup.redaction.columns import Chosen
 
     out = _place(out)
     key = chosen_key(key_file, new_key)
@@ -112,14 +128,17 @@ def redact(
         rules=rules,
         number_by=number_by,
         whole_weeks=whole_weeks,
-        keep=kept_by(policy),
+        keep=kept_by(policy or "as_annotated"),
         day_first=day_first,
         mask_with=mask_with,
     )
+    given = detector_settings(for_policy(system, setting or [], policy), known, known_key)
     check_map(map, key=key, out=out)
     if as_json == "-" and out is None:
         raise InputError("standard output is taken by the JSON", where="--json -", remedy="write the text with -o")
-    sources, several = read_sources(source, patient=patient)
+    columns = Chosen.of(text_column or [], id_column or [], keep_column or [], patient_column or "")
+    sources, several = read_sources(source, patient=patient, columns=columns)
+    tell_plans(sources)
     if out is None and several:
         raise InputError("several files need a folder to go to", where="-o", got="none", remedy="name one with -o")
     if out is not None:
@@ -130,11 +149,12 @@ def redact(
     elif said := warning(sources):
         say(said)
     with Progress() as progress:
-        found, unmapped = found_in(sources, system, setting or [], predictions, golds, labels, progress)
+        found, unmapped, by = found_in(sources, system, given, predictions, golds, labels, progress)
         redacted = redact_all(found, settings, watch=progress)
     outputs = outputs_of(sources, redacted)
     results = audits(redacted)
     record = summary(settings, sources, redacted, outputs, unmapped)
+    record["found_by"] = by
     record["audits"] = [audit.record() for audit in results]
     if new_key is not None:
         write_key(new_key, key)

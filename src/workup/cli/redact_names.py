@@ -49,6 +49,8 @@ def renamed(sources: Sequence[Source]) -> list[Source]:
     for number, source in enumerate(sources, start=1):
         endings = "".join(PurePosixPath(source.name).suffixes[-2:]).lower()
         ending = next((one for one in (".jsonl.gz", ".jsonl", ".ndjson") if endings.endswith(one)), ".txt")
+        if source.container is not None:
+            ending = PurePosixPath(source.name).suffix.lower()
         new_ids = []
         for _ in source.documents:
             count += 1

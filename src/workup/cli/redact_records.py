@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def outputs_of(sources: Sequence[Source], redacted: Sequence[Redacted]) -> dict[str, bytes]:
     """The redacted files by name, each in the form of its source."""
     rest = iter(redacted)
-    return {source.name: source.rewritten([next(rest).document for _ in source.documents]) for source in sources}
+    return {source.name: source.rewritten([next(rest) for _ in source.documents]) for source in sources}
 
 
 def write_all(
@@ -104,6 +104,7 @@ def summary(
     not_taken: Counter[str] = Counter()
     for source in sources:
         not_taken.update(source.not_taken or {})
+    plans = [source.container.plan for source in sources if source.container is not None]
     return {
         "as": settings.how,
         "shift_dates": settings.shifts,
@@ -118,6 +119,7 @@ def summary(
         "counts": {what: count for what, count in sorted(counts.items()) if count},
         "unmapped": unmapped,
         "not_taken": dict(sorted(not_taken.items())),
+        **({"plans": plans} if plans else {}),
         "outputs": {name: sha256(content) for name, content in outputs.items()},
     }
 
@@ -125,6 +127,8 @@ def summary(
 def tell(record: dict[str, Any], settings: Settings) -> None:
     """The record in lines, for the person at the terminal."""
     say(f"{record['replaced']:,} values replaced in {record['documents']:,} documents, {record['kept']:,} kept")
+    if record["found_by"]["version"]:
+        say(f"Found by {record['found_by']['system']}: {record['found_by']['version']}")
     for what, count in record["counts"].items():
         say(f"  {what}: {count:,}")
     if record["unmapped"]:

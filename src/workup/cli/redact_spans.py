@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workup.cli.common import Progress
+from workup.cli.common import Progress, say
 from workup.errors import InputError, SystemFailure, named, visible, within
 from workup.redaction.files import Source
 
@@ -18,31 +18,53 @@ if TYPE_CHECKING:
 def found_in(
     sources: Sequence[Source],
     system: str,
-    settings: list[str],
+    settings: Mapping[str, Any],
     predictions: Path | None,
     golds: bool,
     labels: str,
     progress: Progress,
-) -> tuple[list[tuple[Document, Sequence[Span]]], dict[str, int]]:
-    """Every document with its spans under canonical labels, and how often each label without one was met."""
+) -> tuple[list[tuple[Document, Sequence[Span]]], dict[str, int], dict[str, Any]]:
+    """Every document with its spans under canonical labels, how often each label without one was met, and by what.
+
+    What the detector itself has to say, such as that a part of it could not be run, is said at once."""
+    from workup.documents.document import Span
     from workup.documents.mappings import LabelMapping
 
     documents = [document for source in sources for document in source.documents]
+    whole = [leaf for source in sources for leaf in source.whole]
+    looked_at = [document for document, leaf in zip(documents, whole, strict=True) if not leaf]
     mapping = labels or "workup"
+    if "known" in settings and (golds or predictions is not None):
+        raise InputError("known values are for a detector", where="--known", got="spans that were found before")
+    by: dict[str, Any] = {"system": "golds" if golds else "predictions", "version": "", "notes": []}
     if golds and predictions is not None:
         raise InputError("either --golds or --predictions was expected", got="both", remedy="leave one out")
     if golds:
-        spans = [_own(document) for document in documents]
+        if any(source.container is not None for source in sources):
+            raise InputError("a corpus with golds was expected", where="--golds", got="a table or FHIR")
+        spans = [_own(document) for document in looked_at]
     elif predictions is not None:
-        spans = _recorded(predictions, documents)
-    else:
+        spans = _recorded(predictions, looked_at)
+    elif looked_at:
         detector = _detector(system, settings)
         mapping = labels or str(getattr(detector, "mapping", "") or "workup")
-        spans = _detected(detector, documents, progress)
+        spans = _detected(detector, looked_at, progress)
+        by = {
+            "system": visible(system),
+            "version": visible(str(getattr(detector, "version", ""))),
+            "notes": [visible(str(note)) for note in getattr(detector, "notes", ())],
+        }
+        for note in by["notes"]:
+            say(note)
+    else:
+        spans = []
     table, unmapped = LabelMapping.load(mapping), Counter[str]()
-    return [(document, _canonical(own, table, unmapped)) for document, own in zip(documents, spans, strict=True)], dict(
-        sorted(unmapped.items())
-    )
+    found = iter([_canonical(own, table, unmapped) for own in spans])
+    every: list[tuple[Document, Sequence[Span]]] = [
+        (document, [Span(0, len(document.text), leaf)] if leaf else next(found))
+        for document, leaf in zip(documents, whole, strict=True)
+    ]
+    return every, dict(sorted(unmapped.items())), by
 
 
 def _own(document: Document) -> Sequence[Span]:
@@ -79,13 +101,10 @@ def _recorded(path: Path, documents: Sequence[Document]) -> list[Sequence[Span]]
     return [known[document.id] for document in documents]
 
 
-def _detector(system: str, pairs: list[str]) -> Any:
+def _detector(system: str, settings: Mapping[str, Any]) -> Any:
     from workup import plugins
-    from workup.cli.detect import settings_of
 
-    detector = plugins.make(
-        "systems", system, settings_of(pairs), where="--system", context={"name": system, "base": Path()}
-    )
+    detector = plugins.make("systems", system, settings, where="--system", context={"name": system, "base": Path()})
     plugins.looked_at(system, detector)
     if getattr(detector, "recorded", False) or not callable(getattr(detector, "detect", None)):
         raise InputError(
@@ -101,9 +120,11 @@ def _detected(detector: Any, documents: Sequence[Document], progress: Progress) 
     from workup.documents.document import Span
 
     size, found = int(getattr(detector, "batch", 0) or 16), list[Sequence[Span]]()
+    if (told := getattr(detector, "told_patients", None)) is not None:
+        told([document.patient for document in documents])
     for at in range(0, len(documents), size):
         batch = documents[at : at + size]
-        answers = _asked(detector, [document.text for document in batch])
+        answers = _asked(detector, [document.text for document in batch], [document.patient for document in batch])
         for number, (document, answer) in enumerate(zip(batch, answers, strict=True), start=at + 1):
             if answer is None:
                 raise SystemFailure(
@@ -116,11 +137,12 @@ def _detected(detector: Any, documents: Sequence[Document], progress: Progress) 
     return found
 
 
-def _asked(detector: Any, texts: list[str]) -> list[list[Span] | None]:
+def _asked(detector: Any, texts: list[str], patients: list[str | None]) -> list[list[Span] | None]:
     from workup.tasks.guarding import guarded
+    from workup.tasks.spans.task import asked
 
     who = f"system '{visible(str(detector.name)[:60])}'"
-    answers = guarded(who, lambda given: list(detector.detect(given)), texts, what=f"{len(texts)} texts")
+    answers = guarded(who, lambda given: list(asked(detector, given, patients)), texts, what=f"{len(texts)} texts")
     if len(answers) != len(texts):
         raise SystemFailure(f"{who} must answer every text; it was given {len(texts)} and answered {len(answers)}.")
     return guarded(who, _spans, answers, what=f"{len(texts)} texts")
@@ -133,6 +155,13 @@ def _spans(answers: list[Any]) -> list[list[Span] | None]:
         None if answer is None else [Span(int(one.start), int(one.end), str(one.label)) for one in answer]
         for answer in answers
     ]
+
+
+def for_policy(system: str, pairs: list[str], policy: str | None) -> list[str]:
+    """The settings of a detector; the native one answers every leaf where a policy is to choose among them."""
+    if system != "native" or policy is None or any(pair.partition("=")[0].strip() == "policy" for pair in pairs):
+        return pairs
+    return [*pairs, "policy=all"]
 
 
 def kept_by(policy: str) -> list[str]:

@@ -38,7 +38,7 @@ def _extractor() -> Extractor:
 
 def unprotected(page: Page, findings: Sequence[Finding], settings: Settings, branches: dict[str, str]) -> list[Finding]:
     """The findings without those that lie on clinical words alone, or on what the user allows."""
-    kept = _allowed(page, findings, settings.allow)
+    kept = without_allowed(page, findings, settings.allow)
     if not any(branches[one.label] in _SOFT for one in kept):
         return kept
     terms = _Terms(page)
@@ -112,7 +112,8 @@ def _eponym(page: Page, one: Finding, nouns: frozenset[str]) -> bool:
     return page.cases[last] == "l" and (word.endswith(_OPERATIONS) or word in clinical_words()) and word not in VERBS
 
 
-def _allowed(page: Page, findings: Sequence[Finding], phrases: Sequence[str]) -> list[Finding]:
+def without_allowed(page: Page, findings: Sequence[Finding], phrases: Sequence[str]) -> list[Finding]:
+    """The findings without those that are nothing but a phrase that the user allows."""
     if not phrases:
         return list(findings)
     known = {" ".join(Page(phrase).words) for phrase in phrases}

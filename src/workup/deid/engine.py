@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from workup.deid import settings as rules
-from workup.deid.clinical_terms import unprotected
+from workup.deid.clinical_terms import unprotected, without_allowed
 from workup.deid.finding import Finding
+from workup.deid.fusion.opening import Opened, TaggerUse, opened
+from workup.deid.known_values import KnownValues, joined
+from workup.deid.letter_case.restore import CaseReader
+from workup.deid.names.titles import with_titles
 from workup.deid.overlaps import resolved
 from workup.deid.repeat_mentions import all_mentions
 from workup.deid.text_view import Page
@@ -44,15 +48,25 @@ class Deidentifier:
     """Finds what identifies people. `load` makes one.
 
     >>> deid = Deidentifier.load()
-    >>> text = "Dr. Ada Berg saw patient Trevino on 3/14/2021; MRN: 00-41-77."
+    >>> text = "Ada Berg, MD saw patient Trevino on 3/14/2021; MRN: 00-41-77."
     >>> [(text[one.start : one.end], one.label) for one in deid.detect([text])[0]]
     [('Ada Berg', 'name_provider'), ('Trevino', 'name_patient'), ('3/14/2021', 'date'), ('00-41-77', 'mrn')]
     """
 
-    def __init__(self, settings: rules.Settings, layers: Sequence[Layer], *, language: str = "en") -> None:
-        self.settings, self.layers, self.language = settings, tuple(layers), language
-        self.version = "; ".join(layer.version for layer in self.layers)
-        self._repair = Repair(settings)
+    def __init__(
+        self,
+        settings: rules.Settings,
+        layers: Sequence[Layer],
+        *,
+        language: str = "en",
+        known: KnownValues | None = None,
+        tagger: Opened | None = None,
+    ) -> None:
+        self.settings, self.layers, self.language, self.known = settings, tuple(layers), language, known
+        self._fusion, self.notes = tagger or Opened(None, ())
+        spoken = [layer.version for layer in self.layers]
+        self.version = "; ".join([*spoken, self._fusion.version] if self._fusion else spoken)
+        self._repair, self._cases = Repair(settings), CaseReader(settings)
 
     @classmethod
     def load(
@@ -61,8 +75,19 @@ class Deidentifier:
         *,
         layers: Sequence[str | Layer] = ("rules",),
         language: str = "en",
+        known: Iterable[tuple[str, Iterable[tuple[str, str]]]] | None = None,
+        tagger: TaggerUse = "auto",
+        model: Path | None = None,
+        caution: float = 0.0,
+        threads: int = 1,
     ) -> Deidentifier:
-        """The shipped rules, a user's own on top (a YAML file or its content), and the layers by name or as objects."""
+        """The shipped rules, a user's own on top (a YAML file or its content), and the layers by name or as objects.
+
+        `known` gives what a register knows of each patient: a key, and pairs of a leaf and a value. `tagger` says
+        whether a small neural tagger reads along: `on`, `off`, or `auto`, where it can be run; where it cannot, a
+        warning says so, and so do the `notes`. `model` is a folder with another one, `caution` what is added to the
+        log-odds of every find that rests on no label or check digit, `threads` those of the tagger.
+        """
         if language != "en":
             raise InputError(
                 "the language must be one that rules exist for",
@@ -72,11 +97,24 @@ class Deidentifier:
         if isinstance(layers, str) or not layers:
             raise InputError("layers must be a list that is not empty", remedy="write layers: [rules]")
         settings = rules.load(config)
-        return cls(settings, [_layer(one, settings) for one in layers], language=language)
+        return cls(
+            settings,
+            [_layer(one, settings) for one in layers],
+            language=language,
+            known=None if known is None else KnownValues(known, settings),
+            tagger=opened(tagger, settings, model=model, caution=caution, threads=threads),
+        )
 
-    def detect(self, texts: Iterable[str]) -> list[list[Finding]]:
-        """Findings of each text, by start, none overlapping."""
-        return [self._find(text) for text in texts]
+    @property
+    def tagged(self) -> bool:
+        """Whether the tagger reads along."""
+        return self._fusion is not None
+
+    def detect(self, texts: Iterable[str], patients: Iterable[str | None] | None = None) -> list[list[Finding]]:
+        """Findings of each text, by start, none overlapping; `patients` says whose each is, for what is known."""
+        if patients is None:
+            return [self._find(text) for text in texts]
+        return [self._find(text, patient) for text, patient in zip(texts, patients, strict=True)]
 
     def read(self, text: str) -> Reading:
         """Findings of one text with a mark of its language.
@@ -86,21 +124,35 @@ class Deidentifier:
         """
         return Reading(self._find(text), language_of(text))
 
-    def _find(self, text: str) -> list[Finding]:
+    def _find(self, text: str, patient: str | None = None) -> list[Finding]:
         if not text:
             return []
         read = self._repair.read(text)
-        page = Page(read.text)
+        page = self._cases.page(read.text)
         proposed = [one for layer in self.layers for one in layer.propose(page)]
+        opinion = self._fusion.read(page, read.text) if self._fusion else None
+        if self._fusion and opinion:
+            proposed = self._fusion.weighed(page, proposed, opinion)
         kept = resolved(self._passing(page, proposed), page.text)
         more = all_mentions(page, kept, self.settings)
         if more:
             kept = resolved([*kept, *self._passing(page, more)], page.text)
-        return read.back(kept)
+        if self._fusion and opinion:
+            kept = self._fusion.told(kept, opinion)
+        found = read.back(with_titles(page, kept, self.settings))
+        if self.known is not None and (own := self.known.find(text, patient, page)):
+            found = joined(found, own, text)
+        return found
 
     def _passing(self, page: Page, findings: Sequence[Finding]) -> list[Finding]:
         sure = [one for one in findings if one.score >= self.settings.threshold(one.label)]
-        return unprotected(page, sure, self.settings, _BRANCH)
+        # What the tagger alone finds was weighed with what is clinical in mind.
+        tagged = [one for one in sure if one.rule.startswith("tagger.")]
+        ruled = [one for one in sure if not one.rule.startswith("tagger.")] if tagged else sure
+        return [
+            *unprotected(page, ruled, self.settings, _BRANCH),
+            *without_allowed(page, tagged, self.settings.allow),
+        ]
 
 
 def _layer(one: str | Layer, settings: rules.Settings) -> Layer:

@@ -19,12 +19,20 @@ def resolved(findings: Iterable[Finding], text: str) -> list[Finding]:
     taken = bytearray(len(text))
     kept: list[Finding] = []
     for one in sorted(_not_inside(findings), key=lambda f: (-f.score, f.start - f.end, f.start, *f[4:], f.label)):
-        for start, end in _free(taken, one.start, one.end):
-            piece = one if (start, end) == (one.start, one.end) else _piece(one, start, end, text)
-            if piece is not None:
-                kept.append(piece)
-                taken[piece.start : piece.end] = b"\1" * (piece.end - piece.start)
+        for piece in left_of(one, taken, text):
+            kept.append(piece)
+            taken[piece.start : piece.end] = b"\1" * (piece.end - piece.start)
     return sorted(kept)
+
+
+def left_of(one: Finding, taken: bytearray, text: str) -> list[Finding]:
+    """What is left of a finding where others have taken their characters, which are marked with 1."""
+    found = []
+    for start, end in _free(taken, one.start, one.end):
+        piece = one if (start, end) == (one.start, one.end) else _piece(one, start, end, text)
+        if piece is not None:
+            found.append(piece)
+    return found
 
 
 def _not_inside(findings: Iterable[Finding]) -> list[Finding]:

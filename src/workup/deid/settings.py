@@ -22,6 +22,7 @@ from workup.settings import taught
 
 VALUES = ("code", "digits", "phone", "word", "plate", "user")
 DateOrder = Literal["mdy", "dmy", "ymd"]
+Titles = Literal["apart", "inside"]
 _SHIPPED = files("workup.deid") / "data" / "rules.yaml"
 
 
@@ -55,6 +56,7 @@ class RulesFile(_Part):
 
     version: str = "1"
     date_order: DateOrder | None = None
+    titles: Titles | None = None
     thresholds: dict[str, float] = {}
     patterns: list[PatternRule] = []
     labels: dict[str, LabelRule] = {}
@@ -86,6 +88,7 @@ class Settings:
     """All rules in force."""
 
     date_order: DateOrder
+    titles: Titles
     thresholds: Mapping[str, float]
     patterns: tuple[Pattern, ...]
     labels: Mapping[str, LabelRule]
@@ -153,6 +156,7 @@ def _settings(parts: Sequence[RulesFile], *, where: str) -> Settings:
     without = frozenset(one for part in parts for one in part.without)
     found = Settings(
         date_order=next((part.date_order for part in reversed(parts) if part.date_order), "mdy"),
+        titles=next((part.titles for part in reversed(parts) if part.titles), "apart"),
         thresholds=_thresholds(parts, where=where),
         patterns=tuple(rule for rule in patterns.values() if rule.id not in without),
         labels=_labels(parts, where=where),

@@ -25,16 +25,28 @@ _APOSTROPHE = re.compile(r"'(?<=[^\W_]')(?![sS](?![^\W_]))[^\W_]")
 _WORD = re.compile(r"([^\W_]+(?:'(?![sS](?![^\W_]))[^\W_]+)?)")
 
 
+def words_in(text: str) -> list[str]:
+    """The words of a short text in lower case, as a page has them.
+
+    >>> words_in("O'Hara, José")
+    ["o'hara", 'jose']
+    """
+    return _WORD.findall(lowered(folded(text)))
+
+
 class Page:
     """One text. `words` are in lower case, `size` of them; `starts`, `ends` their places; `cases` one letter each;
     `leads` and `gaps` what is before and after each.
 
-    Cases: `t` Title, `u` UPPER, `l` lower, `m` mIxed, `d` holds a digit, `i` one capital letter.
+    Cases: `t` Title, `u` UPPER, `l` lower, `m` mIxed, `d` holds a digit, `i` one capital letter. `restored` has a byte
+    for each word where the case of some was given back (see letter_case): 1 for those words.
 
     >>> page = Page("Seen by Dr. O'HARA at 9.")
     >>> page.words, page.cases
     (['seen', 'by', 'dr', "o'hara", 'at', '9'], 'tltuld')
     """
+
+    restored: bytes | None = None
 
     def __init__(self, text: str) -> None:
         self.text = text

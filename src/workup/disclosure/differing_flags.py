@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.disclosure.small_groups import tied
-from workup.scores import Levels
+from workup.scores import OUTCOME, Levels, Scores
 from workup.stats.arrays import Bools, Floats, Ints
 
 Flags = Sequence[
@@ -80,6 +80,13 @@ def differing(one: Flags, other: Flags) -> Bools:
     """Rows that do not show the same at two settings."""
     found = [(a != b) & ~((a != a) & (b != b)) for a, b in zip(one, other, strict=True)]
     return np.asarray(np.logical_or.reduce(found))
+
+
+def known_at(scores: Scores) -> dict[str, Flags]:
+    """Whose outcome is known by each horizon, after everyone under the empty name."""
+    names = [name for name in scores.values if name.startswith(f"{OUTCOME}@")]
+    found: dict[str, Flags] = {"": [np.ones(len(scores), dtype=bool)]}
+    return found | {name.partition("@")[2]: [np.isfinite(scores[name])] for name in names}
 
 
 def _flagged(one: Bools | Floats) -> Bools:

@@ -15,6 +15,7 @@ LEAST_SHARE = 0.1  # running English has more function words than this; telegrap
 PASSAGE = 30  # words of a passage in another language that mark a text which is English elsewhere
 _LEAST_IN_PASSAGE = 6  # function words of other languages; running Spanish, German or French has ten and more in 30
 _LEAST_UNKNOWN, _UNKNOWN_SHARE = 15, 0.8  # so many words, and so many of them in no list, are a language without list
+_STRETCH = 120  # words that are counted before the next look at how many are needed
 _PARTICLES_OF_A_NAME = 3  # "de la", "van der", "de los … y"
 _OTHER_SCRIPT = 40  # letters of Greek, Cyrillic, Arabic, Chinese, … that make a passage
 Language = Literal["english", "uncertain"]
@@ -37,13 +38,23 @@ def language_of(text: str) -> Language:
     words = _words(text.lower())
     if not text.isascii() and _other_script(text):
         return "uncertain"
-    english = sum(map(function_words().__contains__, words))
-    others = sum(map(other_languages().any_language.__contains__, words))
-    if english < LEAST_SHARE * len(words) and _looks_foreign(words):
+    if not _has_function_words(words) and _looks_foreign(words):
         return "uncertain"
-    if others >= _LEAST_IN_PASSAGE and _holds_foreign_passage(words):
-        return "uncertain"
-    return "english"
+    others = other_languages().any_language
+    # Most notes hold no word of another language: to learn that takes no look at how many.
+    if others.isdisjoint(words) or sum(map(others.__contains__, words)) < _LEAST_IN_PASSAGE:
+        return "english"
+    return "uncertain" if _holds_foreign_passage(words) else "english"
+
+
+def _has_function_words(words: Sequence[str]) -> bool:
+    """Whether English function words are as many of the words as in running English; mostly the first ones tell."""
+    known, enough, found = function_words().__contains__, LEAST_SHARE * len(words), 0
+    for start in range(0, len(words), _STRETCH):
+        found += sum(map(known, words[start : start + _STRETCH]))
+        if found >= enough:
+            return True
+    return found >= enough
 
 
 def count_uncertain(texts: Iterable[str]) -> int:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from workup.documents.ambiguous_words import BRANCH_OF, empty_words, name_words
 from workup.documents.visible import Borders, Range, says_something, visible_ranges
-from workup.lexicon.words import cut
+from workup.lexicon.words import Words, cut, words_alone
 from workup.text.unicode import lowered, unaccented
 
 Kind = Literal["whole", "token"]
@@ -68,11 +68,15 @@ class Residue(NamedTuple):
 
 class _Value(NamedTuple):
     gold: int
-    spelt: set[str]  # its words as the text writes them
+    written: list[str]  # as the text writes it, each time
     form: str  # what is looked for: letters and digits in lower case; of a short number the form it was written in
     exact: bool  # a short number
     like_a_name: bool  # its words count only where they are written like a name: those of firms are words of every day
     words: tuple[str, ...]  # words of it that are searched, in lower case
+
+    def spelt(self, word: str) -> bool:
+        """Whether the text writes one of its words so."""
+        return any(word in _WORD.findall(written) for written in self.written)
 
 
 def residue(text: str, golds: Sequence[Masked], masks: Sequence[Range]) -> Residue:
@@ -97,6 +101,8 @@ def residue(text: str, golds: Sequence[Masked], masks: Sequence[Range]) -> Resid
     visible = _Visible(text, shown)
     wholes = _wholes(visible, values)
     tokens = _tokens(visible, values)
+    if not wholes and not tokens:
+        return Residue(len(values), unsearched, 0, 0, ())
     whole = {value for found in wholes.values() for value in found}
     part = {value for found in tokens.values() for value in found} - whole
     covered, marked = Borders(wholes), Borders((gold.start, gold.end) for gold in golds)
@@ -114,6 +120,7 @@ def _values(text: str, golds: Sequence[Masked], hidden: Borders) -> tuple[list[_
     found: dict[tuple[str, str], _Value] = {}
     skipped: set[tuple[str, str]] = set()
     read: set[tuple[str, str]] = set()  # mentions repeat
+    empty = empty_words()
     for place, gold in enumerate(golds):
         branch = BRANCH_OF.get(gold.label or "", "")
         for start, end in _covered(text, gold, hidden):
@@ -130,7 +137,7 @@ def _values(text: str, golds: Sequence[Masked], hidden: Borders) -> tuple[list[_
                 ends = accumulate(map(len, words))
                 form = "".join(word for word, end in zip(words, ends, strict=True) if end <= LONGEST)
             exact = form.isdigit() and len(form) < _LOOSE_NUMBER
-            worth = len(form) >= SHORTEST and form not in empty_words()
+            worth = len(form) >= SHORTEST and form not in empty
             if exact and worth:
                 form = plain[plain.index(words[0]) : plain.rindex(words[-1]) + len(words[-1])]
             key = (form, branch)
@@ -139,8 +146,8 @@ def _values(text: str, golds: Sequence[Masked], hidden: Borders) -> tuple[list[_
                 continue
             if key not in found:
                 telling = () if exact else _telling(words, branch)
-                found[key] = _Value(place, set(), form, exact, branch == "ORG", telling)
-            found[key].spelt.update(_WORD.findall(written))
+                found[key] = _Value(place, [], form, exact, branch == "ORG", telling)
+            found[key].written.append(written)
     return list(found.values()), len(skipped)
 
 
@@ -158,11 +165,12 @@ def _covered(text: str, gold: Masked, hidden: Borders) -> list[Range]:
 def _telling(words: Iterable[str], branch: str) -> tuple[str, ...]:
     if branch not in _WITH_TOKENS:
         return ()
+    empty = empty_words()
     return tuple(
         word
         for word in dict.fromkeys(words)
         if len(word) >= (SHORTEST_NUMBER if word.isdigit() else SHORTEST)
-        and word not in empty_words()
+        and word not in empty
         and (branch != "ID" or not word.isalpha())  # "No. 123456" must not find every "no"
     )
 
@@ -176,7 +184,7 @@ def _plain(text: str) -> str:
 
 
 class _Visible:
-    """The words that stayed visible: each with its place, and all of them with nothing between."""
+    """The words that stayed visible, and all of them with nothing between; their places where they are asked for."""
 
     def __init__(self, text: str, shown: Sequence[Range]) -> None:
         self.text = text
@@ -187,9 +195,24 @@ class _Visible:
             at = end
         self.shown = "".join(pieces) + _MASK * (len(text) - at)
         # The lexicon takes an ampersand for a word; here it is a sign like any other.
-        self.plain, self.words, self.starts = cut(self.shown.replace("&", "+"))
+        self._readable = self.shown.replace("&", "+")
+        self.words = words_alone(self._readable)
         self.different = set(self.words)
         self.glued = "".join(self.words)
+
+    @cached_property
+    def _cut(self) -> Words:
+        return cut(self._readable)
+
+    @property
+    def plain(self) -> str:
+        """The text without accents, as long as it was."""
+        return self._cut.plain
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each word starts."""
+        return self._cut.starts
 
     def end(self, word: int) -> int:
         """Where a word ends in the text."""
@@ -252,7 +275,7 @@ def _add_loose(visible: _Visible, values: Sequence[_Value], wanted: dict[str, _F
                 continue
             place = (visible.starts[first], visible.end(last))
             for number in numbers:
-                if first < last or _in_its_case(visible, place, values[number].spelt):
+                if first < last or _in_its_case(visible, place, values[number]):
                     found.setdefault(place, []).append(number)
 
 
@@ -279,7 +302,7 @@ def _tokens(visible: _Visible, values: Sequence[_Value]) -> _Found:
     for word, start in visible.places(wanted.keys()):
         place = (start, start + len(word))
         for number in wanted[word]:
-            if _in_its_case(visible, place, values[number].spelt, every=values[number].like_a_name):
+            if _in_its_case(visible, place, values[number], every=values[number].like_a_name):
                 found.setdefault(place, []).append(number)
     return found
 
@@ -288,7 +311,7 @@ _OPENS = re.compile(r"(?:^|[.!?:;•\n\r])[\s\"'“”‘’(\[*-]*$")
 _BEFORE = 12  # characters in which the opening of a sentence shows
 
 
-def _in_its_case(visible: _Visible, place: Range, spelt: Collection[str], *, every: bool = False) -> bool:
+def _in_its_case(visible: _Visible, place: Range, value: _Value, *, every: bool = False) -> bool:
     """A name that is an everyday word (or every word) counts where it is written like one and opens no sentence.
 
     Like a name: with one capital, or as it was where it is masked. In a note in capitals every word looks like one.
@@ -297,6 +320,6 @@ def _in_its_case(visible: _Visible, place: Range, spelt: Collection[str], *, eve
     word = visible.text[start:end]
     if not every and _plain(word) not in name_words():
         return True
-    if not (word.istitle() or (word in spelt and word[0].isupper())):
+    if not (word.istitle() or (word[0].isupper() and value.spelt(word))):
         return False
     return _OPENS.search(visible.shown[max(0, start - _BEFORE) : start]) is None

@@ -11,7 +11,6 @@ import gzip
 import io
 import zipfile
 from pathlib import Path
-from typing import IO
 
 from workup.errors import InputError
 from workup.files.received import open_named
@@ -56,7 +55,7 @@ def too_large(*, where: str, largest: int = 0, way_out: str = _SET) -> InputErro
     )
 
 
-def open_gzip(path: Path, *, largest: int = 0, way_out: str = _SET) -> IO[bytes]:
+def open_gzip(path: Path, *, largest: int = 0, way_out: str = _SET) -> io.BufferedReader:
     """A gzip file to read from, which ends in an error where it becomes too much."""
     return io.BufferedReader(_Watched(path, largest, way_out), buffer_size=_BUFFER)
 

@@ -1,6 +1,6 @@
-"""Thresholds so near each other that few patients of a group, site or window lie between them: the figures at one of
-them are withheld from the whole grouping once a lens has made them. Knows which rows of a lens's result speak of which
-grouping and threshold; `disclosure` decides which may be told."""
+"""Thresholds so near each other that few patients of a group, site or window lie between them, and horizons before
+which few of them were lost: figures at one of them are withheld from the whole grouping once a lens has made them.
+Knows which rows of a lens's result speak of which grouping, threshold and horizon; `disclosure` decides which."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from workup.disclosure.differing_flags import Flags, cells_within, told_by_column, told_settings
+from workup.disclosure.differing_flags import Flags, Name, cells_within, known_at, told_by_column, told_settings
 from workup.disclosure.risk_bands import risk_bands
 from workup.errors import StudyError
 from workup.estimate import Estimate
@@ -27,6 +27,7 @@ Setting = tuple[tuple[str, Any], ...]  # a threshold, with its horizon where the
 _SITE = "site"
 _ALERTS = "alert_rate"  # whose numerator is how many are flagged
 _PLACES = {"sites": _SITE, "drift": WINDOW}
+LOST = "few patients of a group were lost before this horizon, or between it and another that is told"
 NEAR = "few patients of a group lie between this threshold and another that is told, or the edge of a band of risks"
 
 
@@ -44,35 +45,38 @@ class NearThresholds:
     """Settings that are not told, by grouping: a column, a crossing, the sites or windows, or a column within them.
 
     `refitted` is the smallest cell where sites are predicted by models that only the lens knows: those between two of
-    their thresholds are read from what it counted.
+    their thresholds are read from what it counted. `lost` are horizons that are not told, by grouping.
     """
 
     hidden: Mapping[str, frozenset[Setting]] = field(default_factory=dict)
     refitted: int = 0
+    lost: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def hides(self, lens: str, keys: Mapping[str, Any], column: Any = None) -> bool:
-        """May a row with these keys, or about all groups of a column, not be told?"""
-        setting = setting_of(keys)
-        if setting is None:
-            return False
+    def hides(self, lens: str, keys: Mapping[str, Any], column: Any = None) -> str:
+        """Why a row with these keys, or about all groups of a column, may not be told; empty where it may."""
+        setting, horizon = setting_of(keys), keys.get(HORIZON)
+        if setting is None and horizon is None:
+            return ""
         place = _PLACES.get(lens)
         own = [str(name) for name in (*keys, keys.get("column"), column) if name is not None]
         groupings = own if place is None else [place, *(place + CROSS + name for name in own)]
         if lens == "internal":
             groupings = [_SITE] if {"site", "pooled"} & set(keys) else []
-        return any(setting in self.hidden.get(name, ()) for name in groupings)
+        if any(horizon in self.lost.get(name, ()) for name in groupings):
+            return LOST
+        return NEAR if any(setting in self.hidden.get(name, ()) for name in groupings) else ""
 
     def told(self, result: LensResult) -> LensResult:
         """The result of a lens without what is not told; an estimate says why it is not there."""
         if self.refitted:
-            own = NearThresholds({**self.hidden, _SITE: _near_at_sites(result.estimates, self.refitted)})
+            own = NearThresholds({**self.hidden, _SITE: _near_at_sites(result.estimates, self.refitted)}, 0, self.lost)
             return own.told(result)
-        if not any(self.hidden.values()):
+        if not any(self.hidden.values()) and not any(self.lost.values()):
             return result
         lens = result.lens
         return replace(
             result,
-            estimates=tuple(as_withheld(e, NEAR) if self.hides(lens, e.slice) else e for e in result.estimates),
+            estimates=tuple(as_withheld(e, why) if (why := self.hides(lens, e.slice)) else e for e in result.estimates),
             tables={name: self._left(lens, table) for name, table in result.tables.items()},
             charts={name: self._left(lens, chart) for name, chart in result.charts.items()},
             notes=(*(note for note in result.notes if not self._speaks(lens, note)), *self._said()),
@@ -91,11 +95,11 @@ class NearThresholds:
 
     def _hides_row(self, lens: str, row: Mapping[str, Any]) -> bool:
         keys = {**_mapping(row.get("slice")), **_mapping(row.get("at"))}
-        return self.hides(lens, keys or row, row.get("column"))
+        return bool(self.hides(lens, keys or row, row.get("column")))
 
     def _speaks(self, lens: str, note: str) -> bool:
         """Notes name a series as `ppv [sex=F, threshold=0.3]`, with how many rows it has or lacks."""
-        for held in re.findall(r"\[([^\[\]]*threshold=[^\[\]]*)\]", note):
+        for held in re.findall(r"\[([^\[\]]*(?:threshold|horizon)=[^\[\]]*)\]", note):
             keys = dict(part.partition("=")[::2] for part in held.split(", "))
             told = {name: _number(value) if name == THRESHOLD else value for name, value in keys.items()}
             if self.hides(lens, told):
@@ -112,6 +116,12 @@ class NearThresholds:
             yield (
                 f"At {said} nothing is told by {'; '.join(dict.fromkeys(names))}: few patients of a group would lie "
                 "between it and another threshold that is told, or the edge of a band of risks (smallest_cell)."
+            )
+        for horizon in dict.fromkeys(one for held in self.lost.values() for one in sorted(held)):
+            names = [name.replace(WINDOW, WINDOW.strip()) for name, held in self.lost.items() if horizon in held]
+            yield (
+                f"By {horizon} nothing is told by {'; '.join(names)}: {LOST}, and figures give their number away "
+                "(smallest_cell)."
             )
 
 
@@ -155,10 +165,14 @@ def near_thresholds(lens: str, looked: Sequence[ShownRows]) -> NearThresholds:
     """What a lens may not tell of the rows of a study, of all their kinds together: one that may not be told of the
     rows of one kind is told of none, since they are of the same people."""
     hidden: dict[str, set[Setting]] = {}
+    lost: dict[str, frozenset[str]] = {}
     refitted = 0
     for one in looked:
         if one.kept.k <= 1:
             continue
+        known = known_at(one.kept.scores)
+        for name, seen in _told(lens, one, known) if len(known) > 1 and lens != "internal" else ():
+            lost[name] = frozenset(known) - frozenset(seen)
         flags = flags_of(one.kept.scores, one.metrics)
         if not flags:
             continue
@@ -171,7 +185,11 @@ def near_thresholds(lens: str, looked: Sequence[ShownRows]) -> NearThresholds:
             continue
         for name, told in _told(lens, one, flags):
             hidden.setdefault(name, set()).update(set(flags) - set(told))
-    return NearThresholds({name: frozenset(settings) for name, settings in hidden.items() if settings}, refitted)
+    return NearThresholds(
+        {name: frozenset(settings) for name, settings in hidden.items() if settings},
+        refitted,
+        {name: horizons for name, horizons in lost.items() if horizons},
+    )
 
 
 def flags_of(scores: Scores, metrics: Sequence[Metric]) -> dict[Setting, Flags]:
@@ -192,14 +210,14 @@ def flags_of(scores: Scores, metrics: Sequence[Metric]) -> dict[Setting, Flags]:
     return found if len(sizes) == 1 else {}
 
 
-def _told(lens: str, one: ShownRows, flags: Mapping[Setting, Flags]) -> Iterator[tuple[str, Sequence[Setting]]]:
+def _told(lens: str, one: ShownRows, flags: Mapping[Name, Flags]) -> Iterator[tuple[str, Sequence[Name]]]:
     """Every grouping by which a lens tells figures, with the settings that may be told by it."""
     scores, k = one.kept.scores, one.kept.k
     asked = one.settings.get("by")
     columns = {name: levels for name, levels in scores.groups.items() if not asked or name in asked}
-    bands = risk_bands(scores, k)
+    bands = {} if "" in flags else risk_bands(scores, k)  # who is known by a horizon is not cut from the risk
 
-    def told(parts: npt.NDArray[np.int64], within: bool = False) -> list[Setting]:
+    def told(parts: npt.NDArray[np.int64], within: bool = False) -> list[Name]:
         return told_settings(parts, scores.patient, flags, k=k, within=within)
 
     if lens in ("subgroups", "power"):

@@ -4,7 +4,7 @@ that no figure of theirs is ever made. Knows the lenses' settings and what is wi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,8 +23,8 @@ from workup.scores import CROSS, MISSING, OUTCOME, Levels, Scores
 from workup.stats.arrays import Bools, Floats
 from workup.study import Study
 
-_SITE = "site "  # beside a group that may bear the name of the site column
-WINDOW, _BEFORE = "window ", "window of the baseline "
+SITE = "site "  # beside a group that may bear the name of the site column
+WINDOW, WINDOW_BEFORE = "window ", "window of the baseline "
 _TOLD = "told "  # beside them, everyone by the thresholds of a risk that are told
 TOLD_RISKS = (*(step / 100 for step in range(1, 100)), 0.075)  # of the decision curve, and of the sweep of thresholds
 # Settings that may name a level, what takes its place where it is withheld, and the words that are no levels.
@@ -221,7 +221,7 @@ class Withholding:
         if lens == "sites":
             return {} if self.scores.site is None else {"site": self.scores.site}
         if lens == "drift":
-            watched = _windows(self.scores, {lens: settings})[0]
+            watched = window_groupings(self.scores, {lens: settings})[0]
             return {"window": watched[WINDOW]} if watched else {}
         crossed = {name: one.levels for name, one in self.crossed.items() if one.levels is not None}
         return {**self.scores.groups, **crossed} if lens == "subgroups" else {}
@@ -316,8 +316,9 @@ def asked_by(study: Study) -> list[str]:
     return list(dict.fromkeys(map(str, named)))
 
 
-def withhold(scores: Scores, study: Study) -> Withholding:
-    """What the report of a study may show of the groups and sites in these rows."""
+def withhold(scores: Scores, study: Study, also: Mapping[str, Collection[str]] | None = None) -> Withholding:
+    """What the report of a study may show of the groups and sites in these rows; `also` are levels that it may not in
+    any case, by column, `SITE` or `WINDOW`."""
     k, lenses = study.smallest_cell, study.lenses
     for name in asked_by(study):
         if name in scores.groups and near_unique(scores.groups[name], scores.patient):
@@ -329,9 +330,9 @@ def withhold(scores: Scores, study: Study) -> Withholding:
     places: dict[str, Levels] = {}
     by_site: list[tuple[str, str]] = []
     if scores.site is not None and ("sites" in lenses or lenses.get("internal", {}).get("leave_one_site_out")):
-        places = {_SITE: scores.site}
-        by_site = [(_SITE, name) for name in scores.groups] if "sites" in lenses else []
-    periods, kept = _windows(scores, lenses)
+        places = {SITE: scores.site}
+        by_site = [(SITE, name) for name in scores.groups] if "sites" in lenses else []
+    periods, kept = window_groupings(scores, lenses)
     bands = risk_bands(scores, k)
     cut = dict.fromkeys(risk for own in bands.values() for risk in own)
     try:
@@ -342,6 +343,7 @@ def withhold(scores: Scores, study: Study) -> Withholding:
             crossings=[*crossings, *by_site],
             outcome=scores[OUTCOME] > 0 if OUTCOME in scores.values else None,
             wanted=_wanted(scores, lenses) | kept,
+            withheld=also,
             told={_TOLD + risk: _flagged(scores[risk], study) for risk in cut},
             bands={name: [_TOLD + risk for risk in own] for name, own in bands.items()},
         )
@@ -357,7 +359,7 @@ def withhold(scores: Scores, study: Study) -> Withholding:
         _regrouped_scores(scores, columns),
         columns,
         {CROSS.join(pair): found[CROSS.join(pair)] for pair in crossings},
-        found.get(_SITE),
+        found.get(SITE),
         {name: found[CROSS.join((site, name))] for site, name in by_site},
         scores.groups,
         {name: found[name] for name in periods},
@@ -373,7 +375,9 @@ def _flagged(risk: Floats, study: Study) -> Levels:
     return Levels(np.digitize(risk, edges).astype(np.int64), tuple(map(str, range(edges.size + 1))))
 
 
-def _windows(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Levels], dict[str, list[str]]]:
+def window_groupings(
+    scores: Scores, lenses: Mapping[str, Mapping[str, Any]]
+) -> tuple[dict[str, Levels], dict[str, list[str]]]:
     """The windows of the drift lens as groupings of the same people, and those that others are compared with."""
     if "drift" not in lenses or scores.time is None:
         return {}, {}
@@ -384,7 +388,7 @@ def _windows(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> tuple[d
         watched, before, last = window_levels(scores, lenses["drift"])
     except StudyError:  # the lens itself says what cannot be
         return {}, {}
-    return {WINDOW: watched, _BEFORE: before}, {WINDOW: [last, BASELINE], _BEFORE: [ELSEWHERE]}
+    return {WINDOW: watched, WINDOW_BEFORE: before}, {WINDOW: [last, BASELINE], WINDOW_BEFORE: [ELSEWHERE]}
 
 
 def _wanted(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
@@ -397,7 +401,7 @@ def _wanted(scores: Scores, lenses: Mapping[str, Mapping[str, Any]]) -> dict[str
             if isinstance(level, str):
                 found.setdefault(name, []).append(level)
     development = lenses.get("sites", {}).get("development")
-    return {**found, _SITE: [development]} if isinstance(development, str) else found
+    return {**found, SITE: [development]} if isinstance(development, str) else found
 
 
 def _regrouped_scores(scores: Scores, columns: Mapping[str, Regrouped]) -> Scores:

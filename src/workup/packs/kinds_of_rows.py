@@ -4,7 +4,7 @@ what is counted (events, flagged events, alerts) is a cell of each figure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from workup.packs.suppression import withhold
 from workup.report import Report, canonical
 
 _UNCOUNTED = CountedFigures("", "")
+EVERYTHING = ""  # beside columns, all of a kind
 _OF_METRICS = ("threshold", "hours")  # keys of slices that belong to a metric and not to rows
 
 
@@ -38,13 +39,18 @@ class Told(NamedTuple):
     withheld: list[dict[str, Any]]
 
 
+def table_of(report: Report, name: str) -> Mapping[str, Any]:
+    """A table that stands in the first result of a study; a record sorts its lenses, so that it is first no longer."""
+    held = (one.tables[name] for one in report.results.values() if one.tables.get(name))
+    return next(held, {})
+
+
 def kinds_of(report: Report) -> list[KindOfRows]:
     """The kinds of rows of a record, the one that others are held against first; none where it has one alone."""
     named = report.results["internal"].settings.get("kinds") or {}
-    first = next(iter(report.results.values()))
-    held = first.tables.get("kind_holdings") or {}
+    held = table_of(report, "kind_holdings")
     # A record sorts its names, so the first is the one that the whole of the holdings is of.
-    whole = canonical(first.tables.get("holdings") or {})
+    whole = canonical(table_of(report, "holdings"))
     names = sorted(named, key=lambda name: (canonical(held.get(name) or {}) != whole, name))
     return [KindOfRows(name, named[name], held.get(name) or {}) for name in names]
 
@@ -59,16 +65,67 @@ def refuse_ledger(report: Report) -> None:
         )
 
 
-def of_kind(evidence: SiteEvidence, kind: KindOfRows, columns: Sequence[str]) -> SiteEvidence:
+def of_kind(
+    evidence: SiteEvidence, kind: KindOfRows, columns: Sequence[str], hidden: Collection[str] = ()
+) -> SiteEvidence:
     """What a site knows of the rows of one kind: all of them, and the groups that are named. Other parts of the rows,
-    such as those that nobody acted on, would tell of the rest by what is left."""
+    such as those that nobody acted on, would tell of the rest by what is left. Figures by a column that is `hidden` are
+    withheld, and all of them where everyone is."""
     named = {*_OF_METRICS, *columns}
+    own = (e for e in evidence.estimates if e.metric in kind.metrics and set(e.slice) <= named)
+    groups = {name: one for name, one in (kind.holdings.get("groups") or {}).items() if name not in hidden}
     return replace(
         evidence,
-        estimates=tuple(e for e in evidence.estimates if e.metric in kind.metrics and set(e.slice) <= named),
-        gaps=tuple(row for row in evidence.gaps if row["metric"] in kind.metrics),
-        holdings=kind.holdings,
+        estimates=tuple(_unsaid(e) if EVERYTHING in hidden or set(hidden) & set(e.slice) else e for e in own),
+        gaps=tuple(
+            {**row, "status": "withheld"} if EVERYTHING in hidden or set(hidden) & set(row["slice"]) else row
+            for row in evidence.gaps
+            if row["metric"] in kind.metrics
+        ),
+        holdings={**kind.holdings, "groups": {} if EVERYTHING in hidden else groups},
     )
+
+
+def _unsaid(e: Estimate) -> Estimate:
+    nothing: dict[str, Any] = dict.fromkeys(("n_events", "numerator", "denominator"))
+    return replace(e, n_patients=0, n_rows=0, status="withheld", **nothing)
+
+
+def near_each_other(
+    evidence: SiteEvidence, kinds: Sequence[KindOfRows], columns: Sequence[str], *, k: int
+) -> dict[str, set[str]]:
+    """Columns by which each kind may not be told, `EVERYTHING` among them where nothing of it may: numbers of people or
+    rows that differ by fewer than k from those of another kind, which are of the same people, would tell how many wait
+    or were never watched. The first kind, of risks and outcomes, gives way to all others."""
+    hidden: dict[str, set[str]] = {kind.name: set() for kind in kinds}
+    told: list[dict[str, dict[str, tuple[int, int]]]] = []
+    for kind in (*kinds[1:], *kinds[:1]) if k > 1 else ():
+        sizes = _sizes(of_kind(evidence, kind, columns), columns)
+        for name, own in sizes.items():
+            if any(_near(own, other[name], k) for other in told if name in other):
+                hidden[kind.name].add(name)
+        gone = hidden[kind.name]
+        told.append({name: own for name, own in sizes.items() if not {name, EVERYTHING} & gone})
+    return hidden
+
+
+def _sizes(evidence: SiteEvidence, columns: Sequence[str]) -> dict[str, dict[str, tuple[int, int]]]:
+    """Patients and rows by the levels of every column, and of everyone under `EVERYTHING`."""
+    found: dict[str, dict[str, tuple[int, int]]] = {}
+    for e in evidence.estimates:
+        if e.n_rows:
+            who, _ = who_and_at(e.slice, columns)
+            found.setdefault(who[0] if who else EVERYTHING, {})[who[1] if who else ""] = (e.n_patients, e.n_rows)
+    return found
+
+
+def _near(own: Mapping[str, tuple[int, int]], other: Mapping[str, tuple[int, int]], k: int) -> bool:
+    """Do two kinds differ by few in a level, or in those that only one of them tells apart?"""
+    pairs = [(own[level], other[level]) for level in own.keys() & other.keys()]
+    rest = [[size for level, size in one.items() if level not in two] for one, two in ((own, other), (other, own))]
+    if all(rest):
+        pairs.append(tuple(tuple(map(sum, zip(*sizes, strict=True))) for sizes in rest))  # type: ignore[arg-type]
+    return any(0 < abs(one - two) < k for pair in pairs for one, two in zip(*pair, strict=True))
 
 
 def told_of_kind(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from workup import plugins
@@ -12,8 +13,16 @@ from workup.disclosure.figures import CountedFigures
 from workup.disclosure.small_groups import is_together
 from workup.errors import InputError, PluginError, visible
 from workup.evidence import SiteEvidence
-from workup.packs.counts import UNSAID, Cells, cells_of
-from workup.packs.kinds_of_rows import kinds_of, of_kind, refuse_ledger, told_of_kind
+from workup.packs.counts import EVERYONE, UNSAID, Cells, cells_of
+from workup.packs.kinds_of_rows import (
+    EVERYTHING,
+    kinds_of,
+    near_each_other,
+    of_kind,
+    refuse_ledger,
+    table_of,
+    told_of_kind,
+)
 from workup.packs.publish import Publisher, in_order, published_holdings
 from workup.packs.sent_packs import Sent, SiteLedger, sent
 from workup.packs.suppression import withhold
@@ -91,16 +100,19 @@ def _packed(
     crossings = [(str(first), str(second)) for first, second in settings["intersections"]]
     figures = _counted(report.study["task"]) or _UNCOUNTED
     kinds = kinds_of(report)
-    own = evidence if not kinds else of_kind(evidence, kinds[0], columns)
+    hidden = near_each_other(evidence, kinds, columns, k=k)
+    own = evidence if not kinds else of_kind(evidence, kinds[0], columns, hidden[kinds[0].name])
     cells = cells_of(own, columns, crossings, settings["thresholds"], figures)
     _refuse_other_groupings(cells, earlier)
     reason = f"fewer than {k} people in a count it rests on, or in one that it would give away"
     kept = withhold(cells, k=k, earlier=earlier, study=study["sha256"])
+    if kinds and EVERYTHING in hidden[kinds[0].name]:
+        kept = replace(kept, slices=kept.slices | {EVERYONE})
     publisher = Publisher(cells, kept, columns, settings["comparator"], reason, figures)
     estimates, gaps, more = publisher.estimates(own.estimates), publisher.gaps(own.gaps), list(publisher.withheld)
     for kind in kinds[1:]:
         told = told_of_kind(
-            of_kind(evidence, kind, columns),
+            of_kind(evidence, kind, columns, hidden[kind.name]),
             columns,
             crossings,
             settings["thresholds"],
@@ -109,7 +121,9 @@ def _packed(
             k=k,
         )
         estimates, gaps, more = estimates + told.estimates, gaps + told.gaps, more + told.withheld
-    holdings, held_back = published_holdings(evidence.holdings, cells, kept, k=k, reason=reason, earlier=earlier)
+    holdings, held_back = published_holdings(
+        own.holdings if kinds else evidence.holdings, cells, kept, k=k, reason=reason, earlier=earlier
+    )
     pack = {
         "pack_version": PACK_VERSION,
         "workup": __version__,
@@ -184,7 +198,7 @@ def _study(report: Report, settings: Mapping[str, Any]) -> dict[str, str]:
 
 def says_overlaps(report: Report) -> bool:
     """Does the record say which of its groups overlap? Those of earlier versions do not."""
-    held = next(iter(report.results.values())).tables.get("holdings") or {}
+    held = table_of(report, "holdings")
     return "overlaps" in held or len(held.get("groups") or ()) < 2
 
 
@@ -260,8 +274,7 @@ def _evidence(report: Report, site: str, scales: Mapping[str, str]) -> SiteEvide
         gaps = tuple(row for row in plain.comparisons if row["metric"] in scales)
         return LensResult(**{**vars(plain), "estimates": estimates, "comparisons": gaps})
 
-    first = next(iter(report.results.values()))
-    held = json.loads(canonical(first.tables.get("holdings") or {}))
+    held = json.loads(canonical(table_of(report, "holdings")))
     internal = poolable(report.results["internal"])
     assert internal is not None
     groups = poolable(report.results.get("subgroups"))

@@ -103,6 +103,8 @@ def primary_slices(cells: Cells, *, k: int, earlier: Sequence[Sent] = ()) -> set
 def complementary_slices(cells: Cells, few: Iterable[Who], *, k: int, earlier: Sequence[Sent] = ()) -> set[Who]:
     """The small slices and those that must stay with them, because all but one part of a whole gives that part away."""
     measures = [measure for measure in cells.sizes if EVERYONE in cells.sizes[measure]]
+    if not measures:  # without everyone nothing can be held against the whole
+        return {*few, *cells.sizes["rows"]}
     if not cells.repeated:
         measures.remove("patients")  # they are the rows
     last = earlier[-1].slices if earlier else frozenset[Who]()

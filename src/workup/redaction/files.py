@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workup.errors import InputError, named, within
 from workup.files.output_paths import said
@@ -23,12 +23,27 @@ from workup.files.unpacking import LARGEST_UNPACKED
 
 if TYPE_CHECKING:
     from workup.documents.document import Document
+    from workup.redaction.columns import Chosen
+    from workup.redaction.patient import Redacted
 
 STANDARD_INPUT = "-"
 RECORD = ".redaction.json"
+_TABLES, _PARQUET, _JSON = (".csv", ".tsv"), (".parquet", ".pq"), (".json", ".ndjson", ".jsonl")
 _CORPORA = (".jsonl", ".jsonl.gz", ".ndjson")
 _LARGEST_TEXT = 32 * 2**20  # bytes of one text; no note is longer, and it must fit in memory many times over
 _LARGEST_RECORD = 256 * 2**20
+
+
+class Container(Protocol):
+    """A file whose parts are documents: a table, or resources of FHIR."""
+
+    documents: tuple[Document, ...]
+    whole: tuple[str, ...]
+    plan: list[dict[str, str]]
+
+    def rewritten(self, redacted: Sequence[Redacted]) -> bytes:
+        """The file with its redacted parts, everything else as it was."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -43,9 +58,18 @@ class Source:
     not_taken: Mapping[str, int] | None = None
     original_name: str = ""  # where it is renamed
     new_ids: tuple[str, ...] = ()  # of its documents, where they are renamed
+    container: Container | None = None  # where documents are parts of a table or a resource
 
-    def rewritten(self, documents: Sequence[Document]) -> bytes:
-        """The file with other documents in it, in the same form."""
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """Of each document, the leaf that it is as a whole; empty where it is text in which a detector looks."""
+        return ("",) * len(self.documents) if self.container is None else self.container.whole
+
+    def rewritten(self, redacted: Sequence[Redacted]) -> bytes:
+        """The file with redacted documents in it, in the same form."""
+        if self.container is not None:
+            return self.container.rewritten(redacted)
+        documents = [one.document for one in redacted]
         if not self.is_corpus:
             return documents[0].text.encode("utf-8")
         from workup.corpora.formats.spans.native_jsonl import record_of
@@ -61,8 +85,13 @@ class Source:
         return gzip.compress(content, mtime=0) if self.name.lower().endswith(".gz") else content
 
 
-def read_sources(paths: Sequence[Path], *, patient: str | None) -> tuple[list[Source], bool]:
-    """All files to redact, and whether they came as several (a folder, or more than one path)."""
+def read_sources(
+    paths: Sequence[Path], *, patient: str | None, columns: Chosen | None = None
+) -> tuple[list[Source], bool]:
+    """All files to redact, and whether they came as several (a folder, or more than one path).
+
+    `columns` is what the user says of columns, where a file is a table.
+    """
     several = len(paths) > 1 or (paths[0].is_dir() and str(paths[0]) != STANDARD_INPUT)
     sources: list[Source] = []
     for path in paths:
@@ -71,13 +100,15 @@ def read_sources(paths: Sequence[Path], *, patient: str | None) -> tuple[list[So
             sources.append(_text("stdin", content, where="standard input"))
         elif path.is_dir():
             sources += _folder(path)
+        elif path.is_file() and (held := contained(path, columns)) is not None:
+            sources.append(held)
         elif path.name.lower().endswith(_CORPORA):
             sources.append(_corpus(path))
         elif path.is_file():
             sources.append(_text(path.name, _bytes(path), where=path.name))
         else:
             raise InputError(
-                "a text file, a folder of .txt files, a .jsonl corpus or - was expected",
+                "a text file, a folder of .txt files, a .jsonl corpus, a table, FHIR or - was expected",
                 where=str(path),
                 got="nothing at this path",
                 remedy="check the path",
@@ -92,6 +123,31 @@ def read_sources(paths: Sequence[Path], *, patient: str | None) -> tuple[list[So
             for one in sources
         ]
     return sources, several
+
+
+def contained(path: Path, columns: Chosen | None = None) -> Source | None:
+    """A table or resources of FHIR as documents; None for any other file."""
+    from workup.redaction.columns import Chosen
+    from workup.redaction.fhir_files import FhirFile, is_fhir
+    from workup.redaction.table_files import CsvFile, ParquetFile
+
+    name = path.name.lower()
+    if not name.endswith((*_TABLES, *_PARQUET, *_JSON)):
+        return None
+    content = _bytes(path)
+    chosen = Chosen() if columns is None else columns
+    held: Container
+    if name.endswith(_TABLES):
+        held = CsvFile(content, name=path.name, chosen=chosen, where=path.name)
+    elif name.endswith(_PARQUET):
+        held = ParquetFile(content, name=path.name, chosen=chosen, where=path.name)
+    elif is_fhir(content):
+        held = FhirFile(content, name=path.name, where=path.name)
+    else:
+        return None
+    if not held.documents:
+        raise InputError("something to look at was expected", where=path.name, got="no text and no identifier")
+    return Source(path.name, content, held.documents, is_corpus=True, container=held)
 
 
 def _text(name: str, content: bytes, *, where: str) -> Source:
@@ -154,7 +210,8 @@ def _standard_input() -> bytes:
 
 def _bytes(path: Path, *, where: str = "") -> bytes:
     """A corpus is as long as it likes within what memory may hold; one text is not."""
-    most = LARGEST_UNPACKED if path.name.lower().endswith(_CORPORA) else _LARGEST_TEXT
+    large = (*_CORPORA, *_TABLES, *_PARQUET, *_JSON)
+    most = LARGEST_UNPACKED if path.name.lower().endswith(large) else _LARGEST_TEXT
     try:
         return content_of(path, most=most, linked=not where)
     except OSError as error:

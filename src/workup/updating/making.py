@@ -21,6 +21,7 @@ from workup.task import Watch, silent
 from workup.tasks.risk.backwards import runs_backwards
 from workup.tasks.risk.settings import RiskStudy
 from workup.tasks.risk.task import RiskCorpus, RiskTask, missing_risk_notes
+from workup.tasks.risk.updating.blunt_ends import blunted
 from workup.tasks.risk.updating.file import UpdateFile, update_record, written
 from workup.tasks.risk.updating.procedure import Mending, Procedure, Updating
 from workup.tasks.risk.updating.rules import Chosen, Rule, choose
@@ -66,7 +67,7 @@ def make_update(
     found = scored(study, ready, system=system, watch=watch)
     rows = rows_of(found, asked)
     procedure = Procedure(asked.method, asked.alpha, asked.by).measured_on(rows.sample, rows.levels)
-    mending = procedure.fit(rows.sample, rows.levels)
+    mending = blunted(procedure.fit(rows.sample, rows.levels), rows.sample, rows.levels, k=study.smallest_cell)
     told = {**_about(found, rows, asked), **_chosen(mending, procedure, asked)}
     column = study.columns.risk if study.columns is not None and not study.systems else None
     backwards = runs_backwards(rows.scores, column)

@@ -157,6 +157,10 @@ class Runs:
             return True
         if page.cases[at] == "u" and len(page.words[at]) == 2 and ZIP.match(page.plain, page.ends[at]):
             return False  # a state
+        if not announced and not header and self._abbreviation(last):
+            return False  # "CHF, Grace": a list of findings
+        if page.words[at] == "nan" and page.cases[at] != "t":
+            return False  # nothing, as tables write it
         gap = page.gaps[at]
         ends = gap[:1] in ("\n", "") or gap[:2] in (", ", " (", "  ", " -", " |", " /", '" ')
         whole = gap[:1] in ("\n", "") or gap[:2] in ("  ", " |", " /")
@@ -181,6 +185,13 @@ class Runs:
             and (weight.known or ends)
             and weight.odds > (_TURNED_GIVEN_DUE if announced or header else _TURNED_GIVEN)
         )
+
+    def _abbreviation(self, last: int) -> bool:
+        """Whether the word before a comma is a short form in capitals, clinical or known as nobody's surname."""
+        page, word = self.page, self.page.words[last]
+        if page.cases[last] != "u" or page.capitals[last] or len(word) > 6:
+            return False
+        return is_clinical_part(word) or not self.weights[last].known or len(word) == 2
 
     def _more_given(self, at: int, *, hl7: bool) -> bool:
         page = self.page

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 
 from workup.deid.cues import Cue
 from workup.deid.finding import Finding
+from workup.deid.names.capital_words import weigh_capitals
 from workup.deid.names.cues import ROLE, Expectations, Expected
 from workup.deid.names.extent import Runs, may_open
 from workup.deid.names.scoring import Candidate, total_odds
@@ -37,6 +38,7 @@ def names(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Findi
     """Names of a page, from the left, none overlapping."""
     expectations = Expectations(page, cues, settings)
     weights = list(map(_weights(settings.names).__getitem__, page.words))
+    weigh_capitals(page, weights)
     expectations.vocatives(weights)
     runs = Runs(page, weights, expectations.credentials, settings.not_names)
     starts, gaps, free = expectations.starts, page.gaps, 0

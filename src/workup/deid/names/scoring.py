@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from workup.deid.names.capital_words import CASED
 from workup.deid.names.cues import BED, CREDENTIAL, LABEL, ROLE, SPOKEN, Expected
 from workup.deid.names.extent import Runs
 from workup.deid.names.right_context import AGED, COMPLAINS, DAY_AFTER, HEADER_AFTER, IN_UNIT, NO_HEADER
@@ -50,6 +51,8 @@ _OWN_LINE = name_weight("whole.own_line")
 _HEADS_LINE = name_weight("whole.heads_line")
 _DASHED = name_weight("whole.dashed")
 _POSSESSIVE = name_weight("whole.possessive")
+_RESTORED = name_weight("restored.whole")
+_RESTORED_SINGLE = name_weight("restored.single")
 _LOWER = name_weight("whole.lower")
 _OPENS_TEXT = name_weight("whole.opens_text")
 _CAPITALS = name_weight("whole.capitals")
@@ -161,6 +164,8 @@ def _possible(name: Candidate) -> bool:
     if not alone or name.signed or (name.cue is not None and name.cue.why == "title"):
         return True
     weight = name.runs.weights[full[0]]
+    if weight.why == CASED:
+        return True
     least = _STOPPED_SURE if name.cue is not None and name.cue.why in _SURE_OF and weight.given else _STOPPED
     return name.points >= ROLE and word not in FORM_WORDS and weight.odds > least
 
@@ -260,6 +265,8 @@ def _runs_on(name: Candidate) -> bool:
     page, first = name.page, name.first
     if not first or page.cases[first - 1] != "l" or page.gaps[first - 1] not in (" ", ", "):
         return False
+    if page.restored is not None and page.restored[first]:
+        return False
     after = page.cases[name.tail + 1 : name.tail + 2]
     whole = page.gaps[name.tail][:1] != " " or after in ("", "l", "d")
     known = all(name.runs.weights[word].known for word in name.full)
@@ -269,6 +276,10 @@ def _runs_on(name: Candidate) -> bool:
 def _case(name: Candidate) -> float:
     """All in small letters, or all in capitals."""
     page, cases = name.page, {name.page.cases[word] for word in name.full}
+    if page.restored is not None and page.restored[name.first] and cases != {"l"}:
+        if not any(name.runs.weights[word].everyday for word in name.full):
+            return 0.0  # a word that is nothing but a name needs no capital
+        return _RESTORED + (_RESTORED_SINGLE if len(name.full) == 1 else 0.0)
     if cases == {"l"}:
         name.why.append("lower")
         return _LOWER + (_OPENS_TEXT if name.first == 0 and len(name.full) > 1 else 0.0)
@@ -326,7 +337,7 @@ def _single_written(name: Candidate) -> float:
         points += _SINGLE_ABBREVIATION
     if case == "m" and not page.words[word].startswith(_MIXED_NAMES):
         points += _SINGLE_MIXED
-    if case != "t" or not first:
+    if case != "t" or not first or (weight.everyday and page.restored is not None and page.restored[first]):
         return points
     if weight.common and weight.odds > _SINGLE_COMMON_LEAST and not page.opens_sentence(first):
         points += _SINGLE_COMMON

@@ -65,7 +65,7 @@ class Organisations:
         for cue in cues:
             for kind in ("employer", "facility"):
                 if kind in cue.kinds and settings.on(f"{kind}.cue"):
-                    yield from _cued(page, cue, kind, stop)
+                    yield from _cued(page, cue, kind, stop, settings.lists["facility_words"])
 
 
 def _named(page: Page, cue: Cue, stop: frozenset[str]) -> Finding | None:
@@ -152,7 +152,7 @@ def _last_of(page: Page, last: int, stop: frozenset[str]) -> int:
     return last
 
 
-def _cued(page: Page, cue: Cue, kind: str, stop: frozenset[str]) -> Iterator[Finding]:
+def _cued(page: Page, cue: Cue, kind: str, stop: frozenset[str], any_of_them: frozenset[str]) -> Iterator[Finding]:
     """What a cue of a kind announces; a label (with a colon) is surer than a verb."""
     gap, at = page.gaps[cue.last], cue.last + 1
     label = ":" in gap and len(gap) < 40 and "\n" not in gap
@@ -162,6 +162,8 @@ def _cued(page: Page, cue: Cue, kind: str, stop: frozenset[str]) -> Iterator[Fin
     if label and kind == "employer" and page.cases[at] == "u" and last == at:
         yield Finding(page.starts[at], page.ends[at], kind, 0.75, "employer.cue", ("label", "capitals"))
         return
+    if " ".join(page.words[at : last + 1]) in any_of_them:
+        return  # "seen at Urgent Care"
     if not _is_organisation(page, at, last, kind, stop, label=label):
         return
     if page.plain[page.ends[last] : page.ends[last] + 4] in (" inc", " Inc", " LLC"):
@@ -224,6 +226,8 @@ def _lowercase(page: Page, cue: Cue, stop: frozenset[str], generic: frozenset[st
     )
     if not own or not (proper or due):
         return None
+    if page.gaps[cue.last] == " " and page.words[cue.last + 1 : cue.last + 2] and page.words[cue.last + 1] in _HEADINGS:
+        return None  # "brief hospital course"
     score = 0.75 if proper else 0.6
     return Finding(page.starts[first], page.ends[cue.last], "facility", score, "facility.lower", ("kind", "lower"))
 

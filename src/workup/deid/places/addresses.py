@@ -11,6 +11,7 @@ from workup.deid import gazetteer
 from workup.deid.finding import Finding
 from workup.deid.known_words import is_clinical_part
 from workup.deid.names.word_weights import PARTICLES
+from workup.deid.places.states_and_zips import NO_VALUES
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
 from workup.deid.word_lists import words
@@ -178,6 +179,8 @@ def _segment(page: Page, start: int, settings: Settings, *, town: bool, lines: b
         return None
     if (nation := _nation(page, at, settings)) is not None:
         return nation
+    if page.words[at] in NO_VALUES:
+        return None
     if (match := _STATE.match(plain, start)) is not None and (lines or len(match[0]) == 2):
         return Finding(*match.span(), "state", 0.7, "state.below", ("street_before",))
     match = _TOWN.match(plain, start) if town else None

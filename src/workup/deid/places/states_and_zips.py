@@ -18,7 +18,8 @@ _OLD = (
     r"Tenn|Tex|Vt|Va|Wash|W\. ?Va|Wis|Wyo|D\. ?C"
 )
 _STATE_AFTER = re.compile(
-    rf"(?:, ?| (?=[A-Z]{{2}} \d{{5}})|\n(?=[A-Z]{{2}} \d{{5}}))(?:(?P<code>[A-Z]{{2}})(?![A-Za-z.])|(?P<old>{_OLD})\.)"
+    r"(?:, ?| (?=[A-Z]{2} \d{5})|\n(?=[A-Z]{2} \d{5}))"
+    rf"(?:(?P<code>[A-Z]{{2}})(?![A-Za-z]|\.[A-Za-z])|(?P<old>{_OLD})\.)"
 )
 _DEGREES = frozenset(("MD", "PA", "DO", "ID", "MA", "OR", "IN", "ME", "OK", "HI", "AA", "AS", "VI", "PR"))
 _ZIP_AFTER = re.compile(r"\.?,?[ \t]{1,3}(?:ZIP|Zip|zip)?[: ]{0,2}(?P<v>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)")
@@ -90,12 +91,15 @@ def _nearly_a_state(page: Page, last: int) -> bool:
         or page.cases[last - 1] not in "tum"
     ):
         return False
-    if word.lower() in _ROUTES:
+    if word.lower() in _ROUTES or word.lower() in NO_VALUES:
         return False
-    return any(sum(a != b for a, b in zip(word, code, strict=False)) < 2 for code in POSTAL_CODES)
+    if len(word) == 3:
+        return not POSTAL_CODES.isdisjoint((word[:2], word[0] + word[2], word[1:]))
+    return any(sum(a != b for a, b in zip(word, code, strict=True)) < 2 for code in POSTAL_CODES)
 
 
 _ROUTES = words("places.no_state")
+NO_VALUES = words("places.no_value")
 _OLD_FORMS = re.compile(_OLD)
 
 
@@ -117,18 +121,20 @@ def _town_before(page: Page, state: int) -> Iterator[Finding]:
         yield Finding(page.starts[first], page.ends[last], "city", 0.85, "city.zip", ("state_after", "zip_after"))
 
 
-def state_after(page: Page, end: int) -> re.Match[str] | None:
-    """A state after a town; two letters that are a degree or a word besides need a ZIP code after them."""
+def state_after(page: Page, end: int, *, announced: bool = False) -> re.Match[str] | None:
+    """A state after a town; two letters that are a degree or a word besides need a ZIP code after them, or a town that
+    words announce ("moved to Gary, IN")."""
     after = _STATE_AFTER.match(page.plain, end)
     if after is None or not (after["old"] or after["code"] in POSTAL_CODES):
         return None
-    if after["old"] is None and after["code"] in _DEGREES and not _ZIP_AFTER.match(page.plain, after.end("code")):
-        return None
+    if after["old"] is None and after["code"] in _DEGREES and not announced:
+        return after if _ZIP_AFTER.match(page.plain, after.end("code")) else None
     return after
 
 
-def state_and_zip(page: Page, end: int) -> Iterator[Finding]:
-    after = state_after(page, end)
+def state_and_zip(page: Page, end: int, *, announced: bool = False) -> Iterator[Finding]:
+    """The state after a town, and the ZIP code after that."""
+    after = state_after(page, end, announced=announced)
     if after is None:
         zip_code = _ZIP_AFTER.match(page.plain, end)
         if zip_code is not None and len(zip_code["v"]) >= 5:

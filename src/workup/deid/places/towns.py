@@ -23,6 +23,7 @@ def _finder(pattern: str) -> Finder:
 
 
 _STRONG = words("places.living")
+_TOWN_OF = words("places.town_of")
 _COUNTRY = _finder(
     r"(?<![\w])(?:U\.S\.A\.|U\.S\.|USA|U\.K\.|UK|D\.R\.|United States(?: of America)?|UNITED STATES|"
     r"Republic of [A-Z][a-z]{2,15}|Great Britain|England|Scotland|Wales|South Korea|North Korea|Ivory Coast|"
@@ -43,11 +44,12 @@ def places(page: Page, cues: Sequence[Cue], settings: Settings) -> Iterator[Find
         last, place = _longest(page, at, openings[page.words[at]], known)
         if place is None:
             continue
+        announced = bool(cue) and case == "t" and "u" in place.kinds
         found = _judged(page, at, last, place, cue)
         if found is not None and settings.on(found.rule):
             yield found
             free = last + 1
-            yield from state_and_zip(page, page.ends[last])
+            yield from state_and_zip(page, page.ends[last], announced=announced)
         elif cue and state_after(page, page.ends[last]) and page.cases[at] in "tu":
             yield Finding(page.starts[at], page.ends[last], "city", 0.8, "city.state", ("state_after",))
             yield from state_and_zip(page, page.ends[last])
@@ -90,11 +92,12 @@ def _longest(
 def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) -> Finding | None:
     """What a place of the gazetteer is here: a state, a country, a town, or somebody's name."""
     start, end, kinds = page.starts[at], page.ends[last], place.kinds
-    code = state_after(page, end) is not None or _region_after(page, last)
+    announced = bool(cue) and page.cases[at] == "t" and "u" in kinds
+    code = state_after(page, end, announced=announced) is not None or _region_after(page, last)
     before = page.words[at - 1] if at else ""
     if not code and (before in ("with", "by") or before in KIN) and weigh(page.words[at]).given:
         return None  # somebody of that name
-    only = "u" not in kinds or page.words[at] == "washington"
+    only = "u" not in kinds or (page.words[at] == "washington" and not _town_due(page, last, cue))
     if "s" in kinds and not code and only:
         return Finding(start, end, "state", 0.8, "state", ("list",))
     if "n" in kinds and not code and weigh(page.words[at]).odds < 0.4:
@@ -107,6 +110,11 @@ def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) ->
     if cue in ("label", "strong") and not small:
         return Finding(start, end, "city", 0.9, f"city.{cue}", ("gazetteer", cue))
     return _by_size(page, at, last, place, cue)
+
+
+def _town_due(page: Page, last: int, cue: str) -> bool:
+    """Whether a name that a state and a city share may be the city's: one is due, and no word says that it is a state."""
+    return bool(cue) and page.words[last + 1 : last + 2] != ["state"]
 
 
 def _region_after(page: Page, last: int) -> bool:
@@ -129,6 +137,17 @@ def _by_size(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) -
         return Finding(start, end, "city", score, "city.weak", ("gazetteer", "preposition"))
     if case == "t" and "s" in place.kinds:
         return Finding(start, end, "state", 0.8, "state", ("list",))
+    small_word = page.words[at] in gazetteer.everyday()
+    of_it = page.gaps[last] == " " and page.words[last + 1 : last + 2] and page.words[last + 1] in _TOWN_OF
+    if (
+        case == "t"
+        and of_it
+        and page.cases[last + 1] == "l"
+        and place.people >= 4
+        and not weight.given
+        and not small_word
+    ):
+        return Finding(start, end, "city", 0.6, "city.beside", ("gazetteer", "kind"))
     longer = page.gaps[last][:1] == "-" or (page.gaps[last] == " " and page.cases[last + 1 : last + 2] == "t")
     if case == "t" and not longer and place.people >= 5.5 and not weight.given and not ordinary:
         return Finding(start, end, "city", 0.6, "city.large", ("gazetteer", "large"))
@@ -161,6 +180,9 @@ _AFTER_STREET = re.compile(
 )
 
 
+_AFTER_BODY = re.compile(_AFTER_STREET.pattern.replace(r"(?:,[ ]?|\n)", r"(?:,[ ]?|\n|[ ]\()", 1))
+
+
 _BEFORE_STATE = _finder(
     r"(?<![\w'])(?P<v>[A-Z][a-z0-9'.-]{1,20}(?: [A-Z][a-z0-9'-]{1,20}){0,3}), "
     r"(?P<s>[A-Z][a-z]{3,12}(?: [A-Z][a-z]{3,10})?|[A-Z]{4,12})(?!\w)"
@@ -191,7 +213,7 @@ def towns_after(
 ) -> Iterator[Finding]:
     """What follows a street after a comma, in capitals, is a town; with `known`, only one that the gazetteer has."""
     for street in streets:
-        match = _AFTER_STREET.match(page.plain, street.end)
+        match = (_AFTER_BODY if known else _AFTER_STREET).match(page.plain, street.end)
         if (
             known
             and match is not None

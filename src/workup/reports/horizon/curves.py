@@ -85,11 +85,11 @@ def _name(one: Row) -> str:
 
 
 def _lines(held: Sequence[Row]) -> dict[str, list[tuple[float, float | None]]]:
-    """Under the axis: those at risk in each fifth from the highest on, then events and competing events of everyone."""
-    fifths = [one for one in held if one["fifth"] is not None]
-    found = {
-        f"at risk, {_name(one)}": [(row["days"], row["at_risk"]) for row in one["under_axis"]] for one in fifths[::-1]
-    }
+    """Under the axis: those at risk in each fifth from the highest on, or in everyone where fifths are not counted;
+    then events and competing events of everyone."""
+    fifths = [one for one in held if one["fifth"] is not None and one["under_axis"]]
+    counted = fifths[::-1] or [one for one in held if one["fifth"] is None]
+    found = {f"at risk, {_name(one)}": [(row["days"], row["at_risk"]) for row in one["under_axis"]] for one in counted}
     everyone = next((one for one in held if one["fifth"] is None), None)
     if everyone is not None:
         found |= {

@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 from os.path import isfile
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -173,15 +173,18 @@ class SpansTask:
             return Outputs(_recorded(system, corpus), labels, emits)
         known = {id: _remembered(id, answer) for id, answer in log.known().items()}
         size = int(getattr(system, "batch", _BATCH))
-        share = share_of(engine, _questions(corpus, size))
+        every = _questions(corpus, size)
+        if (told := getattr(system, "told_patients", None)) is not None:
+            told([patient for _, question in every for patient in question.patients])
+        share = share_of(engine, every)
         total, done = sum(len(ids) for ids, _ in share), len(known)
         watch("asking the detector", min(done, total), total)
         pending = [one for one in share if any(id not in known for id in one[0])]
-        affordable = within(budget, system, [texts for _, texts in pending])
+        affordable = within(budget, system, [question.texts for _, question in pending])
         asked = ask(
             engine,
             partial(_opened, open_system),
-            [Batch(ids, texts) for ids, texts in pending[:affordable]],
+            [Batch(ids, question) for ids, question in pending[:affordable]],
             alone=_alone,
             answered=bool(known),
             patiently=budget.calls is None and budget.cost is None,
@@ -332,28 +335,40 @@ def _recorded(system: Any, corpus: SpansCorpus) -> Callable[[], Detections]:
     return lambda: StreamedDetections(read(path, offsets=offsets, texts=texts))
 
 
-def _questions(corpus: SpansCorpus, size: int) -> list[tuple[list[str], list[str]]]:
+class _Question(NamedTuple):
+    """Texts that are handed over at once, and whose each is."""
+
+    texts: list[str]
+    patients: list[str | None]
+
+
+def _questions(corpus: SpansCorpus, size: int) -> list[tuple[list[str], _Question]]:
     """Every document once, in groups of a size that does not depend on workers or on what is known already."""
     ids: list[str] = []
     texts: list[str] = []
+    patients: list[str | None] = []
     for batch in corpus.batches():
         first = batch.first or [True] * len(batch)
-        ids += [id for id, one in zip(batch.ids, first, strict=True) if one]
-        texts += [text for text, one in zip(batch.texts, first, strict=True) if one]
-    return [(ids[i : i + size], texts[i : i + size]) for i in range(0, len(ids), size)]
+        ids += compress(batch.ids, first)
+        texts += compress(batch.texts, first)
+        patients += compress(batch.column("patient"), first)
+    return [
+        (ids[i : i + size], _Question(texts[i : i + size], patients[i : i + size])) for i in range(0, len(ids), size)
+    ]
 
 
-def _alone(texts: list[str], place: int) -> list[str]:
-    return texts[place : place + 1]
+def _alone(question: _Question, place: int) -> _Question:
+    return _Question(question.texts[place : place + 1], question.patients[place : place + 1])
 
 
-def _opened(open_system: Callable[[], SpanSystem]) -> Callable[[Sequence[str]], list[Any]]:
+def _opened(open_system: Callable[[], SpanSystem]) -> Callable[[_Question], list[Any]]:
     """Runs once in each worker: opens the detector there and gives the function that answers groups of texts."""
     system = open_system()
 
-    def answer(texts: Sequence[str]) -> list[Any]:
+    def answer(question: _Question) -> list[Any]:
+        texts = question.texts
         who, what = f"system '{system.name}'", f"{len(texts)} texts"
-        answers = guarded(who, lambda given: list(system.detect(given)), texts, what=what)
+        answers = guarded(who, lambda given: list(asked(system, given, question.patients)), texts, what=what)
         if len(answers) != len(texts):
             raise SystemFailure(
                 f"system '{system.name}' must answer every text; it was given {len(texts)} and answered {len(answers)}."
@@ -362,6 +377,13 @@ def _opened(open_system: Callable[[], SpanSystem]) -> Callable[[Sequence[str]], 
         return guarded(who, lambda given: [_checked(spans, system=system.name) for spans in given], answers, what=what)
 
     return answer
+
+
+def asked(system: Any, texts: Sequence[str], patients: Sequence[str | None]) -> Sequence[Any]:
+    """What a detector finds in texts; one that must know whose each is, is told."""
+    by_patient = getattr(system, "detect_of_patients", None)
+    found: Sequence[Any] = system.detect(texts) if by_patient is None else by_patient(texts, patients)
+    return found
 
 
 _FIELDS = ("start", "end", "label", "score")

@@ -27,7 +27,7 @@ def read_parquet(path: Path, *, largest_unpacked: int = 0) -> dict[str, Column]:
     except InputError:
         raise
     except Exception as error:  # pyarrow's own errors, OSError, and others where a page is damaged
-        raise _unreadable(path, "a Parquet file", error) from None
+        raise unreadable(path, "a Parquet file", error) from None
     return _with_rows(table, path.name)
 
 
@@ -47,7 +47,7 @@ def _unpacked(path: Path, largest: int) -> Any:
     stated = sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups))
     if max(stated, about.num_rows * len(schema) * _CELL) > limit(largest):
         raise too_large(where=path.name, largest=largest)
-    texts = [field.name for field in schema if _is_text(field.type)]
+    texts = [field.name for field in schema if is_text(field.type)]
     batches, size = [], 0
     with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as file:
         for batch in file.iter_batches(batch_size=_BATCH):
@@ -59,7 +59,8 @@ def _unpacked(path: Path, largest: int) -> Any:
     return pyarrow.Table.from_batches(batches, schema=schema)
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
+    """Whether a type of arrow is text, or bytes."""
     from pyarrow import types
 
     return any(test(kind) for test in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary))
@@ -70,7 +71,7 @@ def _size(column: Any) -> int:
     import pyarrow
     import pyarrow.compute
 
-    if not pyarrow.types.is_dictionary(column.type) or not _is_text(column.type.value_type):
+    if not pyarrow.types.is_dictionary(column.type) or not is_text(column.type.value_type):
         return int(column.nbytes)
     lengths = pyarrow.compute.binary_length(column.dictionary).take(column.indices)
     return int(pyarrow.compute.sum(lengths).as_py() or 0) + _CELL * len(column)
@@ -107,7 +108,8 @@ def _with_rows(table: Any, where: str) -> dict[str, Column]:
         raise InputError("text in UTF-8 was expected", where=where, got="bytes that are none") from None
 
 
-def _unreadable(path: Path, kind: str, error: Exception) -> InputError:
+def unreadable(path: Path, kind: str, error: Exception) -> InputError:
+    """What is said of a file that its library cannot read; what the library says may quote the file."""
     return InputError(
         f"{kind} was expected",
         where=path.name,

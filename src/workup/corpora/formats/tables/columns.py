@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -82,12 +82,39 @@ def text_columns(
     >>> table["id"].tolist(), table["risk"].tolist(), table["cost"].tolist()
     (['007', '12'], [0.25, nan], [1234.0, 1500.0])
     """
+    return typed_columns(
+        ((name, PackedCells(blocks)) for name, blocks in columns), decimal=decimal, point_likely=point_likely
+    )
+
+
+class Cells(Protocol):
+    """One column of text, whatever it is kept in, and what its cells may be read as."""
+
+    def are_numbers(self, sign: str, /) -> bool:
+        """Whether every cell that is not missing is a number with this decimal sign."""
+
+    def hold_a_sign(self, signs: str = ".,", /) -> bool:
+        """Whether one of these signs stands beside a digit somewhere."""
+
+    def numbers(self, sign: str, /) -> Column:
+        """The numbers; the texts, where a whole number is too large for a float."""
+
+    def truth_or_text(self) -> Column:
+        """1 and 0 where every cell that is not missing says true or false; else the texts."""
+
+    def text(self) -> Column:
+        """The texts without space around them, and None where a cell is missing."""
+
+
+def typed_columns(
+    columns: Iterable[tuple[str, Cells]], *, decimal: str = "", point_likely: bool = True
+) -> dict[str, Column]:
+    """What `text_columns` does, for cells that are kept in any form."""
     check_decimal(decimal)
     read: dict[str, Column] = {}
-    undecided: dict[str, _Cells] = {}
+    undecided: dict[str, Cells] = {}
     signs_seen: set[str] = set()
-    for name, blocks in columns:
-        cells = _Cells(blocks)
+    for name, cells in columns:
         signed = cells.hold_a_sign()
         signs = [sign for sign in decimal or (".," if signed else ".") if cells.are_numbers(sign)]
         if signed and len(signs) == 2:
@@ -108,7 +135,7 @@ def pack(cells: Iterable[str]) -> str:
     return _END.join(cells)
 
 
-class _Cells:
+class PackedCells:
     """The cells of one column, in packed blocks."""
 
     def __init__(self, blocks: Sequence[str]) -> None:

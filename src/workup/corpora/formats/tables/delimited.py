@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from workup.corpora.formats.tables.columns import Column, drop_empty, header_names, pack, text_columns
+from workup.corpora.formats.tables.columns import Column, drop_empty, header_names, pack, text_columns, typed_columns
 from workup.errors import InputError
 from workup.files.received import open_named
 from workup.files.unpacking import open_gzip
@@ -27,6 +27,7 @@ _MARKS = (
     (b"\xfe\xff", "utf-16"),
 )
 _BLOCK = 50_000
+_WORTH_ARROW = 2**20  # bytes of a file from which on the import of pyarrow pays
 _LOOK = 1 << 16  # bytes at the beginning that tell a text from what is none
 _LONGEST_LINE = 32 * 2**20  # characters; a line must fit in memory several times over
 _LARGEST_SEARCHED = 512 * 2**20  # bytes that are looked through for the line of a fault
@@ -50,6 +51,10 @@ def _read(path: Path, *, delimiter: str, decimal: str, largest: int) -> dict[str
     where = path.name
     try:
         encoding = _encoding(path)
+        if encoding == "utf-8-sig" and path.stat().st_size >= _WORTH_ARROW:
+            table = _through_arrow(path, delimiter, decimal, largest)
+            if table is not None:
+                return table
         with _open_binary(path, largest) as file:
             lines = checked_lines(io.TextIOWrapper(file, encoding=encoding, newline=""), where)
             first, rest = _header_lines(lines, where)
@@ -68,7 +73,33 @@ def _read(path: Path, *, delimiter: str, decimal: str, largest: int) -> dict[str
     return drop_empty(text_columns(zip(names, columns, strict=True), decimal=decimal, point_likely=delimiter != ";"))
 
 
-def _open_binary(path: Path, largest: int = 0) -> IO[bytes]:
+def _through_arrow(path: Path, delimiter: str, decimal: str, largest: int) -> dict[str, Column] | None:
+    """The same table several times faster, where pyarrow is installed and the file is of the plain kind.
+
+    None where it is not, or where anything at all is wrong with it: the reading line by line then finds out what, and
+    says it.
+    """
+    try:
+        from workup.corpora.formats.tables.arrow_csv import read_rows
+
+        with _open_binary(path, largest) as file:
+            first = [line.decode() for line in itertools.islice(iter(file.readline, b""), 20)]
+        first[0] = first[0].removeprefix("\ufeff")
+        _, skip = found = _delimiter(first, delimiter, path.name)
+        delimiter = found[0]
+        skip += next(row for row, line in enumerate(first[skip:]) if line.rstrip("\r\n"))
+        header = next(csv.reader([first[skip]], delimiter=delimiter, skipinitialspace=True, strict=True))
+        names = header_names(header, where=path.name)
+        with _open_binary(path, largest) as file:
+            columns = read_rows(file, columns=len(names), delimiter=delimiter, skip=skip + 1)
+    except Exception:  # pyarrow raises much; what is wrong with the file is told by the reading line by line
+        return None
+    columns.reverse()
+    named = ((name, columns.pop()) for name in names)  # a column that is read is let go of
+    return drop_empty(typed_columns(named, decimal=decimal, point_likely=delimiter != ";"))
+
+
+def _open_binary(path: Path, largest: int = 0) -> io.BufferedReader:
     return open_gzip(path, largest=largest) if path.suffix.lower() == ".gz" else open_named(path)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from workup.disclosure.differing_flags import told_settings
+from workup.disclosure.told_people import Grouped, near_groupings
 from workup.estimate import Draws, estimate
 from workup.scores import Levels, Scores
 from workup.stats.arrays import Bools, Floats
@@ -109,13 +110,16 @@ def _a_day(watch: Scores, threshold: float | None) -> dict[str, Any]:
 
 def _alarms_by(watch: Scores, thresholds: Sequence[float | None], k: int) -> Iterator[dict[str, Any]]:
     """Alarms by every grouping, site and month as they were when the prediction was made. Two thresholds that few
-    patients of a level set apart are not both told."""
+    patients of a level set apart are not both told, nor is a grouping of which few patients set two levels apart."""
     assert watch.time is not None
     by: dict[str, Levels] = {name: one for name, one in watch.groups.items() if name != LANDMARK}
     if watch.site is not None:
         by["site"] = watch.site
     by["month"] = Levels.of(watch.time.astype("datetime64[M]").astype(str).astype(object))
+    near = near_groupings({name: Grouped(levels, watch.patient) for name, levels in by.items()}, [], k)
     for name, levels in by.items():
+        if name in near:
+            continue
         told = _told(levels, watch, k)
         flags = {threshold: [watch[at("alerts", threshold)]] for threshold in thresholds}
         shown = told_settings(levels.codes, watch.patient, flags, k=k)
@@ -191,17 +195,17 @@ def _first_score(evaluated: Evaluated, study: EpisodesStudy) -> dict[str, Any] |
 
 
 def timeline(evaluated: Evaluated, study: EpisodesStudy) -> Iterator[dict[str, Any]]:
-    """Alerts and events of a few stays as whole hours from their start, at the first threshold; drawn by chance, and
-    none where so few stays are there that one could be known by its course."""
+    """Alerts and events of a few stays as whole hours from their start, at the first threshold; drawn by chance. A stay
+    is one patient's, so none is drawn but where a study tells all, or where its patients were generated."""
     alarms, stays = evaluated.judged.alarms, evaluated.stays
     counts = evaluated.judged.inside.moments.counts
-    if not alarms:
+    if not alarms or (study.smallest_cell > 1 and study.corpus.generate is None):
         return
     drawn: list[int] = []
     for place, chosen in enumerate((stays.onset < FAR, stays.onset == FAR)):
         held = np.flatnonzero(chosen & (counts > 0))
         people = np.unique(stays.patient[held]).size
-        if people >= max(study.smallest_cell, 2 * _STAYS_DRAWN):
+        if people >= 2 * _STAYS_DRAWN:
             some = generator(study.seed, "stays of the timeline", str(place)).choice(held, _STAYS_DRAWN, replace=False)
             drawn += np.sort(some).tolist()
     for number, stay in enumerate(drawn, start=1):

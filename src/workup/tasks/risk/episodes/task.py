@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workup.disclosure.small_groups import regrouped
+from workup.disclosure.told_people import Grouped, near_groupings
 from workup.errors import StudyError
 from workup.estimate import Slice
 from workup.metric import Metric
@@ -204,14 +205,20 @@ class EpisodesTask:
             (flagged if kind == FLAGGED else own[kind]).append(metric)
         delay = _until_closed(scores)
         few = {"minimum": {"rows": _FEWEST_EVENTS}, **delay}
-        found = [Kind(CASE, _rows(scores, CASE), own[CASE], {"drift": delay})]
-        found += [Kind(kind, _rows(scores, kind), own[kind], {"drift": delay}) for kind in (WATCH, STAY)]
+        unit = getattr(getattr(scores, "evaluated", None), "part", None)
+        stays = STAY if unit is not None and unit.unit == "encounter" else ""
+        found = [Kind(CASE, _rows(scores, CASE), own[CASE], {"drift": delay}, rows_of=stays, yields=True)]
+        found += [
+            Kind(kind, _rows(scores, kind), own[kind], {"drift": delay}, rows_of=STAY if kind == STAY else "")
+            for kind in (WATCH, STAY)
+        ]
         events = _rows(scores, EVENT)
         found.insert(2, Kind(EVENT, events, own[EVENT], {"drift": few}, people=False))
         found.append(Kind(ALL, _rows(scores, ALL), own[ALL], {"drift": delay}))
         for metric in flagged:
             column = at("flagged", metric.at.get("threshold"))
-            found.append(Kind(column, events.take(events[column] > 0), [metric], {"drift": few}, people=False))
+            # The median of few would be theirs, so that flagged events are counted like people.
+            found.append(Kind(column, events.take(events[column] > 0), [metric], {"drift": few}))
         return [kind for kind in found if kind.metrics]
 
     def parts(self, scores: Scores, study: EpisodesStudy) -> Iterator[Part]:
@@ -231,6 +238,9 @@ class EpisodesTask:
         of_risks = [metric for metric in case.metrics if metric.name not in nothing]
         yield from _not_acted(case.scores, "acted", of_risks, study.smallest_cell)
         if LANDMARK in case.scores.groups and LANDMARK not in (study.lenses.get("subgroups") or {}).get("by", ()):
+            grouped = Grouped(case.scores.groups[LANDMARK], case.scores.patient)
+            if near_groupings({LANDMARK: grouped}, [], study.smallest_cell):
+                return
             slices = [
                 Slice({LANDMARK: level}, rows)
                 for level, rows in case.scores.groups[LANDMARK].masks()
@@ -257,7 +267,8 @@ class EpisodesTask:
         if _reduced(study):
             # The event itself shortens the stay, so a maximum may rank stays backwards and the risks still be right.
             return found | {name: table for name, table in drawn.items() if name not in _OF_RISKS}
-        shown = _told_groups(case, study.smallest_cell)
+        beside = [_rows(scores, kind) for kind in (WATCH, EVENT, STAY)] if study.alarms() else []
+        shown = _told_groups(case, study.smallest_cell, beside)
         return {
             **({"alarms": [alarm]} if alarm else {}),
             **found,
@@ -364,10 +375,12 @@ def _holds(levels: Levels, level: str) -> bool:
 
 
 def _not_acted(scores: Scores, column: str, metrics: Sequence[Metric], k: int) -> Iterator[Part]:
-    """The rows that nobody acted on, where there are others; not where either are of few patients."""
+    """The rows that nobody acted on, where there are others; not where either are of few patients, or where few have
+    none but rows that were acted on."""
     acted = scores[column] > 0
     sides = [np.unique(scores.patient[rows]).size for rows in (acted, ~acted)]
-    if min(sides) >= max(k, 1) and metrics:
+    always = scores.n_patients - sides[1]
+    if min(sides) >= max(k, 1) and not 0 < always < k and metrics:
         yield Part(scores, metrics, [Slice({"acted": "no"}, ~acted)])
 
 
@@ -384,7 +397,16 @@ def _until_closed(scores: Scores) -> dict[str, Any]:
     return {"label_delay": (last - int(begun.min())) / DAY + 1e-6} if begun.size else {}
 
 
-def _told_groups(case: Scores, k: int) -> Scores:
-    """Cases with their small groups as one: a level of many predictions may be that of few cases."""
+def _told_groups(case: Scores, k: int, beside: Sequence[Scores] = ()) -> Scores:
+    """Cases with their small groups as one: a level of many predictions may be that of few cases. Columns by which few
+    people have rows of another kind and none of these are left out."""
     found = regrouped(case.groups, case.patient, k=k, outcome=case["outcome"] > 0)
-    return replace(case, groups={name: one.levels for name, one in found.items() if one.levels is not None})
+    own = {
+        name: Grouped(case.groups[name], case.patient, frozenset(one.withheld))
+        for name, one in found.items()
+        if one.levels is not None
+    }
+    others = [{name: Grouped(levels, one.patient) for name, levels in one.groups.items()} for one in beside]
+    near = near_groupings(own, others, k)
+    groups = {name: one.levels for name, one in found.items() if one.levels is not None and name not in near}
+    return replace(case, groups=groups)

@@ -11,9 +11,9 @@ import numpy as np
 
 from workup.scores import OUTCOME, RISK, Scores
 from workup.stats import rank
-from workup.stats.arrays import Bools, Floats
+from workup.stats.arrays import Bools, Floats, Ints
 from workup.stats.horizon_influence import Influence
-from workup.stats.horizon_weights import COMPETING, EVENT
+from workup.stats.horizon_weights import CENSORED, COMPETING, EVENT
 from workup.stats.intervals import t_critical
 from workup.stats.survival import aalen_johansen
 from workup.tasks.risk.calibration_metrics import Smoother
@@ -47,7 +47,27 @@ def observed_curves(scores: Scores, horizons: Sequence[Horizon], *, smallest_cel
         for fifth, rows in parts
         if np.unique(scores.patient[rows]).size >= smallest_cell and w[rows].sum() > 0
     ]
+    if smallest_cell > 1 and _few_lost(scores, place, marks, smallest_cell):
+        shown = [one if one["fifth"] is None else _uncounted(one) for one in shown]
     return {"by": f"fifths of the risk by {last.name}", "competing": competing, "unit": "d", "curves": shown}
+
+
+def _few_lost(scores: Scores, place: Ints, marks: Floats, k: int) -> bool:
+    """Were few of a fifth lost between two moments at which those at risk are counted?"""
+    lost = (scores[STATUS] == CENSORED) & (scores[FOLLOWUP] < marks[-1])
+    between = np.searchsorted(marks, scores[FOLLOWUP][lost], side="right") + place[lost] * (marks.size + 1)
+    pairs = np.unique(np.column_stack([between, scores.patient[lost]]), axis=0)
+    return bool(np.any(np.unique(pairs[:, 0], return_counts=True)[1] < k))
+
+
+def _uncounted(curve: dict[str, Any]) -> dict[str, Any]:
+    """A curve to draw, without those under its axis: steps to the last digit would give back how many were at risk."""
+    rounded = [{name: round(value, 3) for name, value in point.items()} for point in curve["curve"]]
+    means = [
+        {**one, "observed": None if one["observed"] is None else round(one["observed"], 3)}
+        for one in curve["mean_risk"]
+    ]
+    return {**curve, "curve": rounded, "mean_risk": means, "under_axis": []}
 
 
 def _observed(

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from workup.disclosure.differing_flags import known_at, told_by_column
 from workup.scores import Levels, Scores
 from workup.stats import calibration
 from workup.stats.arrays import Bools, Floats, Ints
@@ -31,12 +32,26 @@ _OF_RISK = "Name what drives the risk under censoring, such as {{cox: [age]}}, o
 _REMEDY = "Name the columns that tell who is lost under censoring: {{strata: [{0}]}} or {{cox: [{0}]}}."
 
 
-def followup_table(scores: Scores, horizons: Sequence[Horizon], censoring: Censoring) -> list[dict[str, Any]]:
-    """Who was followed to every horizon, in everyone and in every group, with what the weights rest on."""
+def followup_table(
+    scores: Scores, horizons: Sequence[Horizon], censoring: Censoring, *, smallest_cell: int = 1
+) -> list[dict[str, Any]]:
+    """Who was followed to every horizon, in everyone and in every group, with what the weights rest on. By a horizon
+    before which few of a group were lost, nothing is said of the groups of its column."""
     groups, _ = shown_groups(scores)
+    told = _told_horizons(scores, smallest_cell)
     slices: list[tuple[dict[str, str], Scores]] = [({}, scores)]
     slices += [(key, scores.take(np.flatnonzero(rows))) for key, rows in groups]
-    return [_followed(key, part, horizon, censoring) for key, part in slices for horizon in horizons]
+    return [
+        _followed(key, part, horizon, censoring)
+        for key, part in slices
+        for horizon in horizons
+        if all(horizon.name in told[name] for name in key)
+    ]
+
+
+def _told_horizons(scores: Scores, smallest_cell: int) -> dict[str, list[str]]:
+    """The horizons by which losses may be told of the groups of each column."""
+    return told_by_column(scores.groups, scores.patient, known_at(scores), k=smallest_cell)
 
 
 def _followed(key: dict[str, str], scores: Scores, horizon: Horizon, censoring: Censoring) -> dict[str, Any]:
@@ -76,7 +91,12 @@ def _finite(value: float) -> float | None:
 
 
 def censoring_table(
-    scores: Scores, horizons: Sequence[Horizon], censoring: Censoring, thresholds: Sequence[float]
+    scores: Scores,
+    horizons: Sequence[Horizon],
+    censoring: Censoring,
+    thresholds: Sequence[float],
+    *,
+    smallest_cell: int = 1,
 ) -> dict[str, Any]:
     """Does being lost depend on the risk or the group, and what would become of the figures if it was allowed for?"""
     found: dict[str, Any] = {
@@ -87,7 +107,9 @@ def censoring_table(
     }
     if not np.any(scores[STATUS] == CENSORED):
         return found
-    found["hazard_ratios"] = [*_of_risk(scores, horizons), *_of_groups(scores, horizons[-1])]
+    told = _told_horizons(scores, smallest_cell)
+    shown = {name: levels for name, levels in scores.groups.items() if horizons[-1].name in told[name]}
+    found["hazard_ratios"] = [*_of_risk(scores, horizons), *_of_groups(scores, shown, horizons[-1])]
     for horizon in horizons:
         found["figures"] += list(_two_ways(scores, horizon, censoring))
         found["net_benefit"] += list(_benefits(scores, horizon, censoring, thresholds))
@@ -111,8 +133,8 @@ def _of_risk(scores: Scores, horizons: Sequence[Horizon]) -> Iterator[dict[str, 
         yield {**row, "per": per, **_hazard_ratios(scores, (log_odds / spread)[:, None], horizon)[0]}
 
 
-def _of_groups(scores: Scores, last: Horizon) -> Iterator[dict[str, Any]]:
-    for name, levels in scores.groups.items():
+def _of_groups(scores: Scores, groups: Mapping[str, Levels], last: Horizon) -> Iterator[dict[str, Any]]:
+    for name, levels in groups.items():
         yield from _of_group(scores, name, levels, last)
 
 

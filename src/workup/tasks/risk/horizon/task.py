@@ -72,6 +72,7 @@ class HorizonTask:
         say_few=tuple(name for name in CARDS if name != "alert_rate"),
         outcomes="horizon",
     )
+    in_turn = ("landmark",)  # a grouping through which the same patients pass
     batch = 1_000
     shows_text = False
     asks = "predict"
@@ -192,7 +193,7 @@ class HorizonTask:
         return {
             **({"alarms": [alarm]} if alarm else {}),
             "summary": summary(scores, study),
-            "followup": followup_table(scores, horizons, censoring),
+            "followup": followup_table(scores, horizons, censoring, smallest_cell=study.smallest_cell),
             "censoring": _censoring_table(scores, study),
             "observed_curves": observed_curves(scores, horizons, smallest_cell=study.smallest_cell),
             "horizons": at_each_horizon(scores, horizons, censoring, smallest_cell=study.smallest_cell),
@@ -257,7 +258,13 @@ def _named(study: HorizonStudy, name: str) -> tuple[Horizon, ...]:
 def _censoring_table(scores: Scores, study: HorizonStudy) -> dict[str, Any]:
     made: dict[str, Any] = scores.kept(
         "table of censoring",
-        lambda: censoring_table(scores, study.horizons, study.censoring_on(scores), study.all_thresholds()),
+        lambda: censoring_table(
+            scores,
+            study.horizons,
+            study.censoring_on(scores),
+            study.all_thresholds(),
+            smallest_cell=study.smallest_cell,
+        ),
     )
     return made
 

@@ -15,7 +15,8 @@ import numpy as np
 from workup.documents.document import SpanArrays
 from workup.documents.policies import Policy
 from workup.documents.text_flags import ignorable
-from workup.stats.arrays import Bools
+from workup.stats.arrays import Bools, Whole
+from workup.tasks.spans.counting.blocks import Sheet
 from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
 from workup.tasks.spans.counting.matchup import Matchup, Setting
 from workup.tasks.spans.counting.modes import parse_mode
@@ -49,23 +50,23 @@ class RuleSets:
         self.against = {setting: _against(setting) for setting in asked}
         self._sums = {setting: _Sums() for setting in self.against}
 
-    def add(self, matchup: Matchup, policies: Sequence[Policy], known: dict[Setting, Outcomes] | None = None) -> None:
+    def add(self, sheet: Sheet, policies: Sequence[Policy], known: dict[Setting, Outcomes] | None = None) -> None:
         """One more batch."""
         names = {policy.name for policy in policies}
         wanted = [setting for setting in self.against if setting.policy in names]
         fates = dict(known or {})
         for setting in dict.fromkeys((*wanted, *(self.against[one] for one in wanted))):
             if setting not in fates:
-                fates[setting] = outcomes(matchup, setting)
+                fates[setting] = outcomes(sheet.matchup, setting, sheet=sheet)
         for setting in wanted:
-            self._count(matchup, setting, fates[setting], fates[self.against[setting]])
+            self._count(sheet.matchup, setting, fates[setting], fates[self.against[setting]])
 
     def add_unknown(self, predictions: SpanArrays) -> None:
         """Predictions of documents that the corpus does not hold."""
         for policies in self.stick.policy_sets:
             none = {policy.name: np.empty(0, dtype=np.int8) for policy in policies}
             golds = Golds(SpanArrays.of([]), np.empty(0, np.int32), np.empty(0, np.int32), none)
-            self.add(self.stick.matchup(golds, predictions, texts=[], answered=[]), policies)
+            self.add(Sheet.of(self.stick.matchup(golds, predictions, texts=[], answered=[])), policies)
 
     def _count(self, matchup: Matchup, setting: Setting, fate: Outcomes, other: Outcomes) -> None:
         golds, sums = matchup.golds, self._sums[setting]
@@ -177,19 +178,27 @@ def _confused(matchup: Matchup, fate: Outcomes) -> Counter[tuple[str, str]]:
     golds, found = matchup.golds, matchup.predictions
     on = fate.hit[fate.gold] if len(fate.gold) else np.empty(0, np.bool_)
     gold, prediction = fate.gold[on], fate.prediction[on]
-    overlap = np.minimum(golds.end[gold], found.end[prediction]) - np.maximum(
-        golds.start[gold], found.start[prediction]
+    several = np.bincount(gold, minlength=len(golds))[gold] > 1  # most rest on one, and need no order
+    most = _most(golds, found, gold[several], prediction[several])
+    gold, prediction = (
+        np.concatenate([one[~several], chosen]) for one, chosen in zip((gold, prediction), most, strict=True)
     )
-    order = np.lexsort((prediction, -overlap, gold))
-    gold, prediction = gold[order], prediction[order]
-    first = np.concatenate([[True], gold[1:] != gold[:-1]]) if len(gold) else np.empty(0, np.bool_)
     width = max(1, len(found.labels))
-    joint, times = np.unique(
-        golds.label[gold[first]].astype(np.int64) * width + found.label[prediction[first]], return_counts=True
-    )
+    joint, times = np.unique(golds.label[gold].astype(np.int64) * width + found.label[prediction], return_counts=True)
     counted: Counter[tuple[str, str]] = Counter()
     for one, n in zip(joint.tolist(), times.tolist(), strict=True):
         names = golds.labels[one // width], found.labels[one % width]
         if names[0] != names[1]:
             counted[names] += n
     return counted
+
+
+def _most(golds: SpanArrays, found: SpanArrays, gold: Whole, prediction: Whole) -> tuple[Whole, Whole]:
+    """Of the pairs of each gold, the one that shares most with it; the first prediction where two share as much."""
+    overlap = np.minimum(golds.end[gold], found.end[prediction]) - np.maximum(
+        golds.start[gold], found.start[prediction]
+    )
+    order = np.lexsort((prediction, -overlap, gold))
+    gold, prediction = gold[order], prediction[order]
+    first = np.concatenate([[True], gold[1:] != gold[:-1]]) if len(gold) else np.empty(0, np.bool_)
+    return gold[first], prediction[first]

@@ -21,6 +21,7 @@ from workup.documents.policies import Policy
 from workup.stats.arrays import Ints
 from workup.tasks.spans import columns
 from workup.tasks.spans.comparing.rule_sets import RuleSets
+from workup.tasks.spans.counting.blocks import Sheet
 from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
 from workup.tasks.spans.counting.counts import Counts, count
 from workup.tasks.spans.counting.document_rows import Cells, Rows
@@ -80,11 +81,12 @@ class Ledger:
         for i, policies in enumerate(self.stick.policy_sets):
             golds = self.stick.golds(batch, policies, self.unmapped_golds if i == 0 else None)
             matchup = self.stick.matchup(golds, predictions, texts=batch.texts, answered=found.answered)
+            sheet = Sheet.of(matchup)
             cells = cells or _CellBuilder(matchup, offset=len(self.rows))  # titles move borders, not labels
-            counts = count(matchup, self._settings(policies), leaks=True)
+            counts = count(matchup, self._settings(policies), leaks=True, sheet=sheet)
             self._add_table(counts)
             gathered |= self._of_counts(counts, policies, len(batch))
-            gathered |= self._of_spans(batch, golds, matchup, policies, found, cells)
+            gathered |= self._of_spans(batch, golds, sheet, policies, found, cells)
             for policy in policies:
                 self.information.add(policy.name, batch, golds, predictions)
                 if self.utility is not None:
@@ -179,12 +181,13 @@ class Ledger:
         self,
         batch: Batch,
         golds: Golds,
-        matchup: Matchup,
+        sheet: Sheet,
         policies: Sequence[Policy],
         found: Found,
         cells: _CellBuilder,
     ) -> _Columns:
         """Columns that need each gold's own fate: entities and severity; and the cells by label."""
+        matchup = sheet.matchup
         of_cells = self._by_span(policies) if self._cells_wanted else []
         primary = [self.stick.primary_setting] if self.errors is not None else []
         full_mask = [setting for setting in self.stick.full_mask if setting.policy in {p.name for p in policies}]
@@ -194,16 +197,16 @@ class Ledger:
         for setting in dict.fromkeys((*full_mask, *of_cells, *primary)):
             if setting.policy not in {policy.name for policy in policies}:
                 continue
-            fate = fates[setting] = outcomes(matchup, setting)
+            fate = fates[setting] = outcomes(matchup, setting, sheet=sheet)
             if setting in full_mask:
                 gathered |= _entities(entities, fate, setting.policy, len(batch))
                 gathered |= _severity(golds, fate, setting.policy, len(batch), ignored=matchup.ignored)
             if setting in of_cells:
                 cells.add(setting, fate)
             if self.errors is not None and setting in primary:
-                self.errors.add(batch, golds, matchup, fate, found)
+                self.errors.add(batch, golds, sheet, fate, found)
         if self.rules is not None:
-            self.rules.add(matchup, policies, known=fates)
+            self.rules.add(sheet, policies, known=fates)
         return gathered
 
     def _by_span(self, policies: Sequence[Policy]) -> list[Setting]:

@@ -4,8 +4,9 @@ Knows which predictions lie outside any text; counts nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -93,8 +94,15 @@ class Sheet:
                 rows = max(rows, int(side.document[-1]) + 1)
         return cls(matchup, names, golds, predictions, table, combination, ignored, tuple(matchup.decisions), rows)
 
-    def blocks(self, *, with_text: bool) -> Iterator[Block]:
-        """Every document in turn, unknown ones last."""
+    def blocks(self, *, with_text: bool) -> Iterable[Block]:
+        """Every document in turn, unknown ones last. Without texts they are few and small, and are kept."""
+        return self._made(with_text=True) if with_text else self._without_text
+
+    @cached_property
+    def _without_text(self) -> list[Block]:
+        return list(self._made(with_text=False))
+
+    def _made(self, *, with_text: bool) -> Iterator[Block]:
         longer = max(self.golds, self.predictions, key=len)
         edges = {0, self.matchup.documents, self.rows, *longer.document[_SPANS::_SPANS].tolist()}
         if with_text:

@@ -52,8 +52,10 @@ class Counts:
                 yield {**key, "label": label, **_row(setting, numbers)}
 
 
-def count(matchup: Matchup, settings: Sequence[Setting], *, leaks: bool = False) -> Counts:
+def count(matchup: Matchup, settings: Sequence[Setting], *, leaks: bool = False, sheet: Sheet | None = None) -> Counts:
     """Count every setting; with `leaks`, also what leaked under each of their policies.
+
+    `sheet` is the matchup made ready, where somebody has done so already.
 
     >>> from workup.documents.document import SpanArrays
     >>> from workup.documents.policies import MUST
@@ -64,7 +66,7 @@ def count(matchup: Matchup, settings: Sequence[Setting], *, leaks: bool = False)
     >>> [row["hits"] for row in counts.table()], counts.total(counts.settings[0])["false_alarms"]
     ([1, 1], 1)
     """
-    sheet = Sheet.of(matchup)
+    sheet = sheet or Sheet.of(matchup)
     with_text = needs_text(matchup, settings, leaks=leaks)
     asked = tuple(dict.fromkeys(settings))
     tally = Tally(sheet, asked, leaks=leaks)

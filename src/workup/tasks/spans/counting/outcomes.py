@@ -39,8 +39,10 @@ class Outcomes:
     prediction: Whole
 
 
-def outcomes(matchup: Matchup, setting: Setting) -> Outcomes:
+def outcomes(matchup: Matchup, setting: Setting, *, sheet: Sheet | None = None) -> Outcomes:
     """The outcome of every span in one setting; modes that count units of text have none.
+
+    `sheet` is the matchup made ready, where somebody has done so already.
 
     >>> from workup.documents.document import SpanArrays
     >>> golds, found = SpanArrays.of([(0, 0, 10, "date")]), SpanArrays.of([(0, 0, 9, "date"), (0, 30, 40, "zip")])
@@ -56,7 +58,7 @@ def outcomes(matchup: Matchup, setting: Setting) -> Outcomes:
             remedy="ask for full_mask or cover:1, which see the same characters gold by gold",
         )
     with_text = needs_text(matchup, [setting], leaks=False)
-    sheet = Sheet.of(matchup)
+    sheet = sheet or Sheet.of(matchup)
     types = Types(sheet.names, matchup.levels)
     singles = Singles(sheet, [setting], types)
     hit, exact = (np.zeros(len(sheet.golds), dtype=np.bool_) for _ in range(2))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -246,13 +246,12 @@ class Categories:
         self._counted = golds.decisions[setting.policy] != MUST_NOT
         level = matchup.level(setting.level)
         self._types = None if level.types is None else level.types
+        self._alike: dict[tuple[str, tuple[str, ...]], list[bool]] = {}
 
     def of_gold(self, gold: int) -> str:
         """The category of a missed gold span."""
         document = int(self._golds.document[gold])
-        same, other = self._around(
-            self._found_edges, self._found, document, self._golds.labels[self._golds.label[gold]]
-        )
+        same, other = self._around(self._predictions, document, self._golds.labels[self._golds.label[gold]])
         code = int(self._canonical[gold])
         return category_of_miss(
             self._texts[document],
@@ -272,39 +271,56 @@ class Categories:
         if not 0 <= start < end <= len(text):
             return "outside_text"
         label = found.labels[found.label[prediction]]
-        same, other = self._around(self._gold_edges, self._golds, document, label, only=self._counted)
+        same, other = self._around(self._gold_spans, document, label)
         return category_of_false_alarm(text, start, end, same=same, other=other)
 
     def visible_under(self, document: int) -> list[Range]:
         """The places of all predictions of a document."""
-        first, last = self._found_edges[document], self._found_edges[document + 1]
-        return [(int(self._found.start[i]), int(self._found.end[i])) for i in range(first, last)]
+        edges = self._predictions.edges
+        return self._predictions.ranges[edges[document] : edges[document + 1]]
 
-    def _around(
-        self, edges: list[int], spans: SpanArrays, document: int, label: str, *, only: np.ndarray | None = None
-    ) -> tuple[list[Range], list[Range]]:
+    def _around(self, side: _Side, document: int, label: str) -> tuple[list[Range], list[Range]]:
         """Spans of the other side in a document: of a type equal to this label's, and of others."""
         same: list[Range] = []
         other: list[Range] = []
-        for i in range(edges[document], edges[document + 1]):
-            if only is None or only[i]:
-                equal = self._equal(label, spans.labels[spans.label[i]])
-                (same if equal else other).append((int(spans.start[i]), int(spans.end[i])))
+        equal = self._equal(label, side.labels)
+        for i in range(side.edges[document], side.edges[document + 1]):
+            if side.counted is None or side.counted[i]:
+                (same if equal[side.label[i]] else other).append(side.ranges[i])
         return same, other
 
-    def _equal(self, one: str, other: str) -> bool:
-        if self._types is None:
-            return True
-        kind = self._types.get(one)
-        return kind is not None and kind == self._types.get(other)
+    def _equal(self, label: str, others: tuple[str, ...]) -> list[bool]:
+        """Which of these labels are of a type equal to this one's."""
+        if (label, others) not in self._alike:
+            kind = None if self._types is None else self._types.get(label)
+            self._alike[label, others] = [
+                self._types is None or (kind is not None and kind == self._types.get(other)) for other in others
+            ]
+        return self._alike[label, others]
 
     @cached_property
-    def _found_edges(self) -> list[int]:
-        return _edges(self._found, len(self._texts))
+    def _predictions(self) -> _Side:
+        return _Side.of(self._found, len(self._texts))
 
     @cached_property
-    def _gold_edges(self) -> list[int]:
-        return _edges(self._golds, len(self._texts))
+    def _gold_spans(self) -> _Side:
+        return _Side.of(self._golds, len(self._texts), self._counted)
+
+
+class _Side(NamedTuple):
+    """The spans of a batch as Python's own numbers, which are read one by one in a fraction of the time."""
+
+    labels: tuple[str, ...]
+    label: list[int]
+    ranges: list[Range]
+    edges: list[int]  # where the spans of each document begin
+    counted: list[bool] | None
+
+    @classmethod
+    def of(cls, spans: SpanArrays, documents: int, counted: npt.NDArray[np.bool_] | None = None) -> _Side:
+        ranges = list(zip(spans.start.tolist(), spans.end.tolist(), strict=True))
+        flags = None if counted is None else counted.tolist()
+        return cls(spans.labels, spans.label.tolist(), ranges, _edges(spans, documents), flags)
 
 
 def _edges(spans: SpanArrays, documents: int) -> list[int]:

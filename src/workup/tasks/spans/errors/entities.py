@@ -35,6 +35,8 @@ def normalised(surface: str) -> str:
     ('ann-marie o’neil', 'smith', '(--)')
     """
     if surface.isascii():
+        if surface.isalnum():  # one word and no sign around it, as most are
+            return surface.lower()
         folded = " ".join(surface.lower().split())
         return folded.strip(_EDGES) or folded
     folded = " ".join(compatibility_caseless(surface).split())

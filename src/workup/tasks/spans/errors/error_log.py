@@ -5,7 +5,7 @@ Keeps the texts of the few documents that the viewer may show; they leave it as 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from workup.documents.document import SpanArrays
 from workup.documents.labels import is_canonical
 from workup.documents.residue import Masked, residue
 from workup.documents.visible import Range
+from workup.tasks.spans.counting.blocks import Sheet
 from workup.tasks.spans.counting.counting_rules import Golds, Yardstick
-from workup.tasks.spans.counting.matchup import PHI, Matchup, Setting
+from workup.tasks.spans.counting.matchup import PHI, Setting
 from workup.tasks.spans.counting.modes import parse_mode
 from workup.tasks.spans.counting.outcomes import Outcomes, outcomes
 from workup.tasks.spans.counting.verdicts import FALSE_ALARM
@@ -46,9 +47,10 @@ class Errors:
         self._residue: Counter[str] = Counter()
         self._viewer = Viewer()
 
-    def add(self, batch: Batch, golds: Golds, matchup: Matchup, fate: Outcomes, found: Found) -> None:
+    def add(self, batch: Batch, golds: Golds, sheet: Sheet, fate: Outcomes, found: Found) -> None:
         """One more batch, with the fates of its spans in the primary setting."""
-        self._add_confusions(matchup)
+        matchup = sheet.matchup
+        self._add_confusions(sheet)
         categories = Categories(batch, golds, matchup, self._stick.primary_setting)
         missed = np.flatnonzero(fate.must & ~fate.hit)
         alarms = np.flatnonzero(fate.outcome == FALSE_ALARM)
@@ -59,9 +61,10 @@ class Errors:
 
     # ---- confusions --------------------------------------------------------------------------------------------------
 
-    def _add_confusions(self, matchup: Matchup) -> None:
+    def _add_confusions(self, sheet: Sheet) -> None:
         """Which label met which: pairs that overlap at all, assigned whatever their types."""
-        fate = outcomes(matchup, Setting(parse_mode("overlap"), PHI, self._stick.primary_policy))
+        matchup = sheet.matchup
+        fate = outcomes(matchup, Setting(parse_mode("overlap"), PHI, self._stick.primary_policy), sheet=sheet)
         golds, found = matchup.golds, matchup.predictions
         must = fate.must[fate.gold]
         self._count(golds.label[fate.gold[must]], found.label[fate.prediction[must]], golds.labels, found.labels)
@@ -87,39 +90,50 @@ class Errors:
     def _add_errors(self, kind: str, batch: Batch, spans: SpanArrays, which: Any, category_of: Any) -> None:
         self._totals[kind] += len(which)
         types = batch.column("type")
-        for place in which.tolist()[: max(0, ANALYSED - self._totals[f"{kind} analysed"])]:
-            self._totals[f"{kind} analysed"] += 1
-            document, start, end = (int(column[place]) for column in (spans.document, spans.start, spans.end))
-            text, label = batch.texts[document], spans.labels[spans.label[place]]
-            row = (category_of(place), label, types[document] or "", int(fifth(start, len(text))))
+        some = which[: max(0, ANALYSED - self._totals[f"{kind} analysed"])]
+        self._totals[f"{kind} analysed"] += len(some)
+        for place, (document, start, end, code) in zip(some.tolist(), _rows(spans, some), strict=True):
+            text, label = batch.texts[document], spans.labels[code]
+            row = (category_of(place), label, types[document] or "", fifth(start, len(text)))
             self._rows[kind][row] += 1
             self._shapes[kind, label, coarse_shape(text[start:end])] += 1
 
     def _add_leaks(self, batch: Batch, golds: Golds, fate: Outcomes, found: SpanArrays) -> None:
         """What stayed visible of gold spans that were touched, and masked values that are unmasked elsewhere."""
-        masks: list[list[Range]] = [[] for _ in batch.texts]
-        for document, *place in zip(found.document.tolist(), found.start.tolist(), found.end.tolist(), strict=True):
-            masks[document].append((place[0], place[1]))
+        masks = _Masks(found, len(batch))
+        self._add_partial(batch, golds, np.flatnonzero(fate.must & ~fate.hit), masks)
+        if self._residue["documents"] < SEARCHED:
+            self._add_residue(batch, golds, np.flatnonzero(fate.must), masks)
+
+    def _add_partial(self, batch: Batch, golds: Golds, missed: npt.NDArray[np.intp], masks: _Masks) -> None:
+        spans, names = golds.spans, _canonical(golds.spans.labels)
+        for document, start, end, label in _rows(spans, missed):
+            if self._totals["partial"] >= ANALYSED:
+                return
+            hidden = [mask for mask in masks.of(document) if mask[0] < end and mask[1] > start]
+            if not hidden:
+                continue
+            leak = partial_leak(batch.texts[document], start, end, label=names[label], masks=hidden)
+            if leak is not None:
+                self._totals["partial"] += 1
+                self._partial.update((spans.labels[label], part, leak.severity) for part in leak.parts)
+
+    def _add_residue(self, batch: Batch, golds: Golds, must: npt.NDArray[np.intp], masks: _Masks) -> None:
         wanted: list[list[Masked]] = [[] for _ in batch.texts]
-        spans = golds.spans
-        for i in np.flatnonzero(fate.must).tolist():
-            document, start, end = int(spans.document[i]), int(spans.start[i]), int(spans.end[i])
-            label = spans.labels[spans.label[i]]
-            name = label if is_canonical(label) else None
-            wanted[document].append(Masked(start, end, name))
-            if not fate.hit[i] and self._totals["partial"] < ANALYSED:
-                leak = partial_leak(batch.texts[document], start, end, label=name, masks=masks[document])
-                if leak is not None:
-                    self._totals["partial"] += 1
-                    self._partial.update((label, part, leak.severity) for part in leak.parts)
-        for text, hidden, here in zip(batch.texts, masks, wanted, strict=True):
-            if hidden and here and self._residue["documents"] < SEARCHED:
-                again = residue(text, here, hidden)
-                self._residue["documents"] += 1
-                self._residue["documents_with_residue"] += bool(again.places)
-                self._residue["values"] += again.searched
-                self._residue["values_found_again"] += again.found_whole + again.found_in_part
-                self._residue["places_not_in_gold"] += sum(not place.known for place in again.places)
+        names = _canonical(golds.spans.labels)
+        for document, start, end, label in _rows(golds.spans, must):
+            wanted[document].append(Masked(start, end, names[label]))
+        for document, (text, here) in enumerate(zip(batch.texts, wanted, strict=True)):
+            if not here or not (hidden := masks.of(document)):
+                continue
+            if self._residue["documents"] >= SEARCHED:
+                return
+            again = residue(text, here, hidden)
+            self._residue["documents"] += 1
+            self._residue["documents_with_residue"] += bool(again.places)
+            self._residue["values"] += again.searched
+            self._residue["values_found_again"] += again.found_whole + again.found_in_part
+            self._residue["places_not_in_gold"] += sum(not place.known for place in again.places)
 
     # ---- tables ------------------------------------------------------------------------------------------------------
 
@@ -164,3 +178,25 @@ class Errors:
             for n, label, shape in sorted(rows, key=lambda row: (-row[0], row[1], row[2]))[:_SHAPES]:
                 found.append({"kind": kind, "label": label, "shape": shape, "count": n})
         return found
+
+
+class _Masks:
+    """The predictions of each document, which come document after document."""
+
+    def __init__(self, found: SpanArrays, documents: int) -> None:
+        self._ranges: list[Range] = list(zip(found.start.tolist(), found.end.tolist(), strict=True))
+        self._edges: list[int] = np.searchsorted(found.document, np.arange(documents + 1)).tolist()
+
+    def of(self, document: int) -> list[Range]:
+        """Those of one document."""
+        return self._ranges[self._edges[document] : self._edges[document + 1]]
+
+
+def _canonical(labels: Sequence[str]) -> list[str | None]:
+    return [label if is_canonical(label) else None for label in labels]
+
+
+def _rows(spans: SpanArrays, which: npt.NDArray[np.intp]) -> Iterator[tuple[int, int, int, int]]:
+    """Document, start, end and code of the label of some spans."""
+    columns = (spans.document, spans.start, spans.end, spans.label)
+    return zip(*(column[which].tolist() for column in columns), strict=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from operator import and_
 from typing import Literal, NamedTuple
 
 from workup.documents.ambiguous_words import BRANCH_OF, empty_words
@@ -20,7 +21,6 @@ from workup.text.numbers import ENDINGS
 Severity = Literal["low", "medium", "high"]
 SEVERITIES: tuple[Severity, ...] = ("low", "medium", "high")
 Seen = Literal["whole", "some", "none"]
-_ALNUM = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _READ = 400  # characters of a value that are looked at; longer ones are passages
 
@@ -46,11 +46,13 @@ class Remnant:
         for left, right in visible:
             shown[left:right] = b"\x01" * (right - left)
         self._shown = shown
+        # 1 for each letter or digit, so that stretches of them are counted without a look at each character.
+        self._alnum = bytes(map(str.isalnum, surface))
+        self._shown_alnum = bytes(map(and_, self._alnum, shown))
 
     def letters(self, start: int, end: int) -> tuple[int, int]:
         """Letters and digits of a stretch: how many are visible, and how many there are."""
-        places = [place.start() for place in _ALNUM.finditer(self.surface, start, end)]
-        return sum(self._shown[place] for place in places), len(places)
+        return self._shown_alnum.count(1, start, end), self._alnum.count(1, start, end)
 
     def seen(self, start: int, end: int) -> Seen:
         """Whether all, some or none of the letters and digits of a stretch are visible."""
@@ -59,7 +61,7 @@ class Remnant:
 
     def flags(self) -> list[bool]:
         """Of each letter and digit, whether it is visible."""
-        return [bool(self._shown[place.start()]) for place in _ALNUM.finditer(self.surface)]
+        return [bool(shown) for shown, own in zip(self._shown, self._alnum, strict=True) if own]
 
     def matches(self, pattern: re.Pattern[str]) -> Iterator[tuple[str, int, int, Seen]]:
         """Everything that a pattern finds in the surface, with its place and how much of it is visible."""

@@ -13,6 +13,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -53,7 +54,6 @@ class _Classes(dict[int, str]):
 
 
 _TABLE = _Classes({code: _class_of(chr(code)) for code in range(128)})
-_RUNS = re.compile(r"(([Xx9o])\2*)")
 
 
 def shape(text: str) -> str:
@@ -75,7 +75,13 @@ def coarse_shape(text: str, *, longest: int = 4) -> str:
     """
     if longest < 1:
         raise InputError("longest must be 1 or more", got=str(longest))
-    return " ".join(_RUNS.sub(lambda run: run[1][:longest], shape(text)).split())
+    return " ".join(_longer_runs(longest).sub(r"\1", shape(text)).split())
+
+
+@cache
+def _longer_runs(longest: int) -> re.Pattern[str]:
+    """Runs of one class that are longer; the first group is what stays of them."""
+    return re.compile(rf"(([Xx9o])\2{{{longest - 1}}})\2+")
 
 
 class Placed(Protocol):

@@ -183,20 +183,28 @@ def _first_stems(stems: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _longer(stems: tuple[str, ...], own: set[tuple[str, ...]]) -> tuple[tuple[int, tuple[str, ...]], ...]:
-    found = []
-    size = len(stems)
+    return tuple((place, phrase) for place, phrase in _phrases_around().get(stems, ()) if phrase not in own)
+
+
+@cache
+def _phrases_around() -> Mapping[tuple[str, ...], Sequence[tuple[int, tuple[str, ...]]]]:
+    """Runs of words inside the phrases that mean something else, with each phrase and where in it the run begins."""
+    found: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
     for phrase in _other_concepts():
-        if len(phrase) > size and phrase not in own:
-            found += [
-                (place, phrase) for place in range(len(phrase) - size + 1) if phrase[place : place + size] == stems
-            ]
-    return tuple(found)
+        for size in range(1, len(phrase)):
+            for place in range(len(phrase) - size + 1):
+                found.setdefault(phrase[place : place + size], []).append((place, phrase))
+    return found
 
 
 def _measured(stems: tuple[str, ...], own: set[tuple[str, ...]]) -> tuple[tuple[int, tuple[str, ...]], ...]:
     """A drug's level in the blood is a result: "lithium level 1.3" neither names the drug taken nor its dose."""
-    words = table("other_concepts")["of_a_drug_measured"]
-    return tuple((0, (*stems, stem(word))) for word in words if (*stems, stem(word)) not in own)
+    return tuple((0, (*stems, word)) for word in _measures() if (*stems, word) not in own)
+
+
+@cache
+def _measures() -> tuple[str, ...]:
+    return tuple(stem(word) for word in table("other_concepts")["of_a_drug_measured"])
 
 
 def _is_other(entry: _Entry, stems: list[str], place: int) -> bool:

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from workup.tasks.conversation.read.names import ALIAS, CONCEPT, other_names
@@ -18,6 +20,7 @@ from workup.tasks.conversation.read.sentence.routes_sides_dates import find_rout
 from workup.tasks.conversation.read.sentence.vocabulary import table
 
 SIDE = "<side>"
+_MOST_KEPT = 4096  # facts; the same ones are asked for in every arm and run, and by every reader of a case
 _JOINED = re.compile(r"[a-z]{4}[-\u2010\u2011\u2013][a-z]{4}|[a-z]{4} and [a-z]{4}", re.IGNORECASE)
 
 
@@ -80,6 +83,12 @@ def names_of(texts: tuple[str, ...], kind: str, status: str) -> tuple[list[Name]
     >>> names[0].words, stated
     (('warfarin',), {'dose_value': 5.0, 'dose_unit': 'mg', 'frequency': 'daily'})
     """
+    found, stated = _names_of(texts, kind, status)
+    return list(found), dict(stated)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _names_of(texts: tuple[str, ...], kind: str, status: str) -> tuple[tuple[Name, ...], Mapping[str, Any]]:
     found: dict[tuple[str, ...], Name] = {}
     stated: dict[str, Any] = {}
     for number, text in enumerate(texts):
@@ -94,7 +103,7 @@ def names_of(texts: tuple[str, ...], kind: str, status: str) -> tuple[list[Name]
         for form in forms:
             for name in _cores(form, kind, status) if form else ():
                 found.setdefault(name.words, name._replace(via=ALIAS) if number else name)
-    return list(found.values()), stated
+    return tuple(found.values()), MappingProxyType(stated)
 
 
 def further_names(names: list[Name], kind: str) -> list[Name]:
@@ -104,8 +113,13 @@ def further_names(names: list[Name], kind: str) -> list[Name]:
     >>> ("bicillin",) in [name.words for name in further_names(names, "allergy")]
     True
     """
-    given = [" ".join(name.words) for name in names if not name.whole and SIDE not in name.words]
-    return [_name(other.words.split())._replace(via=other.via) for other in other_names(given, kind)]
+    given = tuple(" ".join(name.words) for name in names if not name.whole and SIDE not in name.words)
+    return list(_further(given, kind))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _further(given: tuple[str, ...], kind: str) -> tuple[Name, ...]:
+    return tuple(_name(other.words.split())._replace(via=other.via) for other in other_names(given, kind))
 
 
 def _without_values(words: list[str], kind: str) -> tuple[list[str], dict[str, Any]]:

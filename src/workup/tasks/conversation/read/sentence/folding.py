@@ -6,7 +6,7 @@ Nothing here depends on upper or lower case, so that a reply in capitals is read
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from workup.tasks.conversation.read.sentence.vocabulary import words_of
 from workup.text.unicode import without_marks
@@ -70,6 +70,7 @@ _TOKEN = re.compile(_WORDS)
 _TOKEN_WITH_STROKES = re.compile(r"(?:w/o|h/o|s/p|r/o|d/c|c/o|b/c|y/o)(?!\w)|w/(?=\s|\w)|" + _WORDS)
 _PREFIXES = ("non-", "ex-", "pre-", "anti-", "pseudo-", "hypo-", "hyper-", "peri-", "para-")
 _SHORTEST_WRAP = 40
+_LONGEST_KEPT = 10_000  # characters of a text whose words are kept for a while
 _ENDS = (".", "!", "?")
 
 
@@ -84,10 +85,17 @@ def without_reasoning(text: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """Words, numbers and signs of a text in one form: folded, plain, markdown taken off, structure marked."""
+    return list(_kept_tokens(text) if len(text) <= _LONGEST_KEPT else _tokens(text))
+
+
+def _tokens(text: str) -> tuple[str, ...]:
     same = words_of("same_word")
     plain = _plain(text)
     pattern = _TOKEN_WITH_STROKES if "/" in plain else _TOKEN
-    return [same.get(word, word) for word in pattern.findall(plain)]
+    return tuple(same.get(word, word) for word in pattern.findall(plain))
+
+
+_kept_tokens = lru_cache(maxsize=512)(_tokens)  # a reply is cut anew by each of those who look for something in it
 
 
 def word_tokens(text: str) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""Text written in small letters or capitals throughout, read as if it had a difference of case."""
