@@ -140,7 +140,7 @@ def test_a_run_killed_at_random_goes_on_to_the_same_bytes(tmp_path: Path) -> Non
     place, script, moments = tmp_path / "run", tmp_path / "run.py", random.Random(20)
     script.write_text(RUN)
     expected = validate(risk_study(pause=0.03), table=table_of()).to_json()
-    for kill in (True, True, True, False):
+    for kill in (True, True, False):
         run = subprocess.Popen([sys.executable, script, place, "processes", "0.03"])
         if kill:
             wait_for_records(place, moments.randint(0, 6) * 10)
