@@ -37,8 +37,8 @@ def _unpacked(path: Path, largest: int) -> Any:
     """The arrow table, built batch by batch within the limit.
 
     A ratio says nothing here: a column of one value is packed into a few bytes whatever its length. Text is read as
-    references to its dictionary and stays so; its size is counted as if it were written out, since one long text may be
-    referred to by every row.
+    references to its dictionary and its size counted before it is written out, since one long text may be referred to
+    by every row.
     """
     import pyarrow
     import pyarrow.parquet
@@ -56,8 +56,9 @@ def _unpacked(path: Path, largest: int) -> Any:
             size += sum(map(_size, batch.columns))
             if size > limit(largest):
                 raise too_large(where=path.name, largest=largest)
-            batches.append(batch)
-    return pyarrow.Table.from_batches(batches).unify_dictionaries() if batches else schema.empty_table()
+            columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+            batches.append(pyarrow.RecordBatch.from_arrays(columns, schema=schema))
+    return pyarrow.Table.from_batches(batches, schema=schema)
 
 
 def is_text(kind: Any) -> bool:
@@ -110,25 +111,20 @@ def _with_rows(table: Any, where: str) -> dict[str, Column]:
 
 
 def _columns(table: Any) -> dict[str, Column]:
-    """Every column, texts from references to their dictionary: rows that say the same share one text."""
-    import pyarrow
-
-    referring = [field.name for field in table.schema if pyarrow.types.is_dictionary(field.type)]
-    texts = [name for name in referring if is_text(table.schema.field(name).type.value_type)]
-    if len(set(table.schema.names)) < len(table.schema.names) or not texts:
+    """Every column; each different text is looked at once, and rows that say the same share it."""
+    names = [field.name for field in table.schema]
+    texts = [field.name for field in table.schema if is_text(field.type)]
+    if len(set(names)) < len(names) or not texts:
         return read_frame(table)
-    plain = read_frame(table.drop_columns(texts)) if len(texts) < table.num_columns else {}
-    return {name: plain[name] if name in plain else _texts(table.column(name)) for name in table.schema.names}
+    plain = read_frame(table.drop_columns(texts)) if len(texts) < len(names) else {}
+    return {name: plain[name] if name in plain else _texts(table.column(name)) for name in names}
 
 
 def _texts(column: Any) -> Column:
-    parts = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in column.chunks]
-    codes = np.concatenate([np.empty(0, dtype=np.int32), *parts])
-    used = np.unique(codes[codes >= 0])  # what no row refers to must not decide what the column is
-    different = [*column.chunk(0).dictionary.take(used).to_pylist(), None] if len(used) else [None]
-    place = np.full(len(column.chunk(0).dictionary) + 1, len(used), dtype=np.int64)
-    place[used] = np.arange(len(used))
-    found: Column = native_column(different)[place[codes]]
+    coded = column.dictionary_encode()
+    different = coded.chunk(0).dictionary.to_pylist()
+    rows = [chunk.indices.fill_null(len(different)).to_numpy(zero_copy_only=False) for chunk in coded.chunks]
+    found: Column = native_column([*different, None])[np.concatenate(rows)]
     return found
 
 
