@@ -180,7 +180,7 @@ def update(
     done = worker.step(as_of=moment)
     worker.close()
     _tell(done)
-    now = _now() if moment is None else moment
+    now = _now()
     page = write_site(opened, site or plan.parent / "site", now=now)
     _tell_alerts(opened, held, now)
     say(f"The site is at {page}.")
