@@ -29,6 +29,8 @@ from workup.cli import (
 )
 from workup.cli import (
     merge as merging,
+)
+from workup.cli import (
     monitor as monitoring,
 )
 from workup.cli import (
