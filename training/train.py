@@ -30,6 +30,7 @@ TAGS = 1 + 2 * len(LABELS)
 IGNORED, PAD, CLS, SEP, MASK = 255, 0, 2, 3, 4
 EPOCHS, TOKENS, RATE, HEAD_RATE, SMOOTHING, DROPOUT = 6, 12_288, 2e-4, 8e-4, 0.02, 0.1
 LOWER, UPPER, LOWER_IDENTIFIERS, HIDDEN = 0.13, 0.09, 0.05, 0.06
+CAPITALS, CAPITAL = 0.15, 0.2  # windows in which other words get capitals, and how many of them
 BIASES = (0.0, 1.0, 2.0, 3.0)  # taken from the score of "outside" when decoding
 # How often a set is seen in an epoch: real text is scarce and says what the made text cannot.
 TIMES = {"wnut17": 2, "btc": 2, "wikigold": 2, "tab": 3, "presidio_synth": 2}
@@ -74,6 +75,12 @@ def altered(batch: dict[str, npt.NDArray[Any]], chance: np.random.Generator) -> 
     shape = np.where(small & cased, 1, shape)
     # A single letter would become an initial; most that are letters alone are initials already.
     shape = np.where(large & cased & (shape != 4), 3, shape)
+    # A capital alone says little: headings and brands have them too. Later pieces of a word follow the first.
+    raised = (chance.random(kinds.shape) < CAPITAL) & (gap != 2)
+    for at in range(1, kinds.shape[1]):
+        raised[:, at] |= raised[:, at - 1] & (gap[:, at] == 2) & (shape[:, at] == 1)
+    decked = (pick >= 0.3) & (pick < 0.3 + CAPITALS) & (batch["tags"] == 0)
+    shape = np.where(decked & raised & (shape == 1), 2, shape)
     ids[identifier & (chance.random(ids.shape) < HIDDEN)] = MASK
     return {**batch, "kinds": np.where(batch["mask"] & (batch["ids"] > SEP), shape * 3 + gap, kinds), "ids": ids}
 

@@ -46,19 +46,23 @@ _LETTERS = "ABCDEFGHJKLMNPRSTVW"
 
 
 class Values:
-    """Draws values of phrase slots; the same seed draws the same values."""
+    """Draws values of phrase slots; the same seed draws the same values.
 
-    def __init__(self, packages: Path, seed: int) -> None:
-        self.random = random.Random(seed)
+    With `unseen`, drugs, diseases, products and eponyms are those that training leaves out."""
+
+    def __init__(self, packages: Path, seed: int, *, unseen: bool = False) -> None:
+        self.random, self.unseen = random.Random(seed), unseen
         written = yaml.safe_load((HERE / "words.yaml").read_text(encoding="utf-8"))
         self._further: dict[str, list[str]] = written.pop("further")
         self._words = {name: [one.strip() for one in text.split("|")] for name, text in written.items()}
         self._given, self._surnames = _people(packages, self._further)
         self._world, self._here = _towns(packages)
         terms = _terms()
-        self._diseases = [*clinical.DISEASES, *clinical.EPONYMS, *terms["disease"]]
-        self._drugs = [*clinical.DRUGS, *clinical.NAME_LIKE_DRUGS, *terms["drug"]]
-        self._named = [*clinical.EPONYMS, *clinical.NAMED_PROCEDURES, *clinical.NAMED_ANATOMY]
+        self._diseases = self._clinical([*clinical.DISEASES, *clinical.EPONYMS, *terms["disease"]])
+        self._drugs = self._clinical([*clinical.DRUGS, *clinical.NAME_LIKE_DRUGS, *terms["drug"]])
+        self._named = self._clinical([*clinical.EPONYMS, *clinical.NAMED_PROCEDURES, *clinical.NAMED_ANATOMY])
+        for name in ("brands", "products", "eponyms"):
+            self._words[name] = self._clinical(self._words[name])
         self._patients = [Patient.of(seed, i) for i in range(400)]
         self._chance = Chance.of(seed, "phrases")
         self._slots = self._table()
@@ -168,6 +172,9 @@ class Values:
         """A street without its number."""
         plain = self._one(("Main", "Oak", "Elm", "Maple", "5th", "42nd", "First", "Park", "Church", "High", "Mill"))
         return f"{self._one((self.surname(), self.town(), plain))} {self._word('street_kinds')}"
+
+    def _clinical(self, terms: list[str]) -> list[str]:
+        return [term for term in terms if held_out_name(term) == self.unseen]
 
     def _in(self, share: float) -> bool:
         return self.random.random() < share
@@ -289,6 +296,8 @@ class Values:
             "": {
                 "dx": lambda: str(self._one(self._diseases)),
                 "drug": self._drug,
+                "Drug": lambda: _capital(str(self._one(self._drugs))),
+                "Term": lambda: _capital(str(self._one(self._diseases + self._drugs)), every=self._in(0.4)),
                 "eponym": lambda: str(self._one(self._named)),
                 "Brand": lambda: self._word("brands"),
                 "Product": lambda: self._word("products"),
@@ -323,6 +332,11 @@ class Values:
             **{name: of_leaf(leaf) for name, leaf in shipped.items()},
             "day": self._day,
         }
+
+
+def _capital(term: str, *, every: bool = False) -> str:
+    """A term with a capital, or with one for each word."""
+    return " ".join(word[:1].upper() + word[1:] for word in term.split(" ")) if every else term[:1].upper() + term[1:]
 
 
 def _terms() -> dict[str, list[str]]:

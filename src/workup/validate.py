@@ -21,6 +21,7 @@ from workup.estimate import Draws
 from workup.evidence import holdings
 from workup.gates import judge, levels
 from workup.kinds import Looked, joined, kind_holdings, looked_at, of_each, tried, withheld_notes, withheld_table
+from workup.lenses.few_between_kinds import left_out
 from workup.lenses.near_thresholds import ShownRows, near_thresholds
 from workup.lenses.withholding import withhold
 from workup.metric import Metric, in_order
@@ -140,6 +141,7 @@ def look(
     """Look at scored rows through every lens of their study, judge its gates, and write the record."""
     study, ready, opener, task, corpus = rows.study, rows.ready, rows.opener, rows.task, rows.corpus
     kept, names = withhold(rows.scores, study), name_warnings(rows.scores.groups)
+    kept = left_out(kept, getattr(task, "in_turn", ()))
     scores = kept.scores
     metrics = task.metrics(scores, study)
     _refuse_hidden_groups(scores, metrics, study)

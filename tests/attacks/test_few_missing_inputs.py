@@ -111,3 +111,24 @@ def test_few_who_wait_are_told_at_no_site_and_in_no_window() -> None:
     assert {row["waiting"] for row in _tables(report, "drift")["windows"]} == {None}
     told = _report(_table([], waiting=[7, 8, 500]), smallest_cell=1)
     assert sum(row["waiting"] for row in _tables(told, "sites")["sites"]) == 3
+
+
+def test_few_of_a_window_who_wait_are_not_the_difference_of_two_tables() -> None:
+    """The rows of a window whose outcome is known, and all of them in the table of differences."""
+    rng = np.random.default_rng(1)
+    n = 900
+    risk = np.round(rng.beta(1.3, 3, n), 4)
+    outcome = (rng.random(n) < risk).astype(float)
+    days = np.sort(rng.integers(0, 360, n))
+    outcome[np.flatnonzero(days > 215)[:2]] = np.nan
+    outcome[np.flatnonzero(days > 300)[:20]] = np.nan
+    when = (np.datetime64("2024-01-01") + days.astype("timedelta64[D]")).astype(str).astype(object)
+    columns = {"outcome": "died", "risk": "p", "time": "when", "inputs": ["age"]}
+    said = {"name": "wait", "task": "risk", "columns": columns, "bootstrap": {"replicates": 50}}
+    study = workup.Study.of({**said, "lenses": {"internal": {}, "drift": {"window": "month"}}, "thresholds": [0.2]})
+    table = {"died": outcome, "p": risk, "when": when, "age": rng.normal(60, 10, n)}
+    tables = workup.validate(study, table=table).results["drift"].tables
+    assert all(row["waiting"] is None for row in tables["windows"])
+    assert tables["standardised_differences"]
+    assert all(row["n_patients"] is None and row["low"] is None for row in tables["standardised_differences"])
+    assert all(row["rows"] is None for row in tables["without_labels"])

@@ -102,3 +102,29 @@ def test_many_or_none_lost_are_told() -> None:
         report = _report(_table(lost), lenses={"internal": {}, "subgroups": {}})
         assert {str(row["slice"]) for row in report.results["internal"].tables["followup"]} > {"{}"}
         assert report.estimate("auroc", sex="F", horizon="365d").status == "ok"
+
+
+def test_few_who_left_between_two_landmarks_are_told_nowhere() -> None:
+    rng = np.random.default_rng(1)
+    rows: dict[str, list[Any]] = {name: [] for name in ("who", "landmark", "d", "s", "p")}
+    for who in range(300):
+        happens = rng.random() < 0.4
+        until = rng.uniform(100, 700) if happens else 800.0
+        for landmark, first in ((0, 0), (30, 3), (90, 60)):
+            if who >= first:
+                cells = (who, f"{landmark}d", until - landmark, int(happens), round(rng.uniform(0.1, 0.6), 4))
+                for name, cell in zip(rows, cells, strict=True):
+                    rows[name].append(cell)
+    columns = {
+        "followup": {"column": "d", "unit": "d"},
+        "status": "s",
+        "risk": {"365d": "p"},
+        "patient": "who",
+        "landmark": "landmark",
+    }
+    for k, told in ((K, []), (1, [240, 297, 300])):
+        report = _report(rows, columns=columns, lenses={"internal": {}, "subgroups": {}}, smallest_cell=k)
+        estimates = report.estimates("auroc", lens="subgroups")
+        assert sorted({e.n_patients for e in estimates if e.status != "withheld"}) == told
+        followed = [row["slice"] for row in report.results["internal"].tables["followup"] if row["slice"]]
+        assert len(followed) == len(told)

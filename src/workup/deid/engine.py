@@ -48,7 +48,7 @@ class Deidentifier:
     """Finds what identifies people. `load` makes one.
 
     >>> deid = Deidentifier.load()
-    >>> text = "Dr. Ada Berg saw patient Trevino on 3/14/2021; MRN: 00-41-77."
+    >>> text = "Ada Berg, MD saw patient Trevino on 3/14/2021; MRN: 00-41-77."
     >>> [(text[one.start : one.end], one.label) for one in deid.detect([text])[0]]
     [('Ada Berg', 'name_provider'), ('Trevino', 'name_patient'), ('3/14/2021', 'date'), ('00-41-77', 'mrn')]
     """

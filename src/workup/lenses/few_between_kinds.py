@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from workup.disclosure.small_groups import Regrouped
-from workup.disclosure.told_people import Grouped, ToldPeople, few_between
+from workup.disclosure.told_people import Grouped, ToldPeople, few_between, near_groupings
 from workup.lenses.drift.lens import ELSEWHERE, UNDATED
 from workup.lenses.withholding import SITE, WINDOW, WINDOW_BEFORE, Withholding, window_groupings
 from workup.scores import CROSS, Levels
@@ -87,6 +87,18 @@ def apart(kinds: Sequence[HeldKind]) -> list[Apart]:
     for own in patients:
         told.people.tell(np.unique(own).astype(np.int64))
     return [_apart(one, told) for one in kinds]
+
+
+def left_out(kept: Withholding, in_turn: Collection[str]) -> Withholding:
+    """The same without groupings that the same people pass through `in_turn`, where few are in one level and not in
+    another: those who left in between."""
+    scores = kept.scores
+    own = {
+        name: Grouped(levels, scores.patient, frozenset(levels.names) - frozenset(scores.groups[name].names))
+        for name, levels in {**scores.groups, **kept.groups}.items()
+        if name in in_turn and name in scores.groups
+    }
+    return _without(kept, near_groupings(own, [], kept.k))
 
 
 def _apart(kind: HeldKind, told: _Told) -> Apart:

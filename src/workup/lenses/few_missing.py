@@ -17,6 +17,8 @@ from workup.stats.arrays import Bools, Floats
 
 DIFFERENCES = "standardised_differences"
 _LACKING = "its interval and numbers would tell of few patients who lack this input (smallest_cell)"
+_WAITING = "its interval and numbers would tell of few patients of a window who wait for an outcome (smallest_cell)"
+_FREE = "without_labels"
 _SIDES = ("n_patients", "n_against")
 Row = Mapping[str, Any]
 
@@ -51,7 +53,12 @@ def without_few_missing(result: LensResult, scores: Scores, k: int, groupings: M
             notes = (*notes, f"How many lack {', '.join(sorted(hidden))} is not told by window, where they are few.")
         tables["inputs"] = [row for row in tables.get("inputs", ()) if row["input"] not in gone]
         alerts = tuple(row for row in alerts if row["metric"] not in gone)
-        tables["windows"] = _all_or_none(tables.get("windows", ()), "waiting", k)
+        told = tables.get("windows", ())
+        tables["windows"] = _all_or_none(told, "waiting", k)
+        if any(row["waiting"] for row in told) and all(row["waiting"] is None for row in tables["windows"]):
+            # Numbers of all rows of a window, beside those whose outcome is known, are those who wait.
+            tables[_FREE] = [{**row, "rows": None} for row in tables.get(_FREE, ())]
+            tables[DIFFERENCES] = [_without_numbers(row, _WAITING) for row in tables.get(DIFFERENCES, ())]
     return replace(result, tables=tables, alerts=alerts, notes=notes)
 
 
@@ -83,10 +90,10 @@ def _few_known(rows: Sequence[Row], k: int) -> Iterator[tuple[str, str]]:
             yield from _places(row)
 
 
-def _without_numbers(row: Row) -> dict[str, Any]:
+def _without_numbers(row: Row, reason: str = _LACKING) -> dict[str, Any]:
     """A difference alone. Its interval would give the numbers back, which the difference does not."""
     nothing = dict.fromkeys((*_SIDES, "low", "high"))
-    return {**row, **nothing, "status": "withheld", "reason": _LACKING}
+    return {**row, **nothing, "status": "withheld", "reason": reason}
 
 
 def _sites(rows: Sequence[Row], hidden: set[str], k: int) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workup.deid import gazetteer
 from workup.deid.clinical_terms import unprotected
 from workup.deid.finding import Finding
 from workup.deid.fusion.chances import Chances, log_odds
@@ -29,6 +30,7 @@ from workup.documents.titles import title_length
 
 _STRONG = words("fusion.strong")
 _STRONG_RULES = words("fusion.strong_rules")
+_WORDED = ("tagger.name", "tagger.geo", "tagger.org")
 _BRANCH = {name: branch_of(name) for name in (*SCHEME, *BRANCHES)}
 
 
@@ -149,9 +151,16 @@ class Fusion:
         finds = []
         for one, kind in found.items():
             sure, least = opinion.of(one.start, one.end), opinion.least(one.start, one.end)
-            part = "" if one in plain or kind.endswith(".agreed") else ".clinical"
+            part = "" if kind.endswith(".agreed") else self._part(page, one, plain)
             finds.append(Find(one, f"tagger.{kind}{part}", log_odds(sure or 0.0), log_odds(least)))
         return finds
+
+    def _part(self, page: Page, one: Finding, plain: frozenset[Finding]) -> str:
+        """What speaks against a find that is the tagger's alone: a clinical term, or words that everybody writes."""
+        if one not in plain:
+            return ".clinical"
+        own = page.words[page.word_at(one.start) : page.word_at(one.end)]
+        return ".everyday" if one.rule in _WORDED and gazetteer.everyday().issuperset(own) else ""
 
 
 class _Ruled:

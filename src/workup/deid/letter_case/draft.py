@@ -1,4 +1,4 @@
-"""A text without a difference of case on its way to one: which words are to get a capital. Knows no names and no places.
+"""A text without a difference of case on its way to one: which words are to get a capital. Knows no names, no places.
 
 Only words of lines whose case says nothing are ever marked."""
 

@@ -104,7 +104,7 @@ def _is_town(draft: Draft, own: list[int]) -> bool:
 
 
 def _cued(draft: Draft, cue: Cue, ends: dict[int, int]) -> None:
-    """What a label or a verb announces: 'employer: acme mill', 'transferred from bmc', 'records from oak hollow general'.
+    """What a label or a verb announces: 'employer: acme mill', 'seen at bmc', 'records from oak hollow general'.
 
     `ends` has the words that say what a hospital is, by their first word."""
     page, gap, at = draft.page, draft.page.gaps[cue.last], cue.last + 1

@@ -39,8 +39,8 @@ _TURNED = name_weight("restored.turned")
 _ALONE = name_weight("restored.alone")
 # What follows 'last, first' in headers: an age, a sex, a number of a record, the end of a line.
 _HEADER = re.compile(
-    r"\.?(?:\s*\n|\s*$|\"|,? ?\(|[ \t]{2}|,? \d{1,3} ?(?:y|m\b|f\b|-y)|,? (?:m|f|male|female)\b|,? ?[-|/] |,? (?:mrn|mr ?#|dob|"
-    r"medical record|id|acct|account|record|case|born|room|rm|bed)\b|:)",
+    r"\.?(?:\s*\n|\s*$|\"|,? ?\(|[ \t]{2}|,? \d{1,3} ?(?:y|m\b|f\b|-y)|,? (?:m|f|male|female)\b|,? ?[-|/] |"
+    r",? (?:mrn|mr ?#|dob|medical record|id|acct|account|record|case|born|room|rm|bed)\b|:)",
     re.IGNORECASE,
 )
 
@@ -300,14 +300,13 @@ def _initials(draft: Draft) -> None:
     for at in range(page.size - 1):
         if not draft.silent[at] or draft.wanted[at] or not _is_initial(draft, at):
             continue
-        if page.gaps[at][:1] == "." and (surname := _surname_after_initials(draft, at)) is not None:
-            if draft.wanted[surname]:
-                for word in range(at, surname):
-                    draft.mark(word, word, UPPER)
-        chain = page.words[at : at + 3]
-        if page.opens_line(at) and page.gaps[at : at + 2] == [".", "."] and all(len(word) == 1 for word in chain):
-            if len(chain) == 3 and "".join(chain) not in ABBREVIATIONS and page.gaps[at + 2][:1] == ".":
-                draft.mark(at, at + 2, UPPER)
+        surname = _surname_after_initials(draft, at) if page.gaps[at][:1] == "." else None
+        if surname is not None and draft.wanted[surname]:
+            draft.mark(at, surname - 1, UPPER)
+        chain, points = page.words[at : at + 3], [gap[:1] for gap in page.gaps[at : at + 3]]
+        short = points == ["."] * 3 and [len(word) for word in chain] == [1, 1, 1]
+        if short and page.opens_line(at) and "".join(chain) not in ABBREVIATIONS:
+            draft.mark(at, at + 2, UPPER)
 
 
 def _headers(draft: Draft) -> None:

@@ -40,8 +40,8 @@ _CALLE = re.compile(
 _BOX = re.compile(r"(?<!\w)p\.?[ ]?o\.?[ ]?box[ ]?#?\d{1,7}(?!\w)", re.IGNORECASE)
 # From a street to the town after it: a unit or none, and a comma or a new line.
 _TO_TOWN = re.compile(
-    r"\.?(?: (?:north|south|east|west|[ns][ew]?|[ew]))?\.?(?:,? ?(?:apt|apartment|unit|suite|ste|bldg|floor|lot|rm|room|#)"
-    r"\.? ?#?[a-z0-9-]{1,6})?(?:, ?|\n)(?=[a-z])",
+    r"\.?(?: (?:north|south|east|west|[ns][ew]?|[ew]))?\.?"
+    r"(?:,? ?(?:apt|apartment|unit|suite|ste|bldg|floor|lot|rm|room|#)\.? ?#?[a-z0-9-]{1,6})?(?:, ?|\n)(?=[a-z])",
     re.IGNORECASE,
 )
 
@@ -206,9 +206,10 @@ def _after_streets(draft: Draft, due: set[int]) -> None:
 def _counties(draft: Draft) -> None:
     page = draft.page
     for at in page.of(("county", "parish", "borough")):
-        if at and page.gaps[at - 1] == " " and page.words[at - 1] not in _NO_COUNTY:
-            if draft.proper(at - 1) or (draft.strange(at - 1) and len(page.words[at - 1]) > 4):
-                draft.mark(at - 1, at)
+        if not at or page.gaps[at - 1] != " " or page.words[at - 1] in _NO_COUNTY:
+            continue
+        if draft.proper(at - 1) or (draft.strange(at - 1) and len(page.words[at - 1]) > 4):
+            draft.mark(at - 1, at)
 
 
 def _states_before_zip(draft: Draft) -> None:

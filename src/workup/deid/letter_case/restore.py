@@ -58,7 +58,12 @@ def _codes(draft: Draft, cues: Sequence[Cue]) -> None:
         word = page.words[at]
         figures = sum(map(str.isdigit, word))
         if figures >= _LONG and len(word) - figures <= _SHORT and "_" not in page.leads[at] + page.gaps[at]:
-            if word.isalnum() and not word.startswith(_NO_CODE) and page.leads[at][-1:] != "@" and page.gaps[at][:1] != "@":
+            if (
+                word.isalnum()
+                and not word.startswith(_NO_CODE)
+                and page.leads[at][-1:] != "@"
+                and page.gaps[at][:1] != "@"
+            ):
                 draft.mark(at, at, UPPER)
             if at and page.leads[at] == "-" and len(page.words[at - 1]) <= _SHORT:
                 draft.mark(at - 1, at - 1, UPPER)
@@ -82,7 +87,9 @@ def _written(draft: Draft) -> str:
             continue
         start, end = page.starts[word], page.ends[word]
         surface = page.text[start:end]
-        new = _cased(surface, wanted, shouted=draft.silent[word] == CAPITALS and page.cases[word] in "ui", word=page.words[word])
+        new = _cased(
+            surface, wanted, shouted=draft.silent[word] == CAPITALS and page.cases[word] in "ui", word=page.words[word]
+        )
         if new != surface and len(new) == len(surface):
             pieces += [page.text[at:start], new]
             at = end

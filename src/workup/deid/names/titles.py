@@ -1,4 +1,4 @@
-"""Titles before names (Mr., Dr., Prof.): all of them treated alike, apart from the name or inside it, as one switch says."""
+"""Titles before names (Mr., Dr., Prof.), all treated alike: apart from the name or inside it, as one switch says."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ _RELATIONS = words("names.weak_titles") | words("names.titles_that_are_words")
 
 
 def with_titles(page: Page, found: Sequence[Finding], settings: Settings) -> list[Finding]:
-    """The findings with the titles before names: as findings of their own (`titles: apart`), or as part of the name."""
+    """Findings by start with the titles before names: findings of their own (`titles: apart`), or part of the name."""
     if not settings.on("title.word"):
         return list(found)
-    titles, ends = frozenset(settings.cues["title"]), {one.end for one in found}
+    titles, end = frozenset(settings.cues["title"]), 0
     answer: list[Finding] = []
     for one in found:
         place = _title_before(page, one, titles) if one.label.startswith("name_") else None
-        if place is None or any(place[0] < end <= one.start for end in ends):
+        taken, end = place is not None and place[0] < end, one.end
+        if place is None or taken:
             answer.append(one)
         elif settings.titles == "inside":
             answer.append(one._replace(start=place[0]))

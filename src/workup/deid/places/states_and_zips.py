@@ -18,7 +18,8 @@ _OLD = (
     r"Tenn|Tex|Vt|Va|Wash|W\. ?Va|Wis|Wyo|D\. ?C"
 )
 _STATE_AFTER = re.compile(
-    rf"(?:, ?| (?=[A-Z]{{2}} \d{{5}})|\n(?=[A-Z]{{2}} \d{{5}}))(?:(?P<code>[A-Z]{{2}})(?![A-Za-z]|\.[A-Za-z])|(?P<old>{_OLD})\.)"
+    r"(?:, ?| (?=[A-Z]{2} \d{5})|\n(?=[A-Z]{2} \d{5}))"
+    rf"(?:(?P<code>[A-Z]{{2}})(?![A-Za-z]|\.[A-Za-z])|(?P<old>{_OLD})\.)"
 )
 _DEGREES = frozenset(("MD", "PA", "DO", "ID", "MA", "OR", "IN", "ME", "OK", "HI", "AA", "AS", "VI", "PR"))
 _ZIP_AFTER = re.compile(r"\.?,?[ \t]{1,3}(?:ZIP|Zip|zip)?[: ]{0,2}(?P<v>\d{5}(?:[- ]?\d{4})?|\d{3})(?![\w/%]|[.-]\d)")

@@ -113,7 +113,7 @@ def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) ->
 
 
 def _town_due(page: Page, last: int, cue: str) -> bool:
-    """Whether a name that a state and a city share is due as a city's, or may be: no word says that the state is meant."""
+    """Whether a name that a state and a city share may be the city's: one is due, and no word says that it is a state."""
     return bool(cue) and page.words[last + 1 : last + 2] != ["state"]
 
 
@@ -139,7 +139,14 @@ def _by_size(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) -
         return Finding(start, end, "state", 0.8, "state", ("list",))
     small_word = page.words[at] in gazetteer.everyday()
     of_it = page.gaps[last] == " " and page.words[last + 1 : last + 2] and page.words[last + 1] in _TOWN_OF
-    if case == "t" and of_it and page.cases[last + 1] == "l" and place.people >= 4 and not weight.given and not small_word:
+    if (
+        case == "t"
+        and of_it
+        and page.cases[last + 1] == "l"
+        and place.people >= 4
+        and not weight.given
+        and not small_word
+    ):
         return Finding(start, end, "city", 0.6, "city.beside", ("gazetteer", "kind"))
     longer = page.gaps[last][:1] == "-" or (page.gaps[last] == " " and page.cases[last + 1 : last + 2] == "t")
     if case == "t" and not longer and place.people >= 5.5 and not weight.given and not ordinary:

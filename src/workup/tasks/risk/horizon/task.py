@@ -72,6 +72,7 @@ class HorizonTask:
         say_few=tuple(name for name in CARDS if name != "alert_rate"),
         outcomes="horizon",
     )
+    in_turn = ("landmark",)  # a grouping through which the same patients pass
     batch = 1_000
     shows_text = False
     asks = "predict"
