@@ -71,6 +71,15 @@ def test_a_weak_guess_of_a_rule_can_be_outweighed(both: Deidentifier) -> None:
     assert not found(both, text)
 
 
+def test_nothing_falls_that_both_hold_for_an_identifier(tmp_path: Path) -> None:
+    folder = write(tmp_path / "model", {"emily": "B-NAME", "jones": "I-NAME"})
+    table = json.loads((folder / "fusion.json").read_text(encoding="utf-8"))
+    never = {kind: [-20, 0, 0] for kind in ("name", "tagger")}
+    (folder / "fusion.json").write_text(json.dumps({**table, "curves": {**table["curves"], **never}}), encoding="utf-8")
+    one = found(Deidentifier.load(tagger="on", model=folder), "Walked beside Emily Jones for a while.")["Emily Jones"]
+    assert one.rule.startswith("name.") and "tagger 1.00" in one.evidence
+
+
 def test_agreement_is_told(both: Deidentifier) -> None:
     one = found(both, "Dr. Ada saw him.")["Ada"]
     assert one.label == "name_provider" and "tagger 1.00" in one.evidence

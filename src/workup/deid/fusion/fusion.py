@@ -127,7 +127,9 @@ class Fusion:
 
     def _score(self, one: Find) -> float:
         total = self._chances.of_find(one.kind, one.first, one.second) + self._caution
-        return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+        score = round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)
+        shared = one.second >= 0 and not one.finding.rule.startswith("tagger.")
+        return max(score, one.finding.score) if shared else score  # nothing falls that both hold for an identifier
 
     def _tagged(self, page: Page, proposed: Sequence[Finding], opinion: Opinion) -> list[Find]:
         """What the tagger finds, under the leaf of a rule that found the same, around what a strong rule calls else."""
