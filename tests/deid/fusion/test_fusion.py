@@ -80,6 +80,15 @@ def test_nothing_falls_that_both_hold_for_an_identifier(tmp_path: Path) -> None:
     assert one.rule.startswith("name.") and "tagger 1.00" in one.evidence
 
 
+def test_a_day_with_a_clock_time_stays_a_day(tmp_path: Path) -> None:
+    words = {"03": "B-DATE", "/": "I-DATE", "14": "I-DATE", "2021": "I-DATE", "at": "I-DATE", "10": "I-DATE"}
+    folder = write(tmp_path / "model", {**words, ":": "I-DATE", "05": "I-DATE"})
+    read = Deidentifier.load(tagger="on", model=folder)
+    text = "Seen on 03/14/2021 at 10:05 for review."
+    day = next(one for one in read.detect([text])[0] if one.start <= text.index("03/14") < one.end)
+    assert day.label == "date"
+
+
 def test_agreement_is_told(both: Deidentifier) -> None:
     one = found(both, "Dr. Ada saw him.")["Ada"]
     assert one.label == "name_provider" and "tagger 1.00" in one.evidence

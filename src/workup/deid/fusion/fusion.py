@@ -177,7 +177,10 @@ class _Ruled:
                 self._strong[one.start : one.end] = b"\1" * (one.end - one.start)
 
     def same(self, one: Finding) -> Finding | None:
-        """The surest finding of the same branch that shares characters with this one, strong ones first."""
+        """The surest finding of the same branch that shares characters with this one, strong ones first.
+
+        A clock time beside a day does not make the day a time, which most policies leave.
+        """
         first = bisect_right(self._reach, one.start)
         last = bisect_left(self._found, (one.end,), lo=first)
         met = [
@@ -185,7 +188,9 @@ class _Ruled:
             for other in self._found[first:last]
             if other.overlaps(one) and _BRANCH[other.label] == _BRANCH[one.label]
         ]
-        return max(met, key=lambda other: (is_strong(other), other.score, -other.start), default=None)
+        return max(
+            met, key=lambda other: (other.label != "time", is_strong(other), other.score, -other.start), default=None
+        )
 
     def around(self, one: Finding) -> list[Finding]:
         """What is left of a finding beside what strong rules call something else."""
