@@ -34,10 +34,10 @@ QUESTION = (
     "Is a drift planted in one group alerted within 3 windows in each of 20 years, with at most one innocent alert in "
     "all of them, and is the delay that a plan promises the delay that is seen over 200 years?"
 )
-SEED = 20261117
+SEED = 20261115
 SIZE = Size(repetitions=200, replicates=0)
 TESTED = ["monitor/plan.py", "monitor/promise.py", "monitor/watching.py", "monitor/worker.py", "monitor/integrity.py"]
-MADE_BY = ["monitor.py"]
+MADE_BY = ["repetitions.py", "monitor.py"]
 
 YEARS = 20  # that run through a store, each with a planted drift
 MOST_INNOCENT = 1

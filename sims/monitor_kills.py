@@ -25,7 +25,7 @@ from workup.monitor.store.database import open_store
 from workup.monitor.store.windows import estimates, windows
 from workup.monitor.worker import Worker
 
-SEED = 20261117
+SEED = 20261115
 KILLS = 25  # on each database
 _LATEST = "2025-06-15"
 _ROWS = 160  # a month

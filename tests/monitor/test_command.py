@@ -136,6 +136,9 @@ def test_tokens_are_made_listed_and_revoked(tmp_path: Path) -> None:
 
 def test_a_store_of_the_environment_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORKUP_MONITOR_STORE", str(tmp_path / "other.db"))
-    assert call("monitor", "status").code == 0
+    missing = call("monitor", "status")
+    assert missing.code == 2 and "workup monitor init" in missing.err
+    assert not (tmp_path / "other.db").exists()
     open_store(str(tmp_path / "other.db")).close()
+    assert call("monitor", "status").code == 0
     assert call("monitor", "work", "--once", "--as-of", "someday").code == 2

@@ -16,6 +16,7 @@ from workup.monitor.store import windows as kept
 from workup.monitor.store.database import Store
 from workup.monitor.worker import Done, Worker
 
+LATEST = "2025-08-05"  # when six months are closed
 LINES = [{"metric": "auroc", "limit": 0.05}, {"metric": "auroc", "by": "sex", "limit": 0.08}]
 
 
@@ -34,7 +35,7 @@ def small_plan(**changed: Any) -> Plan:
 @cache
 def small_year(seed: int = 1, **changed: Any) -> Year:
     """A year of few rows and a large change; tests share it and change nothing in it."""
-    return simulated_year(seed, **({"rows_a_month": 400, "auroc": -0.25} | changed))
+    return simulated_year(seed, **({"rows_a_month": 400, "auroc": -0.25, "drift_month": 3} | changed))
 
 
 def part(table: Mapping[str, Any], rows: Any) -> dict[str, Any]:
@@ -46,7 +47,7 @@ class Monitored:
     """A store in which a plan is in force, at a moment that the test sets."""
 
     def __init__(self, store: Store, plan: Plan) -> None:
-        self.store, self.plan, self.now = store, plan, us("2026-02-15")
+        self.store, self.plan, self.now = store, plan, us(LATEST)
         self.model = models.register_model(store, plan.model, task=plan.task, now=self.now, who="test")
         self.replan(plan)
         self.worker = Worker(store, clock=lambda: self.now, holder="test")

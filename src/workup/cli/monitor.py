@@ -180,7 +180,7 @@ def update(
     done = worker.step(as_of=moment)
     worker.close()
     _tell(done)
-    now = _now() if moment is None else moment
+    now = _now()
     page = write_site(opened, site or plan.parent / "site", now=now)
     _tell_alerts(opened, held, now)
     say(f"The site is at {page}.")
@@ -198,7 +198,7 @@ def work(
     from workup.monitor.worker import Worker
 
     moment = _moment(as_of)
-    opened = _opened(store_url(store))
+    opened = _opened(store_url(store), new=False)
     worker = Worker(opened)
     try:
         while True:
@@ -229,7 +229,7 @@ def status(
     from workup.report import canonical
     from workup.reports.text import section_text
 
-    opened = _opened(store_url(store))
+    opened = _opened(store_url(store), new=False)
     now = _now()
     with opened.read() as connection:
         listed = models(connection)
@@ -254,10 +254,10 @@ def _plan(file: Path) -> Plan:
     return Plan.load(file)
 
 
-def _opened(url: str) -> Store:
+def _opened(url: str, *, new: bool = True) -> Store:
     from workup.monitor.store.database import open_store
 
-    return open_store(url)
+    return open_store(url, new=new)
 
 
 def _now() -> int:

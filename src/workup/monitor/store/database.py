@@ -70,12 +70,21 @@ class Store:
         self.engine.dispose()
 
 
-def open_store(url: str, *, migrated: bool = True) -> Store:
+def open_store(url: str, *, migrated: bool = True, new: bool = True) -> Store:
     """The store at a URL: sqlite:///monitor.db, postgresql://user@host/name, or the path of an SQLite file.
 
-    Its tables are made, or brought up to this version, unless `migrated` is false.
+    Its tables are made, or brought up to this version, unless `migrated` is false; a file that is not there is made
+    where it may be `new`.
     """
-    store = Store(_engine(_checked(url)))
+    place = _checked(url)
+    if not new and place.get_backend_name() == "sqlite" and not Path(str(place.database)).exists():
+        raise InputError(
+            "a store was expected",
+            where=str(place.database),
+            got="no file",
+            remedy="name it with --store, or make one with  workup monitor init monitor.yaml",
+        )
+    store = Store(_engine(place))
     if migrated:
         try:
             migrate(store)
