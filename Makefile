@@ -81,8 +81,10 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.spans
 	$(BIN)/python -m benchmarks.corpora
 	$(BIN)/python -m benchmarks.deid
+	$(BIN)/python -m benchmarks.known_values
 	$(BIN)/python -m benchmarks.conversation
 	$(BIN)/python -m benchmarks.chat_client
+	$(BIN)/python -m benchmarks.killed_runs
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis runs

@@ -38,10 +38,10 @@ from workup.deid.tagger.decoding import Words
 from workup.deid.tagger.model import Tagger
 
 SEED = 730_022
-FEWEST = 25  # examples of a kind that has a curve of its own
+FEWEST = 12  # examples of a kind that has a curve of its own
 BOTH = 10  # examples, true ones and false ones, of a family of rules that is weighed at all
 LEAN = 4.0  # how strongly a curve leans on the wider kind
-SPENT = 0.003  # share of characters without identifiers that may be masked beside what rules alone mask
+SPENT = 0.0025  # share of characters without identifiers that may be masked beside what rules alone mask
 CAUTIONS = (0.0, 0.5, 1.0, 1.5)
 _FILLERS = ["No acute distress.", "Labs reviewed.", "Will follow.", "Tolerating diet.", "Plan discussed."]
 _NAMED = ("NAME", "GEO", "ORG")  # what the public sets mark

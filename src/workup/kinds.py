@@ -86,7 +86,7 @@ def looked_at(
         of_kind = study.model_copy(update={"lenses": settings})
         shown = _kept_of(kind, kept, of_kind, grouped=bool(held))
         found.append(Looked(kind.name, shown, kind.metrics, held, draws(kind.scores), settings))
-        if held and len(shown.scores):
+        if held and len(shown.scores) and kind.people:  # what happened to some of a group is told of it in any case
             again = partial(withhold, without_persons(kind.scores), of_kind) if shown.columns else None
             told[place] = HeldKind(shown, settings, kind.rows_of, again)
     order = sorted(told, key=lambda place: (kinds[place].yields, place))

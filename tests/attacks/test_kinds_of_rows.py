@@ -187,3 +187,16 @@ def test_planted_stays_of_several_wards_and_sites() -> None:
     record = _record(validate(Study.of(said), table=(dict(tables.predictions), dict(tables.events))))
     # Who is watched in a month or on a ward is not who came then or there, so that only these are parts of each other.
     assert not [found for found in _few(record, "people") if set(json.loads(found[0])) <= {"sex", "site"}]
+
+
+def test_alarms_of_a_month_of_few_do_not_follow_from_windows_of_other_lengths() -> None:
+    """The alerts of a quarter less those of its other months would be those of two patients."""
+    predictions, events = _ward({})
+    late = {"p1", "p2"}
+    for table in (predictions, events):
+        moved = np.isin(table["patient"].astype(str), sorted(late))
+        table["time"] = np.where(moved, table["time"] + np.timedelta64(24 * 150, "h"), table["time"])
+    lenses = {"internal": {}, "drift": {"window": "quarter", "baseline": "2024-03-01"}}
+    for k, told in ((K, False), (1, True)):
+        rows = _report((predictions, events), lenses=lenses, smallest_cell=k).results["internal"].tables["alarms_by"]
+        assert ("month" in {row["by"] for row in rows}) == told

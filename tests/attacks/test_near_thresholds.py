@@ -303,5 +303,6 @@ def test_nor_in_episodes(tmp_path: Any) -> None:
 def test_a_group_of_few_cases_has_no_curves_of_its_own() -> None:
     sex = ["F"] * 60 + ["M"] * 40 + ["X"] * 3
     outcome = [0.0, 1.0] * 50 + [1.0, 0.0, 1.0]
-    shown = _told_groups(Scores.of({"outcome": outcome}, groups={"sex": sex}), K).groups["sex"]
-    assert "X" not in shown.names and min(int(rows.sum()) for _, rows in shown.masks()) >= K
+    ward = ["A", "B"] * 50 + ["A", "B", "A"]
+    shown = _told_groups(Scores.of({"outcome": outcome}, groups={"sex": sex, "ward": ward}), K).groups
+    assert list(shown) == ["ward"]

@@ -86,7 +86,20 @@ def test_long_work_shows_a_plain_line_now_and_then(
     with Progress() as progress:
         for done in range(1, 6):
             progress("asking", done, 1000 * done)
-    assert capsys.readouterr().err == "asking: 3 of 3,000\nasking: 5 of 5,000\n"
+    assert capsys.readouterr().err == ("asking: 3 of 3,000, about 4.6 h left\nasking: 5 of 5,000, about 13.5 h left\n")
+
+
+def test_the_time_left_of_a_resumed_run_is_at_the_rate_of_this_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([0.0, 10.0, 30.0, 45.0])
+    monkeypatch.setattr(common.time, "monotonic", lambda: next(clock))
+    common.VOICE.quiet = False
+    with Progress() as progress:
+        progress("asking", 900, 1000)
+        progress("asking", 920, 1000)  # twenty in twenty seconds, whatever was done before
+        progress("asking", 1000, 1000)
+    assert capsys.readouterr().err == "asking: 920 of 1,000, about 80 s left\nasking: 1,000 of 1,000, about 0 s left\n"
 
 
 def test_quiet_work_shows_no_progress(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

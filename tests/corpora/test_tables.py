@@ -544,3 +544,31 @@ def test_gusto_reads_whole() -> None:
     cohort = check_cohort(read_table(path), Columns(outcome="day30", site="regl", groups=("sex",)), where=path.name)
     assert (len(cohort), int(cohort.outcome.sum())) == (40830, 2851)
     assert set(cohort.groups["sex"].tolist()) == {"male", "female"}
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.binary()])
+def test_texts_of_parquet_are_shared_and_what_they_were(kind: Any, tmp_path: Path) -> None:
+    words = ["ward A", "", " ", "NA", None, "ward B", "ward A", "Zürich"] * 40
+    cells = [None if word is None else word.encode() if kind == pa.binary() else word for word in words]
+    table = pa.table(
+        {"x": range(len(words)), "word": pa.array(cells, kind), "none": pa.array([None] * len(words), kind)}
+    )
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet", row_group_size=7)
+    found, plain = read_parquet(tmp_path / "t.parquet"), read_frame(table)
+    assert list(found) == list(plain)
+    for name, column in plain.items():
+        assert found[name].dtype == column.dtype
+        assert (
+            np.array_equal(found[name], column) if column.dtype == object else np.array_equal(found[name], column, True)
+        )
+    assert found["word"][0] is found["word"][8]
+
+
+@pytest.mark.parametrize("stored", [pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.int8(), pa.float64())])
+def test_columns_that_are_stored_as_dictionaries(stored: Any, tmp_path: Path) -> None:
+    values = ["a", None, "b"] if stored.value_type == pa.string() else [1.5, None, 2.5]
+    table = pa.table({"word": pa.array(values * 5, stored.value_type).dictionary_encode().cast(stored)})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet", row_group_size=4)
+    assert [str(cell) for cell in read_parquet(tmp_path / "t.parquet")["word"]] == [
+        str(cell) for cell in read_frame(table)["word"]
+    ]

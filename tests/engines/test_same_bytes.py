@@ -87,6 +87,20 @@ def test_merged_shards(of: int, tmp_path: Path) -> None:
     assert outputs_of(tmp_path / "merged") == outputs_of(tmp_path / "whole")
 
 
+def test_merged_shards_of_several_systems(tmp_path: Path) -> None:
+    file = write_study(tmp_path)
+    study = json.loads(file.read_text())
+    (system,) = study["systems"]
+    study["systems"] = [system, {**system, "name": "other", "with": {"batch": 30}}]
+    file.write_text(json.dumps(study))
+    assert workup("run", file, "-o", tmp_path / "whole").code == 0
+    for number in (1, 2):
+        assert workup("run", file, "--shard", f"{number}/2").code == 0
+    assert workup("merge", tmp_path / "runs" / "engines-shards", "-o", tmp_path / "merged").code == 0
+    for name in ("tested/report.json", "other/report.json", "comparison.json"):
+        assert (tmp_path / "merged" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
 def test_merged_shards_of_spans(tmp_path: Path, spans_bytes: str) -> None:
     (tmp_path / "study.yaml").write_text(json.dumps({**SPANS, "report": {"formats": ["text"]}}))
     for number in (1, 2):
@@ -126,7 +140,7 @@ def test_a_run_killed_at_random_goes_on_to_the_same_bytes(tmp_path: Path) -> Non
     place, script, moments = tmp_path / "run", tmp_path / "run.py", random.Random(20)
     script.write_text(RUN)
     expected = validate(risk_study(pause=0.03), table=table_of()).to_json()
-    for kill in (True, True, True, False):
+    for kill in (True, True, False):
         run = subprocess.Popen([sys.executable, script, place, "processes", "0.03"])
         if kill:
             wait_for_records(place, moments.randint(0, 6) * 10)

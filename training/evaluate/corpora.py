@@ -78,7 +78,7 @@ class Sizes:
 
 
 SMALL = Sizes(generated=60, injected=60, others=250, judgments=12, clean=40, queries=150, cased=40)
-FULL = Sizes(generated=1_000, injected=1_000, others=1_500, judgments=72, clean=400, queries=1_000, cased=300)
+FULL = Sizes(generated=1_000, injected=1_000, others=1_500, judgments=72, clean=400, queries=1_000, cased=150)
 
 
 # ---- made here ------------------------------------------------------------------------------------------------------

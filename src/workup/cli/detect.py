@@ -85,6 +85,7 @@ def detect(
     with RunDirectory.open(place) as directory, Progress() as progress:
         log = directory.outputs(content_key(opener.key(), corpus.shown_sha256 or corpus.sha256, "spans"), "detect")
         outputs = task.run(opener, corpus, engine, log, progress, budget=Budget(max_calls, max_cost, say))
+        failed = len(log.failed())
         found = outputs.detections().of([document.id for document in documents])
         spans = iter(
             [
@@ -102,11 +103,12 @@ def detect(
         with said(out):
             write_predictions(answers, out)
     forget(place)
-    refused = len(documents) + len(whole) - len(answers)
+    refused = len(documents) + len(whole) - len(answers) - failed
     count = sum(len(own) for _, own in answers)
     for note in opener.notes():
         say(note)
-    say(f"{out}: {count:,} spans in {len(answers):,} documents" + (f"; {refused:,} refused" if refused else ""))
+    beside = (f"; {number:,} {what}" for number, what in ((refused, "refused"), (failed, "failed")) if number)
+    say(f"{out}: {count:,} spans in {len(answers):,} documents{''.join(beside)}")
 
 
 def _documents(source: list[Path], columns: Chosen, whole: dict[str, Span]) -> Iterator[Document]:

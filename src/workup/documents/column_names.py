@@ -12,11 +12,13 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _OWNER = re.compile(r"^(?:patient|pt|person|home)_(?=.)")
 _NUMBERED = re.compile(r"_?\d{1,2}$")
 
+_COMMON = ("quantity", "misc", "time", "date_relative")  # leaves that are words of other columns first
+
 
 @cache
 def _known() -> tuple[dict[str, str], frozenset[str]]:
     read = read_shipped("column_names.yaml")
-    known = {leaf: leaf for leaf in SCHEME if branch_of(leaf) != "CLIN"}
+    known = {leaf: leaf for leaf in SCHEME if branch_of(leaf) != "CLIN" and leaf not in _COMMON}
     known |= {name: kind for kind, names in read["columns"].items() for name in names.split()}
     return known, frozenset(read["keys"].split())
 

@@ -121,10 +121,11 @@ def _apart(kind: HeldKind, told: _Told) -> Apart:
             tried = kind.kept
         kept = _without(tried, whole)
     told.tell(own)
-    crossed = _near_names(told, kind, _crossings(kind, kept))
-    at_sites = _near_names(told, kind, _within(kept, SITE, kept.scores.site))
+    crossed = _near_names(told, kind, _crossings(kind, kept), [])
+    site = kept.scores.site if "sites" in kind.lenses else None
+    at_sites = _near_names(told, kind, _within(kept, SITE, site), [] if site is None else [site])
     watched = window_groupings(kept.scores, kind.lenses)[0].get(WINDOW)
-    in_windows = _near_names(told, kind, _within(kept, WINDOW, watched))
+    in_windows = _near_names(told, kind, _within(kept, WINDOW, watched), [] if watched is None else [watched])
     kept = replace(
         kept,
         crossed={**kept.crossed, **{name: _nothing_of(levels) for name, levels in crossed.items()}},
@@ -201,19 +202,27 @@ def _within(kept: Withholding, place: str, levels: Levels | None) -> Iterator[tu
         yield place + CROSS + name, levels.crossed(own)
 
 
-def _near_names(told: _Told, kind: HeldKind, cells: Iterator[tuple[str, Levels]]) -> dict[str, Levels]:
-    """The groupings of cells that would tell of few people; the others are told."""
+def _near_names(
+    told: _Told, kind: HeldKind, cells: Iterator[tuple[str, Levels]], places: Sequence[Levels]
+) -> dict[str, Levels]:
+    """The groupings of cells that would tell of few people, by other kinds of rows, by their places or by each other;
+    the others are told."""
     found = {}
+    patient, k = kind.kept.scores.patient, told.people.k
+    here = ToldPeople(k, told.people.patients)
+    for place in places:
+        whole = Grouped(place, patient)
+        for part in whole.parts():
+            here.tell(whole.people(part))
     for name, levels in cells:
-        grouped = Grouped(levels, kind.kept.scores.patient, rows_of=kind.rows_of)
-        small = {one for part in grouped.parts() for one in part if grouped.people(part).size < told.people.k}
+        grouped = Grouped(levels, patient, rows_of=kind.rows_of)
+        people = {part: grouped.people(part) for part in grouped.parts()}
+        small = {one for part, own in people.items() for one in part if own.size < k}
         grouped = replace(grouped, hidden=frozenset(small))
+        shown = [part for part in people if not part & small]
         others = told.groupings.get(name, ())
-        near = any(
-            few_between(grouped, other, part, told.people.k)
-            for other in others
-            for part in grouped.parts()
-            if part != grouped.hidden and not part & other.hidden
+        near = any(here.near([(name, people[part]) for part in shown])) or any(
+            few_between(grouped, other, part, k) for other in others for part in shown if not part & other.hidden
         )
         if near:
             found[name] = levels

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from workup.disclosure.figures import CountedFigures
@@ -101,8 +102,9 @@ def near_each_other(
     told: list[dict[str, dict[str, tuple[int, int]]]] = []
     for kind in (*kinds[1:], *kinds[:1]) if k > 1 else ():
         sizes = _sizes(of_kind(evidence, kind, columns), columns)
+        everyone = sizes.get(EVERYTHING, {}).get("", (0, 0))[0]
         for name, own in sizes.items():
-            if any(_near(own, other[name], k) for other in told if name in other):
+            if _in_turn(own, everyone, k) or any(_near(own, other[name], k) for other in told if name in other):
                 hidden[kind.name].add(name)
         gone = hidden[kind.name]
         told.append({name: own for name, own in sizes.items() if not {name, EVERYTHING} & gone})
@@ -117,6 +119,13 @@ def _sizes(evidence: SiteEvidence, columns: Sequence[str]) -> dict[str, dict[str
             who, _ = who_and_at(e.slice, columns)
             found.setdefault(who[0] if who else EVERYTHING, {})[who[1] if who else ""] = (e.n_patients, e.n_rows)
     return found
+
+
+def _in_turn(own: Mapping[str, tuple[int, int]], everyone: int, k: int) -> bool:
+    """Do the same people pass through several levels, and few in one of them not through another, or not through it?"""
+    people = sorted({everyone, *(patients for patients, _ in own.values())})
+    passing = sum(patients for patients, _ in own.values()) > everyone
+    return passing and any(0 < more - fewer < k for fewer, more in pairwise(people))
 
 
 def _near(own: Mapping[str, tuple[int, int]], other: Mapping[str, tuple[int, int]], k: int) -> bool:

@@ -26,8 +26,11 @@ from workup.text.wordlists import words_of
 if TYPE_CHECKING:
     from workup.redaction.patient import Redacted
 
+_MARK = b"\xef\xbb\xbf"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 _DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:T[0-9:.]{4,18}(?:Z|[+-]\d\d:\d\d)?)?")
+_HALF = re.compile("[\ud800-\udfff]")
+_NUMBERED = re.compile(r"\d{5}|@")  # in a word that no element is known for: a number of somebody's
 _PEOPLE = {"Patient": "name_patient", "RelatedPerson": "name_relative", "Practitioner": "name_provider",
            "PractitionerRole": "name_provider", "Person": "name_patient", "Organization": "facility",
            "Location": "facility", "Device": "device_id"}  # fmt: skip
@@ -97,8 +100,8 @@ class FhirFile:
     """One file, taken apart."""
 
     def __init__(self, content: bytes, *, name: str, where: str) -> None:
-        self._source = decoded(content, where=where, whole_file=True)
-        self._mark = content.startswith(b"\xef\xbb\xbf")
+        self._mark = content.startswith(_MARK)
+        self._source = decoded(content.removeprefix(_MARK), where=where, whole_file=True)
         self._parts: list[_Part] = []
         self._sizes: dict[int, list[_Value]] = {}
         documents: list[Document] = []
@@ -148,13 +151,19 @@ class FhirFile:
                 new = base64.b64encode(content).decode("ascii")
                 for about in self._sizes.get(part.value.object, ()):
                     changes.append((about.start, about.end, _about(about, content)))
-            changes.append((part.value.start, part.value.end, json.dumps(new, ensure_ascii=False)))
+            changes.append((part.value.start, part.value.end, _as_json(new)))
         parts, at = [], 0
         for start, end, new in sorted(changes):
             parts += [self._source[at:start], new]
             at = end
         text = "".join([*parts, self._source[at:]])
-        return (b"\xef\xbb\xbf" if self._mark else b"") + text.encode("utf-8")
+        return (_MARK if self._mark else b"") + text.encode("utf-8")
+
+
+def _as_json(text: str) -> str:
+    """A string as JSON; half a surrogate pair, which UTF-8 lacks, stays an escape."""
+    said = json.dumps(text, ensure_ascii=False)
+    return said if said.isascii() or not _HALF.search(said) else json.dumps(text)
 
 
 def _about(value: _Value, content: bytes) -> str:
@@ -274,7 +283,7 @@ def _leaf(value: _Value, beside: Mapping[str, str], resource: str) -> str | None
         return _ADDRESS[key]
     if above == "telecom" and key == "value":
         return "email" if "@" in text else {"fax": "fax", "url": "url"}.get(beside.get("system", ""), "phone")
-    if above in ("identifier", "masterIdentifier") and key == "value":
+    if key == "value" and ("system" in beside or above.lower().endswith("identifier")):
         return "mrn" if resource == "Patient" else "id_other"
     if key == "display" and "reference" in beside:
         return _PEOPLE.get(beside["reference"].partition("/")[0]) or _ROLES.get(above, "")
@@ -284,7 +293,9 @@ def _leaf(value: _Value, beside: Mapping[str, str], resource: str) -> str | None
         return "date"
     if key in _CODES:
         return None
-    return "" if " " in text.strip() or key in _SHORT_TEXTS else None
+    if " " in text.strip() or key in _SHORT_TEXTS:
+        return ""
+    return "id_other" if _NUMBERED.search(text) and not text.startswith(("http", "urn:")) else None
 
 
 def _attachment(value: _Value, beside: Mapping[str, str], *, where: str) -> _Part:

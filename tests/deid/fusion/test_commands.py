@@ -10,13 +10,13 @@ import pytest
 from tests.support.shell import call
 from tests.support.tiny_tagger import write
 
-KINDS = {"zyx": "B-NAME", "corbin": "I-NAME"}
+KINDS = {"zyx": "B-NAME", "qorvin": "I-NAME"}
 
 
 @pytest.fixture
 def note(tmp_path: Path) -> Path:
     path = tmp_path / "note.txt"
-    path.write_text("seen with zyx corbin\n", encoding="utf-8")
+    path.write_text("seen with zyx qorvin\n", encoding="utf-8")
     return path
 
 
@@ -24,7 +24,7 @@ def test_redaction_records_what_found_the_spans(tmp_path: Path, note: Path) -> N
     folder, out = write(tmp_path / "model", KINDS), tmp_path / "out.txt"
     done = call("redact", note, "-o", out, "--with", f"model={folder}", "--json", tmp_path / "record.json")
     assert done.code == 0 and "tagger " in done.err + done.out
-    assert "corbin" not in out.read_text(encoding="utf-8")
+    assert "qorvin" not in out.read_text(encoding="utf-8")
     by = json.loads((tmp_path / "record.json").read_text(encoding="utf-8"))["found_by"]
     assert by["system"] == "native" and "tagger " in by["version"] and by["notes"] == []
 

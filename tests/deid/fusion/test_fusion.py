@@ -26,7 +26,7 @@ from workup.errors import InputError
 from workup.systems.spans.native import Native
 from workup.testing import check_system
 
-KINDS = {"zyx": "B-NAME", "corbin": "I-NAME", "quux": "B-GEO", "asthma": "B-NAME", "ada": "B-NAME"}
+KINDS = {"zyx": "B-NAME", "qorvin": "I-NAME", "quux": "B-GEO", "asthma": "B-NAME", "ada": "B-NAME"}
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +44,9 @@ def found(deid: Deidentifier, text: str) -> dict[str, Finding]:
 
 
 def test_what_the_tagger_alone_finds_is_told_as_such(both: Deidentifier) -> None:
-    text = "seen with zyx corbin, home in quux"
+    text = "seen with zyx qorvin, home in quux"
     assert not found(Deidentifier.load(tagger="off"), text)
-    one = found(both, text)["zyx corbin"]
+    one = found(both, text)["zyx qorvin"]
     assert one.rule == "tagger.name" and one.evidence == ("tagger 1.00",) and one.label == "name_patient"
     assert found(both, text)["quux"].label == "city"
 
@@ -74,8 +74,7 @@ def test_a_weak_guess_of_a_rule_can_be_outweighed(both: Deidentifier) -> None:
 def test_agreement_is_told(both: Deidentifier) -> None:
     one = found(both, "Dr. Ada saw him.")["Ada"]
     assert one.label == "name_provider" and "tagger 1.00" in one.evidence
-    (one,) = both.detect(["Dr. Ada corbin saw him."])[0]
-    assert one.label == "name_provider" and one.end - one.start == 10
+    assert found(both, "Dr. Ada qorvin saw him.")["Ada qorvin"].label == "name_provider"
 
 
 def test_a_clinical_term_is_weighed_as_one(both: Deidentifier) -> None:
@@ -83,8 +82,8 @@ def test_a_clinical_term_is_weighed_as_one(both: Deidentifier) -> None:
 
 
 def test_a_mention_found_once_is_found_again(both: Deidentifier) -> None:
-    text = "Seen with zyx corbin. ZCorbin wrote the note."
-    assert found(both, text)["ZCorbin"].rule == "again.handle" and "ZCorbin" not in found(both, text[21:])
+    text = "Seen with zyx qorvin. ZQorvin wrote the note."
+    assert found(both, text)["ZQorvin"].rule == "again.handle" and "ZQorvin" not in found(both, text[21:])
 
 
 def test_words_that_the_user_allows_stay(folder: Path) -> None:
@@ -107,7 +106,7 @@ def test_caution_shifts_what_is_masked(folder: Path) -> None:
 
 
 def test_answers_hang_neither_on_order_nor_on_company(both: Deidentifier) -> None:
-    texts = ["seen with zyx corbin", "", "home in quux " * 300, "Dr. Ada"]
+    texts = ["seen with zyx qorvin", "", "home in quux " * 300, "Dr. Ada"]
     together = both.detect(texts)
     assert together == [both.detect([text])[0] for text in texts]
     assert together == both.detect(texts[::-1])[::-1]
@@ -153,7 +152,7 @@ def opened(folder: Path, **settings: Any) -> Native:
 
 def test_as_a_system_under_test(folder: Path) -> None:
     system = opened(folder)
-    check_system(system, task="spans", texts=["seen with zyx corbin in quux", "Nothing."])
+    check_system(system, task="spans", texts=["seen with zyx qorvin in quux", "Nothing."])
     assert "tagger " in system.version and "tagger " not in opened(folder, tagger=False).version
     assert opened(folder, tagger=True).version == opened(folder, tagger="on").version == system.version
     again = pickle.loads(pickle.dumps(system))

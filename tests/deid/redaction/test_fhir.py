@@ -138,3 +138,14 @@ def test_strings_with_escapes_and_deep_objects_are_placed_right() -> None:
     file = FhirFile(json.dumps(content).encode(), name="x", where="x")
     assert [one.text for one in file.documents] == ['He said "x" \\ {[,:', "one two", "three four"]
     assert [one.patient for one in file.documents] == [None] * 3
+
+
+def test_marks_half_characters_and_numbers_of_unknown_elements(tmp_path: Path) -> None:
+    content = '\ufeff{"resourceType": "Basic", "note": "Mr. Trevino \\ud800 came", "accession": "A0091827", "url": "http://a/123456"}'
+    new = redacted(tmp_path, content)
+    assert new.startswith("\ufeff{") and "Trevino" not in new and "\\ud800" in new
+    assert "A0091827" not in new and "http://a/123456" in new
+    (tmp_path / "id.json").write_text(
+        json.dumps({"resourceType": "Basic", "extension": [{"valueIdentifier": {"value": "AB-12"}}]}), encoding="utf-8"
+    )
+    assert "AB-12" not in redacted(tmp_path, (tmp_path / "id.json").read_text(encoding="utf-8"), "id.json")

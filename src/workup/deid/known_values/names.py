@@ -24,6 +24,7 @@ from workup.text.wordlists import function_words, read_lists
 WHOSE = {"name_patient": "patient's name", "name_relative": "relative's name", "name_provider": "clinician's name"}
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _SURE, _MISSPELT = 0.99, 0.9
+_SPELT_OUT = 6  # letters from which on a word in capitals is no abbreviation
 _LONGEST_NAME = 8  # words
 _LEAST_MISSPELT = 4  # letters of a name that is known through a typo
 _CREDENTIALS = words("names.mixed_credentials") | {"md", "do", "rn", "np", "pa", "dds", "dmd", "dpm", "lpn"}
@@ -225,6 +226,8 @@ class Names:
                 cue = support.of(at, part.need)
                 if cue == "known" and how and page.cases[at] == "l" and (len(name) < 6 or how.startswith("two")):
                     cue = support.of(at, Need.CUE)  # a short word in small letters, and not even the name itself
+            if how and page.cases[at] == "u" and len(page.words[at]) < _SPELT_OUT and not page.capitals[at]:
+                cue = cue if cue in ("title", "label") else None  # PACU is no Pace
             if cue is not None:
                 yield self._finding(page, first, last, min(part.people), [how], cue, support)
 

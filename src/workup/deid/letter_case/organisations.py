@@ -9,6 +9,7 @@ from workup.deid import gazetteer
 from workup.deid.cues import Cue, CueBook
 from workup.deid.known_words import is_clinical_part
 from workup.deid.letter_case.draft import UPPER, Draft
+from workup.deid.names.word_weights import weigh
 from workup.deid.names.words import KIN, VERBS
 from workup.deid.settings import Settings
 from workup.deid.word_lists import words
@@ -24,6 +25,7 @@ _SPECIALTIES = words("organisations.departments")
 _NO_SHORT = words("organisations.no_short_forms")
 _SHORT_ENDS = ("mc", "h", "hs", "hc")
 _HEADS = tuple(sorted(words("organisations.lowercase_heads") | {"pharmacy"}))
+_WORKS = frozenset(("works", "worked", "working", "job", "employed", "employee", "employer"))
 _COMPANIES = frozenset(("inc", "llc", "llp", "ltd", "corp", "incorporated"))
 _JOINS = frozenset((" ", "-", ". ", "' ", " & "))
 _SAINTS = frozenset(("st", "mt", "saint", "mount", "ft", "fort"))
@@ -45,7 +47,7 @@ class Bodies:
         heads = [head for head in self._book.find(draft.page) if draft.silent[head.first]]
         for head in heads:
             _headed(draft, head)
-        ends = {head.first: head.last for head in heads if "facility_words" in head.kinds}
+        ends = {head.first: head.last for head in heads}
         for cue in cues:
             if ("facility" in cue.kinds or "employer" in cue.kinds) and cue.last + 1 < draft.page.size:
                 _cued(draft, cue, ends)
@@ -88,6 +90,8 @@ def _headed(draft: Draft, head: Cue) -> None:
     due = due or (lead == ", " and page.words[first - 1] in _SPECIALTIES)
     end = page.words[head.last]
     if "facility_words" not in head.kinds:
+        due = due or (page.words[first - 1] == "for" and not _WORKS.isdisjoint(page.words[max(0, first - 8) : first]))
+        proper = proper or (due and not _WORKS.isdisjoint(page.words[max(0, first - 8) : first]))
         proper = proper or (strange and "public_bodies" in head.kinds and due)
         named = (proper and (due or end not in _WEAK_ENDS)) or (strange and end in _COMPANIES)
     else:
@@ -109,7 +113,8 @@ def _cued(draft: Draft, cue: Cue, ends: dict[int, int]) -> None:
     `ends` has the words that say what a hospital is, by their first word."""
     page, gap, at = draft.page, draft.page.gaps[cue.last], cue.last + 1
     label = ":" in gap and len(gap) < 40 and "\n" not in gap
-    if not label and not (cue.last > cue.first and gap == " "):
+    alone = cue.last == cue.first and gap == " " and page.words[cue.last] in ("pharmacy", "client")
+    if not label and not alone and not (cue.last > cue.first and gap == " "):
         return
     if page.words[at] == "the" and at + 1 < page.size:
         at += 1
@@ -118,8 +123,9 @@ def _cued(draft: Draft, cue: Cue, ends: dict[int, int]) -> None:
     if _is_short_form(draft, at):
         draft.mark(at, at, UPPER)
         return
-    if "facility" in cue.kinds and (last := _headed_after(draft, at, ends)) is not None:
+    if (last := _headed_after(draft, at, ends)) is not None:
         draft.mark(at, last)
+    if last is not None or alone:
         return
     last, employer = at, label and "employer" in cue.kinds
     while last < page.size and last - at < _MOST and _fits(draft, last, label=employer):
@@ -140,8 +146,13 @@ def _headed_after(draft: Draft, at: int, ends: dict[int, int]) -> int | None:
         if draft.plain(word) and text not in _PARTS and text not in _SPECIALTIES:
             return None
         word += 1
-    own = any(page.words[one] not in _PARTS and page.words[one] not in _SPECIALTIES for one in range(at, word))
+    texts = [page.words[one] for one in range(at, word)]
+    own = any(text not in _PARTS and text not in _SPECIALTIES and not _clinical(text) for text in texts)
     return ends[word] if word in ends and own and page.words[at] not in _GENERIC else None
+
+
+def _clinical(text: str) -> bool:
+    return is_clinical_part(text) and not weigh(text).surname
 
 
 def _fits(draft: Draft, at: int, *, label: bool) -> bool:

@@ -21,6 +21,7 @@ _TITLES_THAT_ARE_WORDS = words("names.titles_that_are_words") | words("names.wea
 _SURE_CREDENTIALS = words("letter_case.sure_credentials")
 _UNITS = words("letter_case.units")
 _AFTER_SHORT = words("letter_case.after_short_form")
+_BEFORE_MONTH = frozenset(("in", "on", "of", "since", "by", "until", "last", "this", "next", "mid", "early", "late"))
 _AND = frozenset(("and", "but", "that", "today", "when", "because", "while", "pt"))
 _OF_PEOPLE = frozenset(("patient", "relative", "provider", "patient_label", "naming"))
 _JOINS = frozenset((" ", "-", ". ", "  ", "."))
@@ -163,7 +164,7 @@ def _name(draft: Draft, at: int, first: float, further: float) -> None:
             at, taken = last, taken + 1
         elif word in SUFFIXES and taken:
             draft.mark(at, at)
-        elif draft.bearable(at, least) or (word in MONTH_WORDS and taken == 0 and first <= _TITLED):
+        elif draft.bearable(at, least) or (taken == 0 and _opens_as_word(draft, at, first)):
             draft.mark(at, at)
             weight = draft.weight(at)
             sure = weight.given and not weight.everyday and weight.odds > _DUE
@@ -173,6 +174,8 @@ def _name(draft: Draft, at: int, first: float, further: float) -> None:
         gap = page.gaps[at]
         if gap in (", ", ",") and taken and not turned and begun <= at:
             after = at + 1
+            if first <= _LABELLED and _turned(draft, at, labelled=True) is not None:
+                draft.mark(after, after)
             if after >= page.size or not (draft.weight(after).given and draft.bearable(after, _TURNED)):
                 break
             if draft.weight(after).everyday and not _HEADER.match(page.plain, page.ends[after]):
@@ -183,10 +186,33 @@ def _name(draft: Draft, at: int, first: float, further: float) -> None:
         at += 1
 
 
+def _opens_as_word(draft: Draft, at: int, first: float) -> bool:
+    """Whether a name that is announced may begin with a word that mostly is none: a month, 'will', 'star'."""
+    if draft.page.words[at] in MONTH_WORDS and first <= _TITLED:
+        return True
+    return _word_as_given(draft, at) or (first <= _LABELLED and _turned(draft, at, labelled=True) is not None)
+
+
+def _word_as_given(draft: Draft, at: int) -> bool:
+    """'hope griggs', 'may patel': a word that is a given name too, before a surname that is nothing else."""
+    page, after = draft.page, at + 1
+    if page.words[at] not in SHORT_FORMS and page.words[at] not in MONTH_WORDS:
+        return False
+    if not draft.weight(at).given or after >= page.size or page.gaps[at] != " ":
+        return False
+    if at and page.words[at - 1] in _BEFORE_MONTH:
+        return False
+    if len(page.words[after]) == 1 and page.gaps[after] in (". ", " ") and after + 1 < page.size:
+        after += 1
+    return draft.proper(after) and draft.weight(after).surname and not is_clinical_part(page.words[after])
+
+
 def _pairs(draft: Draft, at: int, least: float) -> bool:
     """Whether a given name and a surname begin here, a middle name or initial between them or not."""
     page, given = draft.page, draft.weight(at)
     word = page.words[at]
+    if _word_as_given(draft, at):
+        return True
     if draft.plain(at) or not given.given or given.odds <= _PAIR_GIVEN or len(word) < 3:
         return False
     if is_clinical_part(word) and not given.common:
@@ -225,11 +251,15 @@ def _free(draft: Draft) -> None:
         elif (given := _turned(draft, at)) is not None:
             draft.mark(at, given)
             _name(draft, given, _TITLED, _PAIR_FAMILY)
-        elif weight.odds > _PAIR_GIVEN and _pairs(draft, at, _PAIR):
+        elif (weight.odds > _PAIR_GIVEN or word in SHORT_FORMS or word in MONTH_WORDS) and _pairs(draft, at, _PAIR):
+            draft.mark(at, at)
             _name(draft, at, _PAIR_GIVEN, _PAIR_FAMILY)
         borne = weight.common or weight.surname
         if weight.odds > _ALONE and borne and draft.proper(at) and len(word) > 3 and not is_clinical_part(word):
             draft.mark(at, at)
+            after = page.words[at + 1] if at + 1 < page.size and page.gaps[at] == " " else ""
+            if weight.given and len(after) == 1 and after.isalpha() and page.gaps[at + 1][:1] == ".":
+                draft.mark(at + 1, at + 1, UPPER)  # "rashmi w."
 
 
 def _says(draft: Draft, at: int) -> bool:
@@ -240,7 +270,7 @@ def _says(draft: Draft, at: int) -> bool:
     return page.opens_sentence(at) or page.leads[at][-2:] in (", ", "; ", ": ") or page.words[at - 1] in _AND
 
 
-def _turned(draft: Draft, at: int) -> int | None:
+def _turned(draft: Draft, at: int, *, labelled: bool = False) -> int | None:
     """The given name of 'last, first' at the head of a line or after a mark, with a header after it; or of two words
     that are only names."""
     page, weight, after = draft.page, draft.weight(at), at + 1
@@ -249,6 +279,8 @@ def _turned(draft: Draft, at: int) -> int | None:
     if page.words[at] in function_words() or page.words[at] in draft.settings.not_names:
         return None
     given = draft.weight(after)
+    if labelled and given.given and page.words[after] not in function_words():
+        return after if _HEADER.match(page.plain, page.ends[after]) is not None else None
     if not given.given or not given.known or not draft.bearable(after, _TURNED):
         return None
     if draft.proper(at) and draft.proper(after) and given.odds > _ALONE and not is_clinical_part(page.words[at]):
@@ -301,7 +333,8 @@ def _initials(draft: Draft) -> None:
         if not draft.silent[at] or draft.wanted[at] or not _is_initial(draft, at):
             continue
         surname = _surname_after_initials(draft, at) if page.gaps[at][:1] == "." else None
-        if surname is not None and draft.wanted[surname]:
+        if surname is not None and (draft.wanted[surname] or draft.weight(surname).surname > draft.plain(surname)):
+            draft.mark(surname, surname)
             draft.mark(at, surname - 1, UPPER)
         chain, points = page.words[at : at + 3], [gap[:1] for gap in page.gaps[at : at + 3]]
         short = points == ["."] * 3 and [len(word) for word in chain] == [1, 1, 1]

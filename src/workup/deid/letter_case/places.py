@@ -215,7 +215,8 @@ def _counties(draft: Draft) -> None:
 def _states_before_zip(draft: Draft) -> None:
     page = draft.page
     for at in page.figures:
-        if not at or not (len(page.words[at]) in (5, 9) and page.words[at].isdigit()):
+        whole = len(page.words[at]) in (5, 9) or (len(page.words[at]) == 3 and page.gaps[at][:1] in ("\n", ""))
+        if not at or not whole or not page.words[at].isdigit():
             continue
         state, gap = page.words[at - 1], page.gaps[at - 1]
         if state in _CODES and gap in (" ", "  ", ", "):

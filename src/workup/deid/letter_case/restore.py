@@ -15,8 +15,10 @@ from workup.deid.letter_case.places import Places
 from workup.deid.letter_case.unmarked import CAPITALS, silent
 from workup.deid.settings import Settings
 from workup.deid.text_view import Page
+from workup.text.wordlists import function_words
 
 _GLUE = frozenset("@_\\/.-#&")
+_AFTER_DAY = function_words() | {"visit", "at"}
 _NO_CODE = ("x", "pt", "usr", "user")  # an extension, names of accounts
 _LONG = 4  # figures of a number of a record
 _SHORT = 4  # letters of a word that no list holds, up to which it is taken for a short form in capitals
@@ -46,6 +48,7 @@ class CaseReader:
         self._places.name(draft, cues)
         name_people(draft, cues)
         _codes(draft, cues)
+        _months(draft)
         restored = Page(_written(draft))
         restored.restored = quiet
         return restored
@@ -76,6 +79,17 @@ def _codes(draft: Draft, cues: Sequence[Cue]) -> None:
                 if page.gaps[at] != "-":
                     break
                 at += 1
+
+
+def _months(draft: Draft) -> None:
+    """'may 27' is a day, 'may 5 mg' is none."""
+    page = draft.page
+    for at in page.of(("may", "march", "mar")):
+        day = page.words[at + 1].rstrip("stndrh") if at + 1 < page.size and page.gaps[at] == " " else ""
+        if len(day) > 2 or not day.isdecimal() or not 0 < int(day) < 32:
+            continue
+        if page.gaps[at + 1] != " " or at + 2 >= page.size or page.words[at + 2] in _AFTER_DAY:
+            draft.mark(at, at)
 
 
 def _written(draft: Draft) -> str:

@@ -4,6 +4,7 @@ Most words of a note are turned away at `may_open`."""
 
 from __future__ import annotations
 
+from workup.deid import gazetteer
 from workup.deid.known_words import is_clinical_part
 from workup.deid.names.cues import BED, LABEL, ROLE, SPOKEN, WORD_BEFORE, ZIP, Expected
 from workup.deid.names.right_context import HEADER_AFTER, NO_HEADER
@@ -12,6 +13,7 @@ from workup.deid.names.word_weights import PARTICLES, SUFFIXES, Weight
 from workup.deid.names.words import ABBREVIATIONS, FORM_WORDS, KIN
 from workup.deid.text_view import Page
 from workup.text.calendar import MONTH_WORDS
+from workup.text.states import POSTAL_CODES
 from workup.text.wordlists import function_words
 
 _MOST = 6
@@ -157,6 +159,8 @@ class Runs:
             return True
         if page.cases[at] == "u" and len(page.words[at]) == 2 and ZIP.match(page.plain, page.ends[at]):
             return False  # a state
+        if page.cases[at] == "u" and not announced and not header and _is_state(page, last, at):
+            return False
         if not announced and not header and self._abbreviation(last):
             return False  # "CHF, Grace": a list of findings
         if page.words[at] == "nan" and page.cases[at] != "t":
@@ -203,6 +207,14 @@ class Runs:
             return True
         given = self.weights[at + 1].given and self.weights[at + 1].odds > _SECOND_GIVEN
         return page.gaps[at] in (" ", "-") and page.cases[at + 1] in "tu" and given
+
+
+def _is_state(page: Page, last: int, at: int) -> bool:
+    """Whether a town of the gazetteer and the code of a state stand there: 'Springfield, IL'."""
+    if page.words[at].upper() not in POSTAL_CODES:
+        return False
+    place = gazetteer.places().get(page.words[last])
+    return place is not None and "u" in place.kinds
 
 
 def may_open(runs: Runs, at: int, cue: Expected | None) -> bool:

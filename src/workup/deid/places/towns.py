@@ -113,7 +113,7 @@ def _judged(page: Page, at: int, last: int, place: gazetteer.Place, cue: str) ->
 
 
 def _town_due(page: Page, last: int, cue: str) -> bool:
-    """Whether a name that a state and a city share may be the city's: one is due, and no word says that it is a state."""
+    """Whether a name that a state and a city share may be the city's: a place is due, and no word says state."""
     return bool(cue) and page.words[last + 1 : last + 2] != ["state"]
 
 

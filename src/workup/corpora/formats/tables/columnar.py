@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from workup.corpora.formats.tables.columns import Column, check_width
+import numpy as np
+
+from workup.corpora.formats.tables.columns import Column, check_width, native_column
 from workup.corpora.formats.tables.fenced_duckdb import LONGEST_QUERY, opened
 from workup.corpora.formats.tables.frames import read_frame
 from workup.errors import InputError, MissingExtra
@@ -101,11 +103,29 @@ def _with_rows(table: Any, where: str) -> dict[str, Column]:
     if table.num_rows == 0 or table.num_columns == 0:
         raise InputError("columns and rows were expected", where=where, got="an empty table", remedy="give some data")
     try:
-        return read_frame(table)
+        return _columns(table)
     except InputError as error:
         raise InputError(error.expected, where=where, got=error.got, remedy=error.remedy) from None
     except UnicodeDecodeError:  # Parquet calls bytes text without looking at them
         raise InputError("text in UTF-8 was expected", where=where, got="bytes that are none") from None
+
+
+def _columns(table: Any) -> dict[str, Column]:
+    """Every column; each different text is looked at once, and rows that say the same share it."""
+    names = [field.name for field in table.schema]
+    texts = [field.name for field in table.schema if is_text(field.type)]
+    if len(set(names)) < len(names) or not texts:
+        return read_frame(table)
+    plain = read_frame(table.drop_columns(texts)) if len(texts) < len(names) else {}
+    return {name: plain[name] if name in plain else _texts(table.column(name)) for name in names}
+
+
+def _texts(column: Any) -> Column:
+    coded = column.dictionary_encode()
+    different = coded.chunk(0).dictionary.to_pylist()
+    rows = [chunk.indices.fill_null(len(different)).to_numpy(zero_copy_only=False) for chunk in coded.chunks]
+    found: Column = native_column([*different, None])[np.concatenate(rows)]
+    return found
 
 
 def unreadable(path: Path, kind: str, error: Exception) -> InputError:

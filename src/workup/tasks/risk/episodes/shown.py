@@ -13,7 +13,7 @@ from workup.disclosure.differing_flags import told_settings
 from workup.disclosure.told_people import Grouped, near_groupings
 from workup.estimate import Draws, estimate
 from workup.scores import Levels, Scores
-from workup.stats.arrays import Bools, Floats
+from workup.stats.arrays import Floats
 from workup.stats.random import generator
 from workup.tasks.risk.discrimination import discrimination
 from workup.tasks.risk.episodes.cases import HOUR
@@ -110,7 +110,9 @@ def _a_day(watch: Scores, threshold: float | None) -> dict[str, Any]:
 
 def _alarms_by(watch: Scores, thresholds: Sequence[float | None], k: int) -> Iterator[dict[str, Any]]:
     """Alarms by every grouping, site and month as they were when the prediction was made. Two thresholds that few
-    patients of a level set apart are not both told, nor is a grouping of which few patients set two levels apart."""
+    patients of a level set apart are not both told, nor is a grouping of which few patients set two levels apart. One
+    with a level of few is left out whole: lenses put such levels together in their own way, and what is told here of
+    some months, beside what is told there of others, would be those few."""
     assert watch.time is not None
     by: dict[str, Levels] = {name: one for name, one in watch.groups.items() if name != LANDMARK}
     if watch.site is not None:
@@ -120,7 +122,9 @@ def _alarms_by(watch: Scores, thresholds: Sequence[float | None], k: int) -> Ite
     for name, levels in by.items():
         if name in near:
             continue
-        told = _told(levels, watch, k)
+        told = {level: rows for level, rows in levels.masks() if rows.any()}
+        if any(np.unique(watch.patient[rows]).size < k for rows in told.values()):
+            continue
         flags = {threshold: [watch[at("alerts", threshold)]] for threshold in thresholds}
         shown = told_settings(levels.codes, watch.patient, flags, k=k)
         if len(told) > (_MOST_MONTHS if name == "month" else _MOST_LEVELS):
@@ -139,15 +143,6 @@ def _alarms_by(watch: Scores, thresholds: Sequence[float | None], k: int) -> Ite
                     "alerts": alerts,
                     "rate": 100 * alerts / days if days > 0 else None,
                 }
-
-
-def _told(levels: Levels, scores: Scores, k: int) -> dict[str, Bools]:
-    """Levels that may be told: none of fewer patients than k, nor one that would give a single such level away."""
-    sizes = {name: int(np.unique(scores.patient[rows]).size) for name, rows in levels.masks() if rows.any()}
-    small = {name for name, size in sizes.items() if size < k}
-    if len(small) == 1 and len(sizes) > 1:
-        small.add(min((size, name) for name, size in sizes.items() if name not in small)[1])
-    return {name: rows for name, rows in levels.masks() if name in sizes and name not in small}
 
 
 def _recognition(evaluated: Evaluated, thresholds: Sequence[float | None], k: int) -> Iterator[dict[str, Any]]:

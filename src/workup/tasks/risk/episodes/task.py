@@ -267,7 +267,7 @@ class EpisodesTask:
         if _reduced(study):
             # The event itself shortens the stay, so a maximum may rank stays backwards and the risks still be right.
             return found | {name: table for name, table in drawn.items() if name not in _OF_RISKS}
-        beside = [_rows(scores, kind) for kind in (WATCH, EVENT, STAY)] if study.alarms() else []
+        beside = [_rows(scores, kind) for kind in (WATCH, STAY)] if study.alarms() else []
         shown = _told_groups(case, study.smallest_cell, beside)
         return {
             **({"alarms": [alarm]} if alarm else {}),
@@ -398,15 +398,12 @@ def _until_closed(scores: Scores) -> dict[str, Any]:
 
 
 def _told_groups(case: Scores, k: int, beside: Sequence[Scores] = ()) -> Scores:
-    """Cases with their small groups as one: a level of many predictions may be that of few cases. Columns by which few
-    people have rows of another kind and none of these are left out."""
+    """Cases with the groupings that may be told of them level by level: a level of many predictions may be that of few
+    cases, or of people of whom few have rows of another kind. Such a column is left out whole, since the lenses may put
+    its levels together in another way."""
     found = regrouped(case.groups, case.patient, k=k, outcome=case["outcome"] > 0)
-    own = {
-        name: Grouped(case.groups[name], case.patient, frozenset(one.withheld))
-        for name, one in found.items()
-        if one.levels is not None
-    }
+    groups = {name: one.levels for name, one in found.items() if one.levels is not None and not one.withheld}
+    own = {name: Grouped(levels, case.patient) for name, levels in groups.items()}
     others = [{name: Grouped(levels, one.patient) for name, levels in one.groups.items()} for one in beside]
     near = near_groupings(own, others, k)
-    groups = {name: one.levels for name, one in found.items() if one.levels is not None and name not in near}
-    return replace(case, groups=groups)
+    return replace(case, groups={name: levels for name, levels in groups.items() if name not in near})
