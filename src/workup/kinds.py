@@ -276,7 +276,7 @@ def joined(
     field = _SHARED_ERROR.get(lens)
     shared = {field: {kind: one.settings.get(field) for kind, one in results.items()}} if field else {}
     names = {kind: list(dict.fromkeys(metric.name for metric in metrics[kind])) for kind in results}
-    notes = _said({kind: one.notes for kind, one in results.items()})
+    notes = _said({kind: [note for note in one.notes if not _of_nothing(note)] for kind, one in results.items()})
     notes += [f"The {lens} lens cannot look at {kind} rows: {error}" for kind, error in refused.items()]
     return LensResult(
         lens=lens,
@@ -313,6 +313,11 @@ def _said(notes: Mapping[str, Sequence[str]]) -> list[str]:
             if note not in notes.get("", ()):
                 found.setdefault(note if all(note in one for one in every) else f"{kind} rows: {note}")
     return list(found)
+
+
+def _of_nothing(note: str) -> bool:
+    """A note on comparisons of a kind that has none."""
+    return note.startswith("0 comparisons")
 
 
 def _marked(results: Mapping[str, LensResult], part: str) -> Iterator[Mapping[str, Any]]:
