@@ -110,8 +110,10 @@ def _kept_of(kind: Kind, kept: Withholding, study: Study, *, grouped: bool) -> W
     crossed = bool(study.lenses.get("sites", {}).get("by"))  # groups within sites may be of few where neither is
     if (kind.people or crossed) and grouped and len(rows):
         return withhold(rows, study)
-    sites = kept.site is not None and bool(kept.site.withheld)
-    return Withholding(kept.k, rows, site=Regrouped(rows.site, kept.site.withheld) if sites and kept.site else None)
+    if kept.site is None or not kept.site.withheld or rows.site is None:
+        return Withholding(kept.k, rows)
+    told = [name for name, here in rows.site.masks() if here.any() and name not in kept.site.withheld]
+    return Withholding(kept.k, rows, site=Regrouped(rows.site if told else None, kept.site.withheld))
 
 
 def without_persons(scores: Scores) -> Scores:

@@ -200,3 +200,11 @@ def test_alarms_of_a_month_of_few_do_not_follow_from_windows_of_other_lengths() 
     for k, told in ((K, False), (1, True)):
         rows = _report((predictions, events), lenses=lenses, smallest_cell=k).results["internal"].tables["alarms_by"]
         assert ("month" in {row["by"] for row in rows}) == told
+
+
+def test_sites_that_are_all_withheld_are_said_to_be() -> None:
+    tables = generate(60, seed=3)
+    said = content(corpus={}, thresholds=[0.1], bootstrap={"replicates": 50})
+    said["lenses"] = {"internal": {}, "sites": {}, "drift": {"window": "month"}}
+    report = validate(Study.of(said), table=(dict(tables.predictions), dict(tables.events)))
+    assert any("The sites lens tells nothing here" in note for note in report.results["sites"].notes)
