@@ -45,7 +45,8 @@ def write(folder: Path, kinds: Mapping[str, str], *, sure: float = 8.0, unknown:
     (folder / "tagger.onnx").write_bytes(network)
     (folder / "vocab.txt").write_bytes(lines)
     files = {"tagger.onnx": network, "vocab.txt": lines}
-    card = {"sha256": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}, "tags": list(TAGS)}
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    card = {"sha256": hashes, "tags": list(TAGS)}
     (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
     curves = {"rules": [0, 0.5, 1], "tagger": [0, 0.5, 0.5], "name": [0, 0.5, 1], "tagger.NAME.clinical": [-9, 0, 0]}
     table_of = {"curves": curves, "fitted_for": hashlib.sha256(network + lines + b"0.0").hexdigest()}

@@ -44,7 +44,7 @@ class Apart:
     not_in_windows: frozenset[str] = frozenset()
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Told:
     """What is told of the kinds before."""
 
