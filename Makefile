@@ -59,6 +59,7 @@ check: $(VENV)/.test
 	$(BIN)/python scripts/build_pattern_starts.py --check
 	$(BIN)/python scripts/draw_architecture.py --check
 	$(BIN)/python scripts/build_api.py --check
+	$(BIN)/python scripts/draw_scale.py --check
 	$(BIN)/python -m sims --verify
 	$(BIN)/python -m pytest -q docs README.md CONTRIBUTING.md --doctest-glob='*.md' -p no:cacheprovider
 
@@ -75,6 +76,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.lenses
 	$(BIN)/python -m benchmarks.drift
 	$(BIN)/python -m benchmarks.monitor
+	$(BIN)/python -m benchmarks.wide_drift
+	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.episodes
 	$(BIN)/python -m benchmarks.lexicon
 	$(BIN)/python -m benchmarks.spans_kernel

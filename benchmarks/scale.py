@@ -11,7 +11,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,13 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.spans_kernel import peak_mb, set_peak_back
+
 RESULTS = Path(__file__).with_name("results.json")
-ROWS, NOTES, CONVERSATIONS, SEED = 1_000_000, 20_000, 60, 20261117
+ROWS, NOTES, CONVERSATIONS, SEED = 1_000_000, 10_000, 60, 20261117
 Found = dict[str, Any]
-
-
-def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -88,10 +85,10 @@ def csv_by_arrow(folder: Path) -> Found:
     from workup.corpora.formats.tables.delimited import read_csv
 
     path = _csv(folder)
-    before = _peak_mb()
+    before = set_peak_back()
     seconds, table = _timed(lambda: read_csv(path))
     assert len(table["risk"]) == ROWS
-    return {"cpu": seconds, "units": ROWS / 1e6, "megabytes": _peak_mb() - before}
+    return {"cpu": seconds, "units": ROWS / 1e6, "megabytes": peak_mb() - before}
 
 
 def parquet(folder: Path) -> Found:
@@ -103,9 +100,9 @@ def parquet(folder: Path) -> Found:
 
     path = folder / "predictions.parquet"
     pyarrow.parquet.write_table(pyarrow.table(predictions(ROWS)), path)
-    before = _peak_mb()
+    before = set_peak_back()
     seconds, _ = _timed(lambda: read_parquet(path))
-    return {"cpu": seconds, "units": ROWS / 1e6, "megabytes": _peak_mb() - before}
+    return {"cpu": seconds, "units": ROWS / 1e6, "megabytes": peak_mb() - before}
 
 
 def replicates(folder: Path) -> Found:
@@ -118,10 +115,10 @@ def replicates(folder: Path) -> Found:
     every = risk.discrimination() + risk.calibration_metrics() + risk.at_threshold(0.3)
     metrics = [metric for metric in every if metric.name in NAMES]
     slices = [EVERYTHING, *slices_by(scores.groups)]
-    before = _peak_mb()
+    before = set_peak_back()
     first, _ = _timed(lambda: replicate(scores, metrics, slices, draws=Draws(seed=1, replicates=50)))
     more, _ = _timed(lambda: replicate(scores, metrics, slices, draws=Draws(seed=2, replicates=250)))
-    return {"cpu": max(0.0, more - first), "units": 200, "megabytes": _peak_mb() - before, "once": first}
+    return {"cpu": max(0.0, more - first), "units": 200, "megabytes": peak_mb() - before, "once": first}
 
 
 def column_of_drift(folder: Path) -> Found:
@@ -131,11 +128,11 @@ def column_of_drift(folder: Path) -> Found:
     from workup.lenses.drift.wide_inputs import Sides, compare_inputs
 
     sides = {str(k): Sides(str(k), column(k, 3_000_000, 0), column(k, 300_000, 1)) for k in range(5)}
-    before = _peak_mb()
+    before = set_peak_back()
     seconds, _ = _timed(
         lambda: compare_inputs(list(sides), sides.__getitem__, limits=InputLimits(), seed=1, chance=0.05)
     )
-    return {"cpu": seconds, "units": len(sides), "megabytes": _peak_mb() - before}
+    return {"cpu": seconds, "units": len(sides), "megabytes": peak_mb() - before}
 
 
 # ---- notes and conversations -----------------------------------------------------------------------------------------
@@ -147,9 +144,9 @@ def scored_notes(folder: Path) -> Found:
     from workup import score_spans
 
     write(folder, NOTES)
-    before = _peak_mb()
+    before = set_peak_back()
     seconds, _ = _timed(lambda: score_spans(folder / "golds.jsonl", folder / "found.jsonl"))
-    return {"cpu": seconds, "units": NOTES, "megabytes": _peak_mb() - before}
+    return {"cpu": seconds, "units": NOTES, "megabytes": peak_mb() - before}
 
 
 def deidentified_notes(folder: Path) -> Found:
@@ -160,7 +157,7 @@ def deidentified_notes(folder: Path) -> Found:
     texts, system = notes(300), Native(name="native", base=folder)
     system.detect(texts[:5])
     seconds, _ = _timed(lambda: system.detect(texts[5:]))
-    return {"cpu": seconds, "units": len(texts) - 5, "megabytes": _peak_mb()}
+    return {"cpu": seconds, "units": len(texts) - 5, "megabytes": peak_mb()}
 
 
 def replies(folder: Path) -> Found:
@@ -168,7 +165,7 @@ def replies(folder: Path) -> Found:
     from benchmarks.conversation import scored
 
     found = scored("context", CONVERSATIONS)
-    return {"cpu": found["cpu"], "units": found["replies"], "megabytes": _peak_mb()}
+    return {"cpu": found["cpu"], "units": found["replies"], "megabytes": peak_mb()}
 
 
 # ---- one run ---------------------------------------------------------------------------------------------------------
@@ -198,7 +195,7 @@ def machine() -> Found:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
-        "load": "shared with other work: CPU seconds are up to half as long again as on an idle machine",
+        "load": "shared with other work, so that CPU seconds vary from run to run",
     }
 
 

@@ -30,6 +30,7 @@ KILLS = 25  # on each database
 _LATEST = "2025-06-15"
 _ROWS = 160  # a month
 _BATCH = 400
+_LONGEST = 300  # seconds of one child
 
 
 class Sent(NamedTuple):
@@ -117,6 +118,7 @@ def forked(url: str, told: Path, feed: Feed) -> int:
     """A child as a process of its own, which needs to import nothing."""
     number = os.fork()
     if number == 0:
+        signal.alarm(_LONGEST)  # a child that hangs ends, and is told of
         try:
             child(url, told, feed)
             os._exit(0)

@@ -70,3 +70,12 @@ def test_the_page_of_public_names_holds_them_all_and_no_address() -> None:
     text = _script("build_api").page()
     assert all(f"### {name}\n" in text for name in workup.__all__ if name != "__version__")
     assert " at 0x" not in text and "<lambda>" not in text and "ForwardRef" not in text
+
+
+def test_the_page_of_costs_is_what_the_results_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing_costs = _script("draw_scale")
+    monkeypatch.setattr("sys.argv", ["draw_scale.py", "--check"])
+    assert drawing_costs.main() == 0
+    stale = drawing_costs.page(f"a\n{drawing_costs.BEGIN}\nold\n{drawing_costs.END}\nb\n", "new")
+    assert stale == f"a\n{drawing_costs.BEGIN}\nnew\n{drawing_costs.END}\nb\n"
+    assert [drawing_costs.told(seconds) for seconds in (0.0042, 6.3, 0.25)] == ["4.2 ms", "6.3 s", "250 ms"]

@@ -118,7 +118,7 @@ def main() -> None:
             names.append(row["source"])
         for start, end in cut(len(pieces.ids), chance):
             ids.append(pieces.ids[start:end].astype(np.uint16))
-            kinds.append(pieces.kinds[start:end].astype(np.uint8))
+            kinds.append(pieces.kinds[start:end].astype(np.uint16))
             tags.append(labels[start:end])
             lengths.append(end - start)
             sources.append(names.index(row["source"]))

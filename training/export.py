@@ -72,13 +72,15 @@ def graph_of(
 ) -> onnx.ModelProto:
     """The network of training/network.py as an ONNX model with float weights."""
     g = Graph()
+    # Layouts and classes are added in training; here every sum is a row of one table.
+    kinds = (weights["classes.weight"][:, None] + weights["layouts.weight"][None]).reshape(-1, SIZE)
     words = g.add("Mul", g.embedding(pieces, "ids"), g.embedding(scale.astype(np.float32), "ids"))
     positions = g.constant(weights["positions.weight"].astype(np.float16))
     where = g.add(
         "Slice", positions, g.constant(np.array([0])), g.add("Shape", "ids", start=1, end=2), g.constant(np.array([0]))
     )
     where = g.add("Cast", where, to=TensorProto.FLOAT)
-    x = g.add("Add", g.add("Add", words, where), g.embedding(weights["kinds.weight"].astype(np.float16), "kinds"))
+    x = g.add("Add", g.add("Add", words, where), g.embedding(kinds.astype(np.float16), "kinds"))
     x = g.norm(x, weights["norm.weight"], weights["norm.bias"])
     layer = 0
     while f"layers.{layer}.query.weight" in weights:

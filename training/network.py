@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-SIZE, HEADS, INNER, POSITIONS, KINDS = 384, 12, 1536, 512, 24
+SIZE, HEADS, INNER, POSITIONS, LAYOUTS, CLASSES = 384, 12, 1536, 512, 24, 32
 
 
 class Layer(nn.Module):
@@ -46,7 +46,8 @@ class Tagger(nn.Module):
         super().__init__()
         self.register_buffer("pieces", torch.zeros(pieces, SIZE, dtype=torch.int8))
         self.register_buffer("scale", torch.zeros(pieces, 1))
-        self.positions, self.kinds = nn.Embedding(POSITIONS, SIZE), nn.Embedding(KINDS, SIZE)
+        self.positions = nn.Embedding(POSITIONS, SIZE)
+        self.layouts, self.classes = nn.Embedding(LAYOUTS, SIZE), nn.Embedding(CLASSES, SIZE)
         self.norm = nn.LayerNorm(SIZE, 1e-12)
         self.layers = nn.ModuleList(Layer() for _ in range(layers))
         self.head = nn.Linear(SIZE, tags)
@@ -55,7 +56,8 @@ class Tagger(nn.Module):
         """Scores of the tags; `mask` is true where there is a piece."""
         words = self.pieces[ids].float() * self.scale[ids]
         where = self.positions.weight[: ids.shape[1]]
-        x = functional.dropout(self.norm(words + where + self.kinds(kinds)), dropout, self.training)
+        known = self.layouts(kinds % LAYOUTS) + self.classes(kinds // LAYOUTS)
+        x = functional.dropout(self.norm(words + where + known), dropout, self.training)
         for layer in self.layers:
             x = layer(x, mask, dropout)
         return self.head(x)
@@ -80,8 +82,9 @@ def from_base(base: dict[str, npt.NDArray[np.generic]], layers: Sequence[int], t
         model.scale.copy_(torch.from_numpy(base["scale"]))
         model.positions.weight.copy_(tensor("embeddings.position_embeddings.weight"))
         # Every shape and gap starts as the sentence type of the base; what they mean is learnt.
-        model.kinds.weight.copy_(tensor("embeddings.token_type_embeddings.weight")[:1].repeat(KINDS, 1))
-        model.kinds.weight.add_(torch.randn(KINDS, SIZE) * 0.02)
+        model.layouts.weight.copy_(tensor("embeddings.token_type_embeddings.weight")[:1].repeat(LAYOUTS, 1))
+        model.layouts.weight.add_(torch.randn(LAYOUTS, SIZE) * 0.02)
+        model.classes.weight.copy_(torch.randn(CLASSES, SIZE) * 0.02)
         model.norm.weight.copy_(tensor("embeddings.LayerNorm.weight"))
         model.norm.bias.copy_(tensor("embeddings.LayerNorm.bias"))
         nn.init.normal_(model.head.weight, std=1 / math.sqrt(SIZE))

@@ -30,7 +30,8 @@ TAGS = 1 + 2 * len(LABELS)
 IGNORED, PAD, CLS, SEP, MASK = 255, 0, 2, 3, 4
 EPOCHS, TOKENS, RATE, HEAD_RATE, SMOOTHING, DROPOUT = 6, 12_288, 2e-4, 8e-4, 0.02, 0.1
 LOWER, UPPER, LOWER_IDENTIFIERS, HIDDEN = 0.13, 0.09, 0.05, 0.06
-CAPITALS, CAPITAL = 0.15, 0.2  # windows in which other words get capitals, and how many of them
+UNLISTED = 0.12  # windows in which the lists are silent, and as many in which they do not know the identifiers
+CAPITALS, CAPITAL = 0.08, 0.15  # windows in which other words get capitals, and how many of them
 BIASES = (0.0, 1.0, 2.0, 3.0)  # taken from the score of "outside" when decoding
 # How often a set is seen in an epoch: real text is scarce and says what the made text cannot.
 TIMES = {"wnut17": 2, "btc": 2, "wikigold": 2, "tab": 3, "presidio_synth": 2}
@@ -66,7 +67,7 @@ class Windows:
 def altered(batch: dict[str, npt.NDArray[Any]], chance: np.random.Generator) -> dict[str, npt.NDArray[Any]]:
     """The batch with some windows in another case and some pieces of identifiers hidden."""
     kinds, ids = batch["kinds"].copy(), batch["ids"].copy()
-    shape, gap = kinds // 3, kinds % 3
+    shape, gap, known = kinds % 24 // 3, kinds % 3, kinds // 24
     pick = chance.random((len(kinds), 1))
     identifier = batch["tags"] > 0
     small = (pick < LOWER) | ((pick >= 1 - LOWER_IDENTIFIERS) & identifier)
@@ -82,7 +83,10 @@ def altered(batch: dict[str, npt.NDArray[Any]], chance: np.random.Generator) -> 
     decked = (pick >= 0.3) & (pick < 0.3 + CAPITALS) & (batch["tags"] == 0)
     shape = np.where(decked & raised & (shape == 1), 2, shape)
     ids[identifier & (chance.random(ids.shape) < HIDDEN)] = MASK
-    return {**batch, "kinds": np.where(batch["mask"] & (batch["ids"] > SEP), shape * 3 + gap, kinds), "ids": ids}
+    # In some windows no list knows any word, in others none knows the identifiers: many names are in no list.
+    known = np.where((pick * 7 % 1 < UNLISTED) | ((pick * 7 % 1 > 1 - UNLISTED) & identifier), 0, known)
+    made = known * 24 + shape * 3 + gap
+    return {**batch, "kinds": np.where(batch["mask"] & (batch["ids"] > SEP), made, kinds), "ids": ids}
 
 
 def batches(

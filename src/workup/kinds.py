@@ -110,8 +110,10 @@ def _kept_of(kind: Kind, kept: Withholding, study: Study, *, grouped: bool) -> W
     crossed = bool(study.lenses.get("sites", {}).get("by"))  # groups within sites may be of few where neither is
     if (kind.people or crossed) and grouped and len(rows):
         return withhold(rows, study)
-    sites = kept.site is not None and bool(kept.site.withheld)
-    return Withholding(kept.k, rows, site=Regrouped(rows.site, kept.site.withheld) if sites and kept.site else None)
+    if kept.site is None or not kept.site.withheld or rows.site is None:
+        return Withholding(kept.k, rows)
+    told = [name for name, here in rows.site.masks() if here.any() and name not in kept.site.withheld]
+    return Withholding(kept.k, rows, site=Regrouped(rows.site if told else None, kept.site.withheld))
 
 
 def without_persons(scores: Scores) -> Scores:
@@ -276,7 +278,7 @@ def joined(
     field = _SHARED_ERROR.get(lens)
     shared = {field: {kind: one.settings.get(field) for kind, one in results.items()}} if field else {}
     names = {kind: list(dict.fromkeys(metric.name for metric in metrics[kind])) for kind in results}
-    notes = _said({kind: one.notes for kind, one in results.items()})
+    notes = _said({kind: [note for note in one.notes if not _of_nothing(note)] for kind, one in results.items()})
     notes += [f"The {lens} lens cannot look at {kind} rows: {error}" for kind, error in refused.items()]
     return LensResult(
         lens=lens,
@@ -313,6 +315,11 @@ def _said(notes: Mapping[str, Sequence[str]]) -> list[str]:
             if note not in notes.get("", ()):
                 found.setdefault(note if all(note in one for one in every) else f"{kind} rows: {note}")
     return list(found)
+
+
+def _of_nothing(note: str) -> bool:
+    """A note on comparisons of a kind that has none."""
+    return note.startswith("0 comparisons")
 
 
 def _marked(results: Mapping[str, LensResult], part: str) -> Iterator[Mapping[str, Any]]:

@@ -254,7 +254,7 @@ class Kind(NamedTuple):
     `settings` are those of lenses, by name, that suit rows of this kind where the study says nothing of its own. Rows
     that stand for people are counted before a group of them is told; where they are things that happened to some of the
     people whom other rows stand for (`people` False), it is these who are counted. `rows_of` is what a row stands for,
-    where rows of other kinds stand for the same. Where few people have rows of one kind that stand for people and not of
+    where rows of other kinds stand for the same. Where few have rows of one kind that stands for people and none of
     another, not both are told by group: that which `yields` is left out, or else the later one.
     """
 

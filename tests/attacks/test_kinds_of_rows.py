@@ -172,7 +172,8 @@ def test_packs_tell_no_two_kinds_that_few_set_apart(tables: Any) -> None:
 
 def test_a_pack_is_made_of_a_record_with_every_lens(tmp_path: Path) -> None:
     """A record sorts its lenses, so that what the data hold stands in the first no longer."""
-    said = content(lenses=LENSES, thresholds=[0.1], bootstrap={"replicates": 50})
+    generated = {"generate": {"kind": "episodes", "count": 120, "seed": 3}}
+    said = content(corpus=generated, lenses=LENSES, thresholds=[0.1], bootstrap={"replicates": 50})
     (tmp_path / "study.yaml").write_text(json.dumps(said))
     assert call("run", tmp_path / "study.yaml", "--out", tmp_path / "run").code == 0
     done = call("site-pack", tmp_path / "run", "--site", "S01", "-o", tmp_path / "pack.json")
@@ -182,7 +183,7 @@ def test_a_pack_is_made_of_a_record_with_every_lens(tmp_path: Path) -> None:
 
 
 def test_planted_stays_of_several_wards_and_sites() -> None:
-    tables = generate(300, seed=3)
+    tables = generate(200, seed=3)
     said = content(corpus={}, thresholds=[0.1], lenses=LENSES, bootstrap={"replicates": 50})
     record = _record(validate(Study.of(said), table=(dict(tables.predictions), dict(tables.events))))
     # Who is watched in a month or on a ward is not who came then or there, so that only these are parts of each other.
@@ -200,3 +201,11 @@ def test_alarms_of_a_month_of_few_do_not_follow_from_windows_of_other_lengths() 
     for k, told in ((K, False), (1, True)):
         rows = _report((predictions, events), lenses=lenses, smallest_cell=k).results["internal"].tables["alarms_by"]
         assert ("month" in {row["by"] for row in rows}) == told
+
+
+def test_sites_that_are_all_withheld_are_said_to_be() -> None:
+    tables = generate(60, seed=3)
+    said = content(corpus={}, thresholds=[0.1], bootstrap={"replicates": 50})
+    said["lenses"] = {"internal": {}, "sites": {}, "drift": {"window": "month"}}
+    report = validate(Study.of(said), table=(dict(tables.predictions), dict(tables.events)))
+    assert any("The sites lens tells nothing here" in note for note in report.results["sites"].notes)

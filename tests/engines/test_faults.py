@@ -226,3 +226,14 @@ def test_an_engine_that_is_gone_says_so_before_anything_is_asked(tmp_path: Path)
     pytest.importorskip("pyspark.sql.connect.session")
     with pytest.raises(RunError, match="needs the whole of pyspark"):
         validate(study, table=table_of())
+
+
+def test_detect_says_how_many_documents_failed(tmp_path: Path) -> None:
+    texts = ["ward 1", "ward 2", "ward 3 ZZSECRET", "ward 4"]
+    lines = [json.dumps({"id": f"note-{n}", "text": text}) for n, text in enumerate(texts)]
+    (tmp_path / "notes.jsonl").write_text("\n".join(lines) + "\n")
+    words = ("detect", tmp_path / "notes.jsonl", "--system", "tests.support.engine_systems:Talkative")
+    done = workup(*words, "-o", tmp_path / "found.jsonl")
+    assert done.code == 0
+    assert "3 spans in 3 documents; 1 failed" in done.err
+    assert len((tmp_path / "found.jsonl").read_text().splitlines()) == 3

@@ -35,6 +35,7 @@ MAY_NAME = {
     # What a lens may tell is decided before it runs, from its settings.
     "lenses/withholding.py": {"internal", "subgroups", "power", "drift", "sites"},
     "lenses/few_missing.py": {"drift", "sites"},
+    "lenses/few_between_kinds.py": {"subgroups", "sites"},
     # Which figures count those who are flagged, and between which thresholds and horizons of each lens few may lie.
     "lenses/near_thresholds.py": {*("alert_rate", "horizon"), *("internal", "subgroups", "power", "drift", "sites")},
     # The sites are compared with an internal report.

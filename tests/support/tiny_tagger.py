@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workup.deid.tagger.encoding import TAGS
+from workup.deid.tagger.encoding import KINDS, TAGS
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghijklmnopqrstuvwxyz0123456789.,:;()'-/@"]
 _WORD = ["##" + piece for piece in "abcdefghijklmnopqrstuvwxyz0123456789"]
@@ -27,7 +27,7 @@ def write(folder: Path, kinds: Mapping[str, str], *, sure: float = 8.0, unknown:
         row = np.zeros(len(TAGS), np.float32)
         row[TAGS.index(tag)] = sure
         table[vocabulary.index(word)] = row
-    layout = np.zeros((24, len(TAGS)), np.float32)
+    layout = np.zeros((KINDS, len(TAGS)), np.float32)
     inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["B", "T"]) for name in ("ids", "kinds", "mask")]
     graph = helper.make_graph(
         [

@@ -42,8 +42,13 @@ def table(tmp_path: Path) -> Path:
 def test_a_table_reaches_the_notes_of_its_patient_alone(table: Path) -> None:
     system = opened(table.parent, known="known.csv")
     assert not any(word in covered(system, NOTE, "zz-key-1").lower() for word in map(str.lower, SECRETS))
-    assert "quenneville" in covered(system, NOTE, "another") and "quenneville" in covered(system, NOTE, None)
-    assert opened(table.parent).detect([NOTE]) == system.detect([NOTE])
+    plain = covered(opened(table.parent), NOTE, None)
+    assert covered(system, NOTE, "another") == covered(system, NOTE, None) == plain
+    (table.parent / "work.csv").write_text("patient_id,employer\np1,Acme Mill\n", encoding="utf-8")
+    work = opened(table.parent, known="work.csv")
+    own, other = work.detect_of_patients(["then acme mill called."] * 2, ["p1", "p2"])
+    assert own is not None and "employer" in {span.label for span in own}
+    assert other is not None and "employer" not in {span.label for span in other}
 
 
 def test_the_forms_of_a_table_say_the_same(table: Path) -> None:

@@ -136,7 +136,7 @@ def report_of(place: Path, engine: str, odd: str, **settings: Any) -> tuple[str,
 def test_a_poison_case_is_reported_by_its_id_and_ends_no_run(
     odd: str, engines: list[str], reason: str, tmp_path: Path
 ) -> None:
-    settings = {"raises": {}, "hangs": {"timeout": 0.4, "retries": 0}, "dies": {"retries": 0}}[odd]
+    settings = {"raises": {}, "hangs": {"timeout": 2.0, "retries": 0}, "dies": {"retries": 0}}[odd]
     found = {engine: report_of(tmp_path / engine, engine, odd, **settings) for engine in engines}
     texts = {text for text, _ in found.values()}
     assert len(texts) == 1  # the same bytes, wherever it failed

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from workup.deid.cues import Cue
 from workup.deid.known_words import is_clinical_part
 from workup.deid.letter_case.draft import UPPER, Draft
-from workup.deid.names.capital_words import SAID, SHORT_FORMS
+from workup.deid.names.capital_words import DONE_TO, SAID, SHORT_FORMS
 from workup.deid.names.weights import name_weight
 from workup.deid.names.word_weights import PARTICLES, SUFFIXES
-from workup.deid.names.words import ABBREVIATIONS, KIN, VERBS
+from workup.deid.names.words import ABBREVIATIONS, KIN, MEETING, VERBS
 from workup.deid.word_lists import words
 from workup.text.calendar import MONTH_WORDS
 from workup.text.wordlists import function_words
@@ -22,6 +22,7 @@ _SURE_CREDENTIALS = words("letter_case.sure_credentials")
 _UNITS = words("letter_case.units")
 _AFTER_SHORT = words("letter_case.after_short_form")
 _BEFORE_MONTH = frozenset(("in", "on", "of", "since", "by", "until", "last", "this", "next", "mid", "early", "late"))
+_ASKED = frozenset(("asked", "told", "called", "phoned", "met", "contacted", "reminded", "reassured", "per"))
 _AND = frozenset(("and", "but", "that", "today", "when", "because", "while", "pt"))
 _OF_PEOPLE = frozenset(("patient", "relative", "provider", "patient_label", "naming"))
 _JOINS = frozenset((" ", "-", ". ", "  ", "."))
@@ -265,9 +266,26 @@ def _free(draft: Draft) -> None:
 def _says(draft: Draft, at: int) -> bool:
     """'bill denies fever': a verb that only people do, after a short form that opens a sentence or a clause."""
     page = draft.page
-    if at + 2 >= page.size or page.gaps[at] != " " or page.words[at + 1] not in SAID:
+    if _spoken_to(draft, at):
+        return True
+    done = page.words[at + 1 : at + 2] == ["was"] and at + 2 < page.size and page.words[at + 2] in DONE_TO
+    if at + 2 >= page.size or page.gaps[at] != " " or not (done or page.words[at + 1] in SAID):
         return False
     return page.opens_sentence(at) or page.leads[at][-2:] in (", ", "; ", ": ") or page.words[at - 1] in _AND
+
+
+def _spoken_to(draft: Draft, at: int) -> bool:
+    """'asked drew to return', 'spoke to bill', 'the patient, mark, is': a short form where people are spoken to."""
+    page = draft.page
+    if not at:
+        return False
+    before, lead = page.words[at - 1], page.leads[at]
+    if lead == ", " and page.gaps[at] == ", ":
+        return before == "patient" or before in KIN
+    met = before in _ASKED or (
+        before in ("with", "to") and at > 1 and not MEETING.isdisjoint(page.words[max(0, at - 4) : at - 1])
+    )
+    return lead == " " and met and _stands_alone(draft, at)
 
 
 def _turned(draft: Draft, at: int, *, labelled: bool = False) -> int | None:

@@ -14,7 +14,7 @@ from workup.deid.word_lists import words
 SHORT_FORMS = words("names.short_forms")
 _ARTICLES = words("names.articles")
 SAID = words("names.said")
-_DONE_TO = words("names.done_to")
+DONE_TO = words("names.done_to")
 _BEFORE = words("names.before_short_form")
 _INSIDE = name_weight("word.capital_inside")
 _OPENING = name_weight("word.capital_opening")
@@ -60,6 +60,6 @@ def _does(page: Page, at: int) -> bool:
         return next_word not in ("to",) or verb not in ("states", "reports")
     if verb in ("is", "was", "has", "will", "did") and page.gaps[at + 1] == " ":
         aged = next_word in ("a", "an") and page.cases[at + 3 : at + 4] == "d"
-        return next_word in _DONE_TO or aged or (verb == "did" and next_word == "not")
+        return next_word in DONE_TO or aged or (verb == "did" and next_word == "not")
     kin = next_word in ("his", "her") and at + 3 < page.size and page.words[at + 3] in KIN
     return verb == "and" and kin

@@ -1,7 +1,7 @@
-"""A text as the tagger reads it: word pieces, and beside each its word's shape and the gap before it.
+"""A text as the tagger reads it: word pieces, and beside each its word's shape, the gap before it, and what lists know.
 
 The pieces are lower case without accents, so that spelling is learnt once; the shape gives case back and the gap the
-layout, both as one small number per piece. Training and use read texts through this module alone."""
+layout, both and the lists as one number per piece, its kind. Training and use read texts through this module alone."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from workup.deid.tagger.word_classes import CLASSES, class_of
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 GAPS = ("blank", "newline", "glued")
 SHAPES = ("mark", "lower", "Capitalised", "CAPITALS", "initial", "mixedCase", "digits", "alphanumeric")
+LAYOUTS = len(SHAPES) * len(GAPS)
+KINDS = LAYOUTS * CLASSES
 LABELS = ("NAME", "DATE", "STREET", "GEO", "ORG", "ID", "PHONE", "EMAIL", "URL", "AGE", "QUASI")
 TAGS = ("O", *(f"{part}-{label}" for label in LABELS for part in "BI"))
 _LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")  # no encoder takes half of a pair
 
 
 class Pieces(NamedTuple):
-    """One text in word pieces: their ids, shape-and-gap numbers and places (in code points) in the text.
+    """One text in word pieces: their ids, kinds (shape, gap and class) and places (in code points) in the text.
 
     `first` marks the pieces that begin a word."""
 
@@ -79,7 +83,8 @@ def encode(tokenizer: Tokenizer, text: str) -> Pieces:
     for start, end in zip(offsets[opening, 0].tolist(), offsets[closing, 1].tolist(), strict=True):
         gap = text[before:start]
         layout = 2 if not gap and start else 1 if "\n" in gap or not start else 0
-        kinds_of_words.append(shape_of(text[start:end]) * 3 + layout)
+        word = text[start:end]
+        kinds_of_words.append(class_of(word) * LAYOUTS + shape_of(word) * 3 + layout)
         before = end
     kinds = np.repeat(np.array(kinds_of_words, dtype=np.int64), closing - opening + 1)
     kinds[~first] += 2 - kinds[~first] % 3  # a later piece of a word is glued to the one before

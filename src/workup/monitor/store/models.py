@@ -44,8 +44,11 @@ def models(connection: Connection) -> list[dict[str, Any]]:
 
 def register_version(connection: Connection, model: int, version: str, *, now: int, who: str) -> int:
     """The number of a version of a model, which is made where it is new."""
-    chosen = (VERSIONS.c.model == model) & (VERSIONS.c.version == version)
-    held = connection.execute(select(VERSIONS.c.id).where(chosen)).scalar()
+    asked = select(VERSIONS.c.id).where((VERSIONS.c.model == model) & (VERSIONS.c.version == version))
+    held = connection.execute(asked).scalar()
+    if held is None:  # of two that find it new, the second waits for the first at the model's row, and finds it made
+        connection.execute(select(MODELS.c.id).where(MODELS.c.id == model).with_for_update())
+        held = connection.execute(asked).scalar()
     if held is not None:
         return int(held)
     audit(connection, at=now, who=who, what="new version", object=version, detail={"model": model})
