@@ -199,7 +199,7 @@ class _Ruled:
 
 def is_strong(one: Finding) -> bool:
     """Whether a finding stands on evidence that no second opinion outweighs."""
-    return one.rule.partition(".")[0] in _STRONG_RULES or not _STRONG.isdisjoint(one.evidence)
+    return not _STRONG_RULES.isdisjoint((one.rule, one.rule.partition(".")[0])) or not _STRONG.isdisjoint(one.evidence)
 
 
 def _trimmed(text: str, one: Tagged) -> Tagged:
