@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from workup.errors import InputError, StudyError, raised
-from workup.monitor.service import api, health
+from workup.monitor.service import api, health, pages
 from workup.monitor.service.answers import Problem, faulty, plain
 from workup.monitor.service.context import Context, Refused
 from workup.monitor.service.limits import LARGEST, LARGEST_ROWS, SizeLimit
@@ -53,6 +53,7 @@ def application(context: Context) -> ASGIApp:
     made.state.context = context
     made.include_router(api.router)
     made.include_router(health.router)
+    made.include_router(pages.router)
     made.add_exception_handler(HTTPException, _refused)
     made.add_exception_handler(RequestValidationError, _invalid)
     for kind in (StoreUnavailable, ConflictError, InputError, StudyError):
@@ -108,27 +109,40 @@ def _problem(said: str, refused: Refused | ConflictError | None = None) -> dict[
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    headers = dict(error.headers or {})
-    if error.status_code == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    elif error.status_code in (429, 503):
-        headers["Retry-After"] = "5"
-    content = _problem(str(error.detail), error if isinstance(error, Refused) else None)
-    return JSONResponse(content, status_code=error.status_code, headers=headers)
+    if error.status_code == 303:
+        return RedirectResponse(str(error.detail), 303)
+    refused = error if isinstance(error, Refused) else None
+    return _answered(request, error.status_code, str(error.detail), refused, dict(error.headers or {}))
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
     """What is wrong and where, without the value that was sent."""
     assert isinstance(error, RequestValidationError)
     found = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
-    return JSONResponse(_problem("; ".join(found)), status_code=422)
+    return _answered(request, 422, "; ".join(found))
 
 
 async def _in_words(request: Request, error: Exception) -> Response:
     if isinstance(error, StoreUnavailable):
-        return JSONResponse(
-            _problem("The store cannot be used now; nothing was stored. Try again."), 503, headers={"Retry-After": "5"}
-        )
+        return _answered(request, 503, "The store cannot be used now; nothing was stored. Try again.")
     if isinstance(error, ConflictError):
-        return JSONResponse(_problem(str(error), error), status_code=409)
-    return JSONResponse(_problem(str(error)), status_code=422)
+        return _answered(request, 409, str(error), error)
+    return _answered(request, 422, str(error))
+
+
+def _answered(
+    request: Request,
+    status: int,
+    said: str,
+    refused: Refused | ConflictError | None = None,
+    headers: Mapping[str, str] = {},
+) -> Response:
+    """A refusal: a page for a person, JSON for a program."""
+    more = {"WWW-Authenticate": "Bearer"} if status == 401 else {"Retry-After": "5"} if status in (429, 503) else {}
+    path = request.url.path
+    if "text/html" in request.headers.get("accept", "") and not path.startswith("/api/"):
+        answer: Response = pages.refused_page(plain(said), status)
+    else:
+        answer = JSONResponse(_problem(said, refused), status_code=status)
+    answer.headers.update({**headers, **more})
+    return answer

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from fastapi import Request
 from starlette.exceptions import HTTPException
 
 from workup.monitor.columns import Fault
 from workup.monitor.service.limits import Rate
+from workup.monitor.service.sessions import Sessions
 from workup.monitor.store.database import Store, microseconds
 
 
@@ -23,6 +25,8 @@ class Context:
     clock: Callable[[], int] = microseconds
     calls: Rate = field(default_factory=lambda: Rate(burst=200, a_second=50))
     failures: Rate = field(default_factory=lambda: Rate(burst=20, a_second=0.2))
+    sessions: Sessions = field(default_factory=Sessions)
+    drawn: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict)  # charts by model, with the state they show
 
 
 class Refused(HTTPException):
