@@ -72,6 +72,7 @@ def add_to(app: typer.Typer) -> None:
     command(group, name="ingest", example="workup monitor ingest predictions.csv --plan monitor.yaml")(ingest)
     command(group, name="work", example="workup monitor work --store postgresql://workup@db/monitor")(work)
     command(group, name="status", example="workup monitor status --store monitor.db")(status)
+    command(group, name="serve", example="workup monitor serve --store monitor.db --port 8750")(serve)
     monitor_tokens.add_commands(group)
     app.add_typer(group, name="monitor")
 
@@ -213,6 +214,32 @@ def work(
             time.sleep(every)
     finally:
         worker.close()
+        opened.close()
+
+
+def serve(
+    store: StoreOption = None,
+    host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65_535, help="Port to listen on")] = 8750,
+    behind_tls: Annotated[
+        bool, typer.Option(help="A proxy speaks TLS before it; without that it listens on this machine alone")
+    ] = False,
+    key_file: KeyOption = None,
+) -> None:
+    """Serve pages and a programming interface, until stopped. Windows are closed by `workup monitor work` beside it."""
+    from workup.monitor.service.context import Context
+    from workup.monitor.service.serving import check_place
+    from workup.monitor.service.serving import serve as listen
+    from workup.signing import read_key
+
+    key = None if key_file is None else read_key(key_file)
+    opened = _opened(store_url(store), new=False)
+    try:
+        context = Context(opened, key=key, behind_tls=behind_tls)
+        check_place(context, host)
+        say(f"The monitor listens at http://{f'[{host}]' if ':' in host else host}:{port}/")
+        listen(context, host=host, port=port)
+    finally:
         opened.close()
 
 

@@ -97,22 +97,35 @@ def charts_of(connection: Connection, model: int) -> list[Figure]:
 def render(found: Sequence[Section], *, charts: Sequence[Figure], home: str = "") -> str:
     """A page; every word is escaped, and characters that steer a reader's eye are shown."""
     style = asset("static/report.css")
-    environment = Environment(
+    return (
+        templates()
+        .get_template("site.html")
+        .render(
+            policy=policy(style, ""),
+            style=Markup(style),
+            title=legible(found[0].title),
+            home=home,
+            parts=parts_of(found, charts=charts),
+        )
+    )
+
+
+def templates() -> Environment:
+    """The templates of pages; whatever is put into them is escaped."""
+    return Environment(
         loader=PackageLoader("workup.monitor"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
+
+
+def parts_of(found: Sequence[Section], *, charts: Sequence[Figure] = ()) -> list[_Part]:
+    """Sections as a page shows them, with the charts after the second."""
     parts = [_part(f"part-{place}", section) for place, section in enumerate(found)]
     if charts:
         drawable = drawing.available()
         drawn = tuple(_drawing(f"chart-{place}", chart, drawable) for place, chart in enumerate(charts))
         said = () if drawable else (NO_CHARTS,)
         parts.insert(2, _Part("charts", "Control charts", said, (), (), drawn))
-    return environment.get_template("site.html").render(
-        policy=policy(style, ""),
-        style=Markup(style),
-        title=legible(found[0].title),
-        home=home,
-        parts=parts,
-    )
+    return parts
 
 
 def _part(id: str, section: Section) -> _Part:

@@ -61,7 +61,16 @@ def checked_token(connection: Connection, text: str, *, now: int) -> Token | Non
     well_formed = mark == _MARK and len(id) == 16 and text.isascii() and len(text) <= 200
     held = connection.execute(select(TOKENS).where(TOKENS.c.id == (id if well_formed else ""))).first()
     same = hmac.compare_digest(_hash(secret).encode(), (held.hash if held else "0" * 64).encode())
-    if held is None or not same or held.revoked is not None or (held.expires is not None and held.expires <= now):
+    return _in_use(held, now) if same else None
+
+
+def token_in_use(connection: Connection, id: str, *, now: int) -> Token | None:
+    """The token of someone who signed in with it; None where it has expired or was revoked since."""
+    return _in_use(connection.execute(select(TOKENS).where(TOKENS.c.id == id)).first(), now)
+
+
+def _in_use(held: Any, now: int) -> Token | None:
+    if held is None or held.revoked is not None or (held.expires is not None and held.expires <= now):
         return None
     return Token(held.id, held.name, frozenset(held.scopes.split()))
 
