@@ -33,7 +33,7 @@ OPEN = {  # masked too little or too much today
 
 @cache
 def deid(titles: str = "apart") -> Deidentifier:
-    return Deidentifier.load({"titles": titles})
+    return Deidentifier.load({"titles": titles}, tagger="off")
 
 
 def parted(marked: str) -> tuple[str, list[tuple[int, int]]]:

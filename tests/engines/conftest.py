@@ -14,6 +14,15 @@ from typing import Any
 
 import pytest
 
+from workup.engines.spark_connect import named_program
+
+
+@pytest.fixture(autouse=True)
+def _systems_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that a test starts find the systems of tests.support, wherever pytest was started from."""
+    root = str(Path(__file__).parents[2])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH")))))
+
 
 @pytest.fixture(scope="session")
 def dask_cluster() -> Iterator[Any]:
@@ -30,7 +39,8 @@ class SparkServer:
 
     def __init__(self, log: Path) -> None:
         pytest.importorskip("pysail", reason="pysail, which serves Spark Connect in the tests, is not installed")
-        pytest.importorskip("pyspark.sql.connect.session", reason="the extra 'spark' is not installed")
+        with named_program():
+            pytest.importorskip("pyspark.sql.connect.session", reason="the extra 'spark' is not installed")
         self.log = log
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

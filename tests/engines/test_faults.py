@@ -19,6 +19,7 @@ from tests.support.engine_systems import ROWS, risk_study, table_of, write_study
 from tests.support.shell import Done
 from tests.support.shell import call as workup
 from workup import version
+from workup.engines.spark_connect import named_program
 from workup.errors import RunError
 from workup.runs import RunDirectory, directory
 from workup.validate import validate
@@ -223,7 +224,8 @@ def test_a_shard_of_an_unknown_origin_names_no_study_to_run(shards: Path, tmp_pa
 
 def test_an_engine_that_is_gone_says_so_before_anything_is_asked(tmp_path: Path) -> None:
     study = risk_study(engine="spark").model_copy(update={"engine_settings": {"address": "local[2]"}})
-    pytest.importorskip("pyspark.sql.connect.session")
+    with named_program():
+        pytest.importorskip("pyspark.sql.connect.session", reason="the extra 'spark' is not installed")
     with pytest.raises(RunError, match="needs the whole of pyspark"):
         validate(study, table=table_of())
 

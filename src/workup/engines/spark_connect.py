@@ -4,6 +4,7 @@ way. Statistics stay with the driver; Spark sees neither columns nor text."""
 from __future__ import annotations
 
 import contextlib
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, TypeVar
@@ -121,6 +122,21 @@ def _session(address: str) -> Iterator[Any]:
             end()
 
 
+@contextlib.contextmanager
+def named_program() -> Iterator[None]:
+    """While Spark Connect is imported, the program that runs has a file: of one that has none (`python -c`, a worker
+    that was sent its code) the library believes that it is a test of its own, and ends it."""
+    program: Any = sys.modules["__main__"]
+    if hasattr(program, "__file__") or program.__spec__ is not None:
+        yield
+        return
+    program.__file__ = "<workup>"
+    try:
+        yield
+    finally:
+        del program.__file__
+
+
 def _opened(address: str) -> tuple[Any, bool]:
     """A session, and whether it is one of a server of Spark Connect."""
     try:
@@ -128,8 +144,9 @@ def _opened(address: str) -> tuple[Any, bool]:
             warnings.simplefilter("ignore")  # about versions of pandas, which is not used here
             if not address.startswith("sc://"):
                 return _classic(address), False
-            from pyspark.sql.connect.client.retries import DefaultPolicy
-            from pyspark.sql.connect.session import SparkSession
+            with named_program():
+                from pyspark.sql.connect.client.retries import DefaultPolicy
+                from pyspark.sql.connect.session import SparkSession
 
             session = SparkSession.builder.remote(address).create()
             session.client.set_retry_policies([DefaultPolicy(max_retries=_TRIES, max_backoff=_LONGEST_PAUSE_MS)])

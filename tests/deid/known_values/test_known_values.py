@@ -6,7 +6,7 @@ import itertools
 import pickle
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from workup.deid import Deidentifier
@@ -263,6 +263,7 @@ def test_names_of_made_up_patients_are_covered(index: int, form: str) -> None:
         word for word in surface.replace("^", " ").replace(",", " ").split() if word.lower().strip(".") not in small
     ]
     longest = max(words, key=len)
+    assume(len(longest.rstrip(".")) > 1)  # a single letter is nobody's name by itself
     at = text.index(longest, start)
     assert set(range(at, at + len(longest.rstrip(".")))) <= covered
 

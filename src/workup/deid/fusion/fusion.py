@@ -30,6 +30,7 @@ from workup.documents.titles import title_length
 
 _STRONG = words("fusion.strong")
 _STRONG_RULES = words("fusion.strong_rules")
+_SMALL_WORDS = words("fusion.small_words")
 _WORDED = ("tagger.name", "tagger.geo", "tagger.org")
 _BRANCH = {name: branch_of(name) for name in (*SCHEME, *BRANCHES)}
 
@@ -138,12 +139,14 @@ class Fusion:
         for span in spans_of(page.text, opinion.words, caution=self._caution):
             rule = f"tagger.{span.label.lower()}"
             span = _trimmed(page.text, span)
-            if span.start >= span.end or not self._settings.on(rule):
+            said = page.text[span.start : span.end]
+            if not said or said.lower() in _SMALL_WORDS or not self._settings.on(rule):
                 continue
             leaf = self._leaves.of(span.label, page, span.start, span.end)
             one = Finding(span.start, span.end, leaf, 1.0, rule, (f"tagger {span.sure:.2f}",))
             same = rules.same(one)
-            if same is not None:
+            # A date that a rule reads whole stays as it is and can be shifted; the tagger adds what is beside it.
+            if same is not None and not (span.label == "DATE" and is_strong(same) and same.label != "time"):
                 found[one._replace(label=same.label, evidence=(*one.evidence, "rules and tagger"))] = (
                     f"{span.label}.agreed"
                 )

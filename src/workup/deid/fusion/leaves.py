@@ -17,7 +17,10 @@ from workup.text.calendar import MONTH_WORDS
 _REACH = 3  # words before a span that are looked at
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _CLOCK = re.compile(r"(?i)\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\.?)?|\d{1,2} ?[ap]\.?m\.?|\d{4} ?h(?:ou)?rs?")
-_RECORD, _FAX, _BIRTH, _COUNTY = (words(f"fusion.{name}") for name in ("record", "fax", "birth", "county"))
+_RECORD = words("fusion.record")
+_FAX = words("fusion.fax")
+_BIRTH = words("fusion.birth")
+_COUNTY = words("fusion.county")
 
 
 class Leaves:

@@ -20,8 +20,8 @@ _PEOPLED = 4.0  # log10 of inhabitants from which it counts as a place
 def class_of(word: str) -> int:
     """The lists that hold a word, as a sum: 1 everyday, 2 clinical, 4 given name, 8 surname, 16 place.
 
-    >>> class_of("Hope") & 1, class_of("Hope") & 4, class_of("metformin"), class_of("Trevino") & 8, class_of("7")
-    (1, 4, 2, 8, 0)
+    >>> class_of("Hope") & 1, class_of("Hope") & 4, class_of("metformin") & 2, class_of("Trevino") & 8
+    (1, 4, 2, 8)
     """
     if not word.isalpha():
         return 0

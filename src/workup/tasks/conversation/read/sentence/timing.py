@@ -76,7 +76,12 @@ def _unused(words: list[str], place: int) -> bool:
 
 def _denied_in_short(words: list[str], place: int) -> str:
     """As "..., but testing showed she is not": a turn that closes with the bare denial."""
-    if words[place] not in ("but", "however", "although", "though") or words[-1] != "not" or len(words) - place > 9:
+    if (
+        place >= len(words)
+        or words[place] not in ("but", "however", "although", "though")
+        or words[-1] != "not"
+        or len(words) - place > 9
+    ):
         return ""
     return "ruled_out" if words[-2] in _SHORT else ""
 
