@@ -53,6 +53,6 @@ def test_the_charts_are_drawn_with_the_figures_under_their_axes(browser: Any, fi
         assert title in heads
     texts = " ".join(watched.page.locator("figure svg text").all_text_contents())
     # Few are in a fifth at the end: the lines under the axis are of everyone.
-    assert "at risk" in texts and "competing" in texts and "years since the prediction" in texts
-    assert "highest fifth" not in texts
+    assert "at risk, everyone" in texts and "competing, everyone" in texts and "years since the prediction" in texts
+    assert "at risk, highest fifth" not in texts
     watched.page.close()
