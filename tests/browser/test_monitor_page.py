@@ -1,4 +1,4 @@
-"""The monitor in a real browser: someone signs in, finds the alert of a planted drift, acts on it, and reads the log."""
+"""The monitor in a real browser: someone signs in, finds the alert of a planted drift, acts on it, reads the log."""
 
 from __future__ import annotations
 
