@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from tests.support.engine_systems import ROWS, risk_study, table_of
 from workup.engines.serial import Serial
 from workup.errors import SystemFailure
 from workup.runs import Outputs, RunDirectory
+from workup.study import Study
 from workup.task import Lost
 from workup.tasks.asking import Asked, Batch, ask
 from workup.tasks.guarding import SystemRaised
@@ -162,6 +164,36 @@ def test_failures_are_counted_where_there_are_enough_of_them(tmp_path: Path) -> 
     notes = " ".join(report.results["internal"].notes)
     assert f"The system failed on 8 of {ROWS} cases (KeyError 8), each asked alone and again" in notes
     assert re.search(rf"No risk for 8 of {ROWS} rows", notes)
+
+
+def test_a_system_that_fails_where_it_would_be_wrong_passes_no_gate() -> None:
+    class Picky:
+        """Right wherever it answers, and it answers two rows of three."""
+
+        name, version, batch = "picky", "1", 10
+
+        def predict(self, table: Any) -> list[float]:
+            if any(table["wrong"]):
+                raise RuntimeError("hard")
+            return [float(risk) for risk in table["risk"]]
+
+    n = 600
+    outcome, wrong = np.arange(n) // 2 % 2, np.arange(n) % 3 == 0
+    table = {
+        "number": np.arange(n),
+        "outcome": outcome,
+        "risk": np.where(outcome == 1, 0.8, 0.2),
+        "wrong": wrong.astype(int),
+    }
+    content = {"name": "picky", "task": "risk", "columns": {"outcome": "outcome"}, "gates": ["auroc.low >= 0.9"]}
+    report = validate(Study.of({**content, "lenses": {"internal": {}}}), system=Picky(), table=table)
+    assert report.estimate("auroc").value == 1.0
+    assert [one.outcome for one in report.verdicts] == ["not_assessed"]
+    assert "FAILED ON MORE THAN ONE CASE IN A THOUSAND" in report.verdicts[0].reason
+    whole = validate(
+        Study.of({**content, "lenses": {"internal": {}}}), system=Picky(), table=table | {"wrong": 0 * outcome}
+    )
+    assert [one.outcome for one in whole.verdicts] == ["pass"]
 
 
 def test_a_failure_is_kept_with_its_reason_and_a_later_answer_takes_its_place(tmp_path: Path) -> None:
